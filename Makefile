@@ -36,23 +36,23 @@ check: $(VENV)/.dev ## ruff, mypy strict, the walls between the folders
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m tools.checks.chance
+	$(BIN)/python -m tools.dev.checks.chance
 
 format: $(VENV)/.dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev ## measured figures, each beside a named baseline of the same run
-	$(HEADLESS) $(BIN)/python -m tools.bench $(ARGS)
+	$(HEADLESS) $(BIN)/python -m tools.dev.bench $(ARGS)
 
 conformance: $(VENV)/.dev ## write CONFORMANCE.md, and into build/conformance every requirement with its tests
-	$(BIN)/python -m tools.conformance $(ARGS)
+	$(BIN)/python -m tools.dev.conformance $(ARGS)
 
 mutants: $(VENV)/.dev ## take away what each row of a regulation asks for in turn: its tests must fail
-	TMPDIR=$(SCRATCH) $(BIN)/python -m tools.mutants $(ARGS)
+	TMPDIR=$(SCRATCH) $(BIN)/python -m tools.dev.mutants $(ARGS)
 
 docs: $(VENV)/.dev ## write the generated parts of the pages
-	$(BIN)/python -m tools.docs $(ARGS)
+	$(BIN)/python -m tools.dev.docs $(ARGS)
 
 pins: $(VENV)/.dev ## resolve the pinned requirement files anew (hashes, no index address)
 	$(BIN)/uv pip compile $(COMPILE) pyproject.toml -o requirements.txt

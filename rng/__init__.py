@@ -9,8 +9,8 @@ A cabinet starts a :class:`RandomService` and draws inside its steps::
         stops = [draws.below(22, f"reel {i}") for i in range(3)]
     record(draws.draws)
 
-and replays what was recorded with :class:`RecordedDraws`. Laboratories also find :mod:`rng.bulk`,
-:mod:`rng.laboratory` and :mod:`rng.battery`, which no cabinet code imports.
+and replays what was recorded with :class:`RecordedDraws`. What only laboratories use is in
+``tools.lab.rng``.
 """
 
 from rng.draws import Draw, Draws, RecordedDraws

@@ -6,7 +6,8 @@ Every outcome owns exactly as many words as every other, so the bias is zero, no
 
 The word is at least twice as wide as the bound (and 16 bits at least), so fewer than one word in 256 is
 thrown away, and fewer than one in 65,536 above 256 outcomes. Words are little-endian, so that a laboratory
-can read a whole stream of them at once (:mod:`rng.bulk`). A bound of 1 has one outcome and reads nothing.
+can read a whole stream of them at once (:mod:`tools.lab.rng.bulk`). A bound of 1 has one outcome and reads
+nothing.
 """
 
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ for _name in ("CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "RUNTIME_DIR", "STATE_HO
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
-from tools.conformance.requirements import load  # noqa: E402
+from tools.dev.conformance.requirements import load  # noqa: E402
 
 os.environ.pop("COLUMNS", None)  # xdist gives its workers a terminal's width, which none of them has
 

@@ -1,1 +1,1 @@
-"""What people run: the ``egm`` command line, certification, readout, audit, simulated hosts and devices."""
+"""What people run beside the machine: the ``egm`` command, audit, laboratory, floor, developers' tools."""

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 import pytest
 
-from tools.conformance.evidence import Evidence, EvidenceError, Status, Witness, collect
-from tools.conformance.page import FOLDER, pages, table
-from tools.conformance.requirements import load
-from tools.freshness import deliver
+from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, Witness, collect
+from tools.dev.conformance.page import FOLDER, pages, table
+from tools.dev.conformance.requirements import load
+from tools.dev.freshness import deliver
 
 PYPROJECT = """
 [tool.pytest.ini_options]

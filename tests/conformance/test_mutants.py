@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tools.conformance.evidence import Evidence, Witness
-from tools.conformance.requirements import ROOT, Mutant, load
-from tools.mutants.scratch import Scratch
-from tools.mutants.trial import Trial, Verdict, not_found, trials, tried
+from tools.dev.conformance.evidence import Evidence, Witness
+from tools.dev.conformance.requirements import ROOT, Mutant, load
+from tools.dev.mutants.scratch import Scratch
+from tools.dev.mutants.trial import Trial, Verdict, not_found, trials, tried
 
 MONEY = """
 def paid(cents):

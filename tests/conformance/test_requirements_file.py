@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.conformance.requirements import REQUIREMENTS, RequirementsError, load
+from tools.dev.conformance.requirements import REQUIREMENTS, RequirementsError, load
 
 #: rows of each group when the requirements were numbered; a row may be added, never dropped
 NUMBERED = dict(

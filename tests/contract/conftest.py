@@ -13,7 +13,7 @@ from egm.devices.driver import LineDriver
 from egm.devices.interface import DeviceEvent
 from egm.devices.line import SerialLine
 from egm.devices.twin import Twin
-from tools.soak.cable import Cable, Quality
+from tools.dev.soak.cable import Cable, Quality
 
 
 @dataclass

@@ -18,7 +18,7 @@ from egm.devices.interface import (
     ReturnReason,
     Stacked,
 )
-from tools.soak.virtual import jump
+from tools.dev.soak.virtual import jump
 
 
 @pytest.fixture(params=sorted(DRIVERS))

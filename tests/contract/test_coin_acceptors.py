@@ -18,7 +18,7 @@ from egm.devices.interface import (
     Rejected,
 )
 from egm.devices.transient import TransientCoinLedger
-from tools.soak.virtual import jump
+from tools.dev.soak.virtual import jump
 
 COINS = frozenset({25, 1_00, 2_00})
 

@@ -13,7 +13,7 @@ from egm.app.station import Station
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.interface import Fault
-from tools.soak.virtual import jump
+from tools.dev.soak.virtual import jump
 
 
 @pytest.mark.requirement("G-09", "D-13")

@@ -20,7 +20,7 @@ from egm.devices.interface import (
     PayoutProgress,
 )
 from egm.devices.transient import TransientCoinLedger, TransientPayoutLedger
-from tools.soak.virtual import jump
+from tools.dev.soak.virtual import jump
 
 COINS = frozenset({25, 1_00, 2_00})
 

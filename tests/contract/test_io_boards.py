@@ -20,7 +20,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS
 from egm.devices.ioboard.driver import PULSES_OWED_MAX, IoBoardDriver
-from tools.soak.virtual import jump
+from tools.dev.soak.virtual import jump
 
 
 class BoardRig(Rig):

@@ -10,7 +10,7 @@ from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgr
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver, Template
 from egm.devices.transient import TransientPrintLedger
-from tools.soak.virtual import jump
+from tools.dev.soak.virtual import jump
 
 S = PrintState
 WHOLE = [S.PENDING, S.PRINTING, S.BARCODE_DONE, S.TAKEN]

@@ -18,7 +18,7 @@ from egm.staff.registers import lines
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.soak.virtual import jump
+from tools.dev.soak.virtual import jump
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from egm.app.rules import RULES
 from egm.app.station import Station
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
-from tools.soak.virtual import jump
+from tools.dev.soak.virtual import jump
 
 #: Three lanterns on maple-classic: the jackpot, paid by hand.
 LANTERNS = (11, 11, 12)

@@ -17,10 +17,10 @@ from egm.config.cabinet_file import StateFolder
 from egm.devices.hand import BenchUnreachableError, Hand
 from egm.isolated import python_module
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
-from tools.host.host import Host
-from tools.host.line import HostLine, Wire
-from tools.host.store import Store
-from tools.host.trace import Recorder
+from tools.dev.host.host import Host
+from tools.dev.host.line import HostLine, Wire
+from tools.dev.host.store import Store
+from tools.dev.host.trace import Recorder
 
 PATIENCE = 60.0
 """Seconds after which something that must happen has failed to, on however slow a machine."""

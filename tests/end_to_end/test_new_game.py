@@ -13,7 +13,7 @@ from egm.kernel.machine import Key
 from egm.kernel.messages import Hello
 from meters import open_view
 from tests.end_to_end.run_rig import EGM, Visit, until
-from tools.one_game import cabinet_with
+from tools.cli.one_game import cabinet_with
 
 _COLOUR = (0xE0, 0x10, 0xF0)
 _SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="#e010f0"/></svg>'

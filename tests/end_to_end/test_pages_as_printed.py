@@ -13,7 +13,7 @@ import click
 import pytest
 
 from tools.cli import _EXTRA_OF, main
-from tools.conformance.requirements import ROOT
+from tools.dev.conformance.requirements import ROOT
 
 PAGES = sorted(
     page for page in ROOT.rglob("*.md")

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from servers import postgres_or_skip
 
-from tools.progressive.broker import BrokerMissingError, mosquitto
-from tools.progressive.campaign import Campaign, run_campaign
-from tools.progressive.postgres import PostgresStore
-from tools.progressive.simulate import run_floor
-from tools.progressive.store import SqliteStore
+from tools.dev.progressive.broker import BrokerMissingError, mosquitto
+from tools.dev.progressive.campaign import Campaign, run_campaign
+from tools.dev.progressive.simulate import run_floor
+from tools.floor.progressive.postgres import PostgresStore
+from tools.floor.progressive.store import SqliteStore
 
 try:
     mosquitto()

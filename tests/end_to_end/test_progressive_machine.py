@@ -23,7 +23,7 @@ from egm.progressive.messages import Contribution, encode
 from egm.progressive.topics import up
 from meters import JournalError, open_view
 from paytables import load_game
-from tools.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
 
 try:
     mosquitto()

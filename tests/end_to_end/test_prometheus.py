@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 from run_rig import EGM, Visit, cabinet
 
-import tools
+import tools.floor
 from egm.config.cabinet_file import StateFolder
 from egm.links.metrics import series_of
 
 #: Exported from the first time it happens: a rule about it is silent until then.
 WHEN_IT_OCCURS = {"egm_tilt", "egm_door_open", series_of("memory.repaired").name}
-MONITORING = Path(tools.__file__).parent / "monitoring"
+MONITORING = Path(tools.floor.__file__).parent / "monitoring"
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("prometheus") and shutil.which("promtool")),

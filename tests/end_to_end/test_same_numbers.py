@@ -16,7 +16,7 @@ from run_rig import EGM
 from sas_cabin import Cabin, wait_for
 
 from egm.links.metrics import series_of
-from tools.host.verbs import read_meters
+from tools.dev.host.verbs import read_meters
 
 #: SAS meter code -> the machine's own meters it sums, written from the protocol's list of meters, by hand.
 SAS_CENTS = {

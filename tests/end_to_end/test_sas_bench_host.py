@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from sas_cabin import Cabin, wait_for
 
 from egm.links.sas.crc import sealed
-from tools.commands.host import command
-from tools.host.host import Host
-from tools.host.line import HostLine
-from tools.host.messages import Outcome, long_poll
-from tools.host.polls import POLLS
-from tools.host.store import Store
-from tools.host.verbs import obey
+from tools.dev.commands.host import command
+from tools.dev.host.host import Host
+from tools.dev.host.line import HostLine
+from tools.dev.host.messages import Outcome, long_poll
+from tools.dev.host.polls import POLLS
+from tools.dev.host.store import Store
+from tools.dev.host.verbs import obey
 
 LENGTHS = tomllib.loads(
     (Path(__file__).parents[1] / "vectors" / "sas_answer_lengths.toml").read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ from sas_cabin import Cabin
 
 from egm.money.tickets.numbers import secure_enhanced
 from meters import open_view
-from tools.host.store import Amounts, Store, TicketState, TransferState
-from tools.host.transfers import IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
-from tools.host.verbs import obey
+from tools.dev.host.store import Amounts, Store, TicketState, TransferState
+from tools.dev.host.transfers import IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
+from tools.dev.host.verbs import obey
 
 SYSTEM = '[host]\ntickets = "system"\ntransfers = true\nasset_number = 100\n'
 AGES = 60.0

@@ -6,8 +6,8 @@ import pytest
 from sas_cabin import Cabin
 
 from meters import open_view
-from tools.host.store import Amounts, TransferState
-from tools.host.transfers import BONUS_TO_MACHINE, IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
+from tools.dev.host.store import Amounts, TransferState
+from tools.dev.host.transfers import BONUS_TO_MACHINE, IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
 
 MONEY = '[host]\ntickets = "system"\ntransfers = true\nbonuses = true\nasset_number = 100\n'
 AGES = 60.0

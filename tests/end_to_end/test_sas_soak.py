@@ -14,8 +14,8 @@ import pytest
 from sas_cabin import PATIENCE, Cabin, wait_for
 
 from meters import open_view
-from tools.host.host import LIMIT_SECONDS
-from tools.host.messages import SYNC, Outcome, general_poll, is_whole, long_poll, parse
+from tools.dev.host.host import LIMIT_SECONDS
+from tools.dev.host.messages import SYNC, Outcome, general_poll, is_whole, long_poll, parse
 
 #: Meter code -> canonical meters whose sum it is, as we read table 1.9; one credit is one cent here.
 MEANING = {

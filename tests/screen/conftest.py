@@ -11,7 +11,7 @@ import pytest
 
 from egm.screen.theme import load_theme
 from paytables import library, load_game
-from tools.gallery import game_view, kinds
+from tools.dev.gallery import game_view, kinds
 
 
 @pytest.fixture(scope="session", autouse=True)

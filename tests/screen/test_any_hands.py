@@ -12,8 +12,8 @@ from egm.screen.hearing import heard, lost, ticked
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
-from tools.gallery import game_scenes
-from tools.gallery.machine import machine_scenes
+from tools.dev.gallery import game_scenes
+from tools.dev.gallery.machine import machine_scenes
 
 #: Wishes a screen may send; the machine refuses the ones it does not take.
 INTENTS = {"play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"}

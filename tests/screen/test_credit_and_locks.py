@@ -19,7 +19,7 @@ from egm.screen.scenes.lockup import words_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, times
-from tools.gallery import NOON, at_rest, shown, snapshot
+from tools.dev.gallery import NOON, at_rest, shown, snapshot
 
 HAMPER = PrizeInKind(id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000)
 

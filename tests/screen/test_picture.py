@@ -11,8 +11,8 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.view import Action
-from tools.gallery import at_rest, game_scenes
-from tools.gallery.machine import machine_scenes
+from tools.dev.gallery import at_rest, game_scenes
+from tools.dev.gallery.machine import machine_scenes
 
 LAYOUTS = [LANDSCAPE, PORTRAIT]
 LEAST_LETTERS = 16

@@ -14,8 +14,8 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.value import value_plate
 from egm.screen.text import LOCALES, Texts
 from egm.screen.view import Action
-from tools.gallery import at_rest, game_scenes
-from tools.gallery.machine import machine_scenes
+from tools.dev.gallery import at_rest, game_scenes
+from tools.dev.gallery.machine import machine_scenes
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT}
 

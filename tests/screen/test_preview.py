@@ -5,8 +5,8 @@ from PIL import Image
 
 from egm.screen.view import times
 from paytables import load_game
-from tools.gallery import UNIT_CENTS, Walk, game_view
-from tools.gallery.preview import Film, PreviewError, film_of, scenes, worth_showing
+from tools.dev.gallery import UNIT_CENTS, Walk, game_view
+from tools.dev.gallery.preview import Film, PreviewError, film_of, scenes, worth_showing
 
 
 def test_a_preview_moves_and_is_small(tmp_path):

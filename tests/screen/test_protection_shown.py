@@ -10,7 +10,7 @@ from egm.screen.pressing import pressed
 from egm.screen.scenes.reminder import reminds
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, times
-from tools.gallery import at_rest, shown
+from tools.dev.gallery import at_rest, shown
 
 
 def reminded_view(published, **changes):

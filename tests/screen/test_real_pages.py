@@ -12,7 +12,7 @@ from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import page_touches
-from tools.gallery import at_rest
+from tools.dev.gallery import at_rest
 
 #: Pages enough for every section and its first steps; the walk stops there.
 PAGES_MOST = 110

@@ -27,7 +27,7 @@ from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.show import LONGEST
 from egm.screen.view import Action, Scene, times
-from tools.gallery import at_rest, pages
+from tools.dev.gallery import at_rest, pages
 
 
 @pytest.fixture

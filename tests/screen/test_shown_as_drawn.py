@@ -8,7 +8,7 @@ from egm.screen.scenes.reels import _strip
 from egm.screen.show import timeline
 from egm.screen.theme import load_theme
 from paytables import library, load_game
-from tools.gallery import at_rest, game_view, played, shown
+from tools.dev.gallery import at_rest, game_view, played, shown
 
 THEME = load_theme()
 REELS = [name for name in library() if load_game(name).family == "reels"]

@@ -16,8 +16,8 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
-from tools.gallery import at_rest, game_scenes, levels
-from tools.gallery.machine import machine_scenes
+from tools.dev.gallery import at_rest, game_scenes, levels
+from tools.dev.gallery.machine import machine_scenes
 
 
 @given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))

@@ -19,7 +19,7 @@ from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, View
 from egm.screen.web import fitting
-from tools.gallery.draw import SIZES
+from tools.dev.gallery.draw import SIZES
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium on this computer")
 

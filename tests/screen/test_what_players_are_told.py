@@ -26,7 +26,7 @@ from egm.screen.text import Texts, read_catalogue
 from egm.screen.view import Action, times
 from paytables import Depth, analyse, load_game
 from paytables.odds import awards
-from tools.gallery import at_rest, game_view, played, shown, snapshot
+from tools.dev.gallery import at_rest, game_view, played, shown, snapshot
 
 LONG_ODDS = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
 

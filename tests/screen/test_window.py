@@ -17,7 +17,7 @@ from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
-from tools.gallery import at_rest, pages
+from tools.dev.gallery import at_rest, pages
 
 
 @pytest.fixture

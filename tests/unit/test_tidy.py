@@ -20,7 +20,7 @@ CONCERNS = {"unit", "contract", "model", "powercut", "conformance", "screen", "e
 EXACT = ("meters", "paytables", "rng")
 FLOATS = {
     "rng/sources.py": "a pause between reads of the entropy source, in seconds",
-    "rng/battery/": "statistics and p-values, for reports only",
+    "tools/lab/rng/battery/": "statistics and p-values, for reports only",
     "paytables/analysis.py": "volatility is a square root, printed after the exact sums are done",
     "paytables/laboratory/": "simulation compares with the exact figures and decides nothing",
 }

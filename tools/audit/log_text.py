@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 from typing import Any, Final
 
-from tools.terminal import printable
+from tools.cli.terminal import printable
 
 _INDENT: Final = " " * 10
 _WIDTH_LEAST: Final = 40

@@ -18,7 +18,7 @@ from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.terminal import plain, printable
+from tools.cli.terminal import plain, printable
 
 KEY = MachineKey(bytes(range(32)))
 TIME = "2026-05-01T00:00:00.000000+00:00"

@@ -14,8 +14,8 @@ from egm.kernel.events import EventType
 from egm.money.host.model import Order, TransferKind
 from meters import open_view
 from tools.audit.games import Shelf
-from tools.audit.liars import WITNESSED, Score, play, touches, witnessed
-from tools.audit.lies import Lie
+from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
+from tools.dev.lies import Lie
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
 TWO = {"person": "2", "persons": ("2", "5")}

@@ -12,8 +12,8 @@ from journals import CREDIT, clock, insert, make_state
 from meters import Journal, Phase, Policy, Transaction, Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
-from tools.audit.lies import adopted, mark_of, sealed
 from tools.audit.verify import Auditor
+from tools.dev.lies import adopted, mark_of, sealed
 
 KEY = MachineKey(bytes(range(32)))
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import egm
 import meters
-import tools.staff
+import tools.cli.staff
 from tools.audit.clears import is_of_a_clear
 from tools.audit.rules import RULES, rules_of
 
 SOURCES = [path for package in (egm, meters) for path in Path(package.__file__).parent.rglob("*.py")]
-SOURCES.append(Path(tools.staff.__file__))  # writes in the journal of a machine that is stopped
+SOURCES.append(Path(tools.cli.staff.__file__))  # writes in the journal of a machine that is stopped
 #: Kinds that are made of a value: pattern -> what it can be.
 MADE = {
     "{}.failed": {"self_test.failed", "chance.failed"},

@@ -3,9 +3,9 @@
 from machine_room import ScriptedStep
 
 from egm.clock import SystemClock
-from tools.progressive.controller import Controller, Heard
-from tools.progressive.store import SqliteStore
-from tools.progressive.vault import Vault
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.store import SqliteStore
+from tools.floor.progressive.vault import Vault
 
 
 class Laid:

@@ -10,7 +10,7 @@ from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.screen.text import Texts
 from egm.staff.service.menu import SUBJECTS
-from tools.sheets import worded
+from tools.cli.sheets import worded
 
 TEXTS = {language: Texts(language) for language in ("en", "fr")}
 #: The main menu and its subjects, by their titles.

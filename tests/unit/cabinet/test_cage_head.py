@@ -16,7 +16,7 @@ from egm.money.tickets.store import HEAD, PURPOSE, TicketStore, head_at, head_of
 from meters import open_view
 from meters.storage import DiskStorage
 from tools.audit.tickets import ticket_ledger_differs
-from tools.cage import open_cage
+from tools.cli.cage import open_cage
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
     put_back(before)
     if lost is not None:
         (tmp_path / lost).unlink()
-    monkeypatch.setattr("tools.cage.roster_of", lambda *_: None)
-    monkeypatch.setattr("tools.cage.prove", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.roster_of", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
     with (
         pytest.raises(OperatorError, match="put back or exchanged"),
         open_cage(tmp_path, None, "Luc", "", room.clock) as cage,
@@ -83,8 +83,8 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
     for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
     put_back(before)
-    monkeypatch.setattr("tools.cage.roster_of", lambda *_: None)
-    monkeypatch.setattr("tools.cage.prove", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.roster_of", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
     for _ in range(2):  # a refusal writes no head
         with (
             pytest.raises(OperatorError, match=r"missing on both media \(tickets.head\).*egm ticket restore"),

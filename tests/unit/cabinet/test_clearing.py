@@ -25,7 +25,7 @@ from meters import JournalDamaged
 from meters.clear import ClearRefused, clear
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.commands.audit import command as audit
+from tools.cli.commands.audit import command as audit
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 LOSS = 2

@@ -18,7 +18,7 @@ from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.links.gat.functions import LIST
 from egm.links.gat.port import gat_port
-from tools.gat_reader import GatError, Verifier
+from tools.audit.gat_reader import GatError, Verifier
 
 SEED = "0102030405060708090a0b0c0d0e0f1011121314"
 

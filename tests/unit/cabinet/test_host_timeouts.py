@@ -13,7 +13,7 @@ from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney, Order, TransferKind, Validation
 from egm.money.host.timeouts import HostTimeouts, host_timeouts
 from egm.money.host.transfer_port import HostTransfers
-from tools.soak.virtual import LoopClock, jump
+from tools.dev.soak.virtual import LoopClock, jump
 
 TICKET = "071111222233334444"
 

@@ -24,8 +24,8 @@ from egm.profiles import load_profile
 from egm.staff.forms import FORMS, FieldKind
 from egm.staff.inventory import KIND, note_inventory, sheet
 from meters import Journal, JournalDamaged
-from tools.certification import bundle
 from tools.cli import main
+from tools.lab.certification import bundle
 
 
 def inventory(tmp_path, **more):

@@ -11,8 +11,8 @@ from egm.progressive import messages as m
 from egm.progressive.display import Status
 from egm.progressive.feeder import RETRY_NS, WINDOW
 from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, Over, Phase
-from tools.progressive.controller import Controller, Heard
-from tools.progressive.store import SqliteStore
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.store import SqliteStore
 
 SECOND = 1_000_000_000
 STALE = 5 * SECOND

@@ -20,7 +20,7 @@ from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.people import Role
 from meters.events import significance
-from tools.sheets import as_text
+from tools.cli.sheets import as_text
 
 LIBRARY = Path(__file__).parents[3] / "paytables" / "library"
 

@@ -21,7 +21,7 @@ from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from egm.staff.forms import FORMS, authorised
 from meters import Phase, Transfer
-from tools.rule_table import interruption_table, picture, rule_table
+from tools.lab.rule_table import interruption_table, picture, rule_table
 
 LOSS = (0, 0, 0)
 TICKET = "071111222233334444"

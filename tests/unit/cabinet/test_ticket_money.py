@@ -359,7 +359,7 @@ PIN = "8053"
 
 
 def pay_at_the_cage(tmp_path, number, monkeypatch, now):
-    monkeypatch.setattr("tools.commands.ticket.SystemClock", lambda: now)
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: now)
     arguments = ["ticket", "pay", number, "--person", SUPERVISOR, "--state", str(tmp_path)]
     result = CliRunner().invoke(main, arguments, input=f"{PIN}\n")
     return result.exit_code, " ".join(result.output.split())

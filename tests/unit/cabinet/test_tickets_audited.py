@@ -7,8 +7,8 @@ from meters import open_view
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
 from tools.audit.games import Shelf
-from tools.audit.lies import adopted, mark_of, sealed
 from tools.audit.verify import Auditor
+from tools.dev.lies import adopted, mark_of, sealed
 
 
 @pytest.fixture

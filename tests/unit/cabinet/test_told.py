@@ -4,9 +4,9 @@ import asyncio
 import random
 
 from meters import open_view
-from tools.soak.floor import Floor
-from tools.soak.people import Player
-from tools.soak.virtual import jump
+from tools.dev.soak.floor import Floor
+from tools.dev.soak.people import Player
+from tools.dev.soak.virtual import jump
 
 CABINET = """
 [machine]

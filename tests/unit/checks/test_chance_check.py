@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.checks.chance import LABORATORY, violations
+from tools.dev.checks.chance import LABORATORY, violations
 
 ROOT = Path(__file__).parents[3]
 
@@ -48,11 +48,14 @@ def test_this_tree_draws_from_rng_only() -> None:
         ("import time\nreel = [1, 2]\nreel[int(time.time())]", "the time is used"),
         ("import time\ndivmod(time.perf_counter_ns(), 22)", "the time is used"),
         ("from datetime import datetime\nx.seed(datetime.now())", "the time is used"),
-        ("import rng.laboratory", "leads to what is for laboratories"),
-        ("from rng import laboratory", "leads to what is for laboratories"),
-        ("from rng.bulk import BulkDraws", "leads to what is for laboratories"),
-        ("import importlib\nimportlib.import_module('rng.laboratory')", "for laboratories, is named here"),
-        ("import rng\nrng.laboratory.LaboratoryStream(1)", "rng.laboratory is no way to draw"),
+        ("import tools.lab.rng.stream", "leads to what is for laboratories"),
+        ("from tools.lab.rng import stream", "leads to what is for laboratories"),
+        ("from tools.lab.rng.bulk import BulkDraws", "leads to what is for laboratories"),
+        (
+            "import importlib\nimportlib.import_module('tools.lab.rng.stream')",
+            "for laboratories, is named here",
+        ),
+        ("import tools\ntools.lab.rng.stream.LaboratoryStream(1)", "tools.lab is no way to draw"),
         ("from rng.ctr_drbg import CtrDrbg", "is rng's own; draw from its service"),
         ("from rng import KernelSource\nKernelSource().samples(4)", "rng.KernelSource is no way to draw"),
         # ways around the names
@@ -178,12 +181,12 @@ def test_a_laboratory_module_is_found_behind_other_modules(tmp_path: Path) -> No
     files = {
         "egm/app.py": "from egm import engine",
         "egm/engine.py": "from rng.fast import draw",
-        "rng/fast.py": "def draw():\n    from rng.laboratory import LaboratoryStream",
-        "rng/laboratory.py": "",
+        "rng/fast.py": "def draw():\n    from tools.lab.rng.stream import LaboratoryStream",
+        "tools/lab/rng/stream.py": "",
     }
     found = [str(v) for v in violations(tree(tmp_path, files))]
-    assert any("egm.engine -> rng.fast -> rng.laboratory" in text for text in found)
-    assert any("egm.app -> egm.engine -> rng.fast -> rng.laboratory" in text for text in found)
+    assert any("egm.engine -> rng.fast -> tools.lab.rng.stream" in text for text in found)
+    assert any("egm.app -> egm.engine -> rng.fast -> tools.lab.rng.stream" in text for text in found)
 
 
 def test_every_laboratory_module_exists() -> None:
@@ -195,12 +198,12 @@ def test_every_laboratory_module_exists() -> None:
 def test_the_command_prints_each_place_and_its_exit_status_tells(tmp_path: Path) -> None:
     tree(tmp_path, {"meters/bad.py": "x = 1\nimport random"})
     bad = subprocess.run(
-        [sys.executable, "-m", "tools.checks.chance", str(tmp_path)],
+        [sys.executable, "-m", "tools.dev.checks.chance", str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,
     )
     assert bad.returncode == 1
     assert "meters/bad.py:2: random is a source of chance" in bad.stdout
-    good = subprocess.run([sys.executable, "-m", "tools.checks.chance", str(ROOT)], cwd=ROOT, check=False)
+    good = subprocess.run([sys.executable, "-m", "tools.dev.checks.chance", str(ROOT)], cwd=ROOT, check=False)
     assert good.returncode == 0

@@ -23,7 +23,7 @@ from egm.devices.line import LineLostError, SerialLine
 from egm.devices.transient import TransientEscrowLedger
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
-from tools.commands.device import command as device_command
+from tools.cli.commands.device import command as device_command
 
 DEFAULT = Path(egm.__file__).parent / "config" / "default.toml"
 PAIR = {"bill": "id003", "io": "ioboard"}
@@ -81,7 +81,7 @@ def test_a_note_over_a_pseudo_terminal(tmp_path):
 
 
 def test_every_protocol_comes_up_over_a_pseudo_terminal(tmp_path):
-    from tools.device_listener import Listener
+    from tools.cli.device_listener import Listener
 
     async def scene():
         bench = Bench(tmp_path, {name: name for name in PROTOCOLS}, speed=30)

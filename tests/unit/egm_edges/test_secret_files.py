@@ -14,10 +14,10 @@ from egm.progressive.connection import tls
 from egm.progressive.slots import LinkSlot
 from egm.secret_files import require_private
 from meters import Journal
-from tools.certification import bundle
-from tools.certification.bundle import BundleError, laboratory_key
-from tools.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
-from tools.progressive.vault import KEY_FILE, make_key, read_key
+from tools.floor.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
+from tools.floor.progressive.vault import KEY_FILE, make_key, read_key
+from tools.lab.certification import bundle
+from tools.lab.certification.bundle import BundleError, laboratory_key
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -23,7 +23,7 @@ from egm.links.gat.codec import (
 )
 from egm.links.gat.functions import FUNCTIONS, LIST, FunctionRefusedError, Kind, offered, understand
 from egm.links.gat.report import About, functions_report, identity_report, signatures_report
-from tools import gat_reader
+from tools.audit import gat_reader
 
 ALL = frozenset(("accounting", "chance"))
 ABOUT = About(name="Open EGM", manufacturer="m & co", version="1", serial="S-1")

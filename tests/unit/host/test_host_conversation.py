@@ -3,8 +3,8 @@
 import pytest
 
 from egm.links.sas.crc import sealed
-from tools.host.conversation import LINK_SECONDS, TRIES, Conversation, Link, Order
-from tools.host.messages import SYNC, Outcome, general_poll, long_poll, parse
+from tools.dev.host.conversation import LINK_SECONDS, TRIES, Conversation, Link, Order
+from tools.dev.host.messages import SYNC, Outcome, general_poll, long_poll, parse
 
 GENERAL = general_poll(1)
 READ = long_poll(1, 0x1A)

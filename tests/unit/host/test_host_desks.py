@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from egm.links.sas.crc import sealed
-from tools.host.desk import TicketDesk
-from tools.host.messages import Answer, Outcome, long_poll, parse
-from tools.host.store import Amounts, Kind, Store, StoreError, TicketState, TransferState
-from tools.host.transfers import IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE, TransferDesk, TransferError
+from tools.dev.host.desk import TicketDesk
+from tools.dev.host.messages import Answer, Outcome, long_poll, parse
+from tools.dev.host.store import Amounts, Kind, Store, StoreError, TicketState, TransferState
+from tools.dev.host.transfers import IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE, TransferDesk, TransferError
 
 NOW = datetime(2026, 11, 21, 6, 30, tzinfo=UTC)
 NUMBER = "01" + "0" * 15 + "7"

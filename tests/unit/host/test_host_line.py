@@ -8,8 +8,8 @@ import tty
 import pytest
 import serial
 
-from tools.host import line as line_module
-from tools.host.line import HostLine, HostLineError, Wire, marked, wire_for
+from tools.dev.host import line as line_module
+from tools.dev.host.line import HostLine, HostLineError, Wire, marked, wire_for
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from egm.links.sas.tables.denominations import BILLS as SHARED_BILLS
 from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import POLLS as SHARED_POLLS
-from tools.host import codes
-from tools.host.fields import LayoutError, fixed_size, read, write
-from tools.host.messages import Outcome, explain_request, general_poll, is_whole, long_poll, parse
-from tools.host.polls import EVENTS, POLLS
+from tools.dev.host import codes
+from tools.dev.host.fields import LayoutError, fixed_size, read, write
+from tools.dev.host.messages import Outcome, explain_request, general_poll, is_whole, long_poll, parse
+from tools.dev.host.polls import EVENTS, POLLS
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 KNOWN_FRAMES = tomllib.loads((VECTORS / "sas_frames_seen.toml").read_text(encoding="utf-8"))["frames"]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from egm.links.sas.crc import sealed
 from tools.cli import main
-from tools.commands.host import command
-from tools.host.explain import explain
-from tools.host.trace import Portion, Recorder, Side, TraceError, parse_trace
+from tools.dev.commands.host import command
+from tools.dev.host.explain import explain
+from tools.dev.host.trace import Portion, Recorder, Side, TraceError, parse_trace
 
 HOST, MACHINE = Side.HOST, Side.MACHINE
 CREDITS = sealed(bytes.fromhex("011A00000500"))

@@ -17,9 +17,9 @@ from meters.segment import SUFFIX
 from paytables import library
 from tools.audit.games import Shelf
 from tools.audit.point import go_on, save
-from tools.bench.bench_age import Player
-from tools.bench.bench_cabinet import bench_engine
-from tools.bench.bench_meters import UnsyncedStorage
+from tools.dev.bench.bench_age import Player
+from tools.dev.bench.bench_cabinet import bench_engine
+from tools.dev.bench.bench_meters import UnsyncedStorage
 
 CREDIT = "credit:1:cashable"
 POLICY = Policy(checkpoint_every=50, segment_bytes=1 << 15, archive_entries=150, at_hand_entries=150)

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from meters import Journal, MediumMissing, Transaction, Transfer
-from tools.commands.memory import command
+from tools.cli.commands.memory import command
 
 CREDIT = "credit:1:cashable"
 

@@ -14,7 +14,7 @@ from egm.profiles import load_profile
 from paytables import Depth, ReplayDraw, analyse, load_game
 from paytables.contract import Choice
 from paytables.definition import LIBRARY
-from tools.parsheet import sheet
+from tools.lab.parsheet import sheet
 
 
 def game(tmp_path, *, double_up=""):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from paytables import Depth, analyse, library, load_game
 from tools.cli import main
-from tools.parsheet.features import feature_sheets
+from tools.lab.parsheet.features import feature_sheets
 
 THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
 LONG = Path(__file__).parents[2] / "vectors" / "long-odds.toml"

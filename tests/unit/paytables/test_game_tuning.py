@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from paytables import library, load_game
 from paytables.definition import parse, source_of
 from tools.cli import main
-from tools.rewriting import RewriteError, rewritten
-from tools.tuning import NEAR, hit_of, pay_keys, rtp_of, tune_pays, value_at, with_value
+from tools.lab.rewriting import RewriteError, rewritten
+from tools.lab.tuning import NEAR, hit_of, pay_keys, rtp_of, tune_pays, value_at, with_value
 
 
 def run(*args, code=0):

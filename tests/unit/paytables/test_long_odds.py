@@ -60,7 +60,7 @@ def test_certification_states_them_and_fails_odds_beyond_the_limit_of_the_place(
     longest = [f for f in findings if f["rule"] == "longest-odds"]
     assert {f["status"] for f in longest} == {"pass"}
     strict = load_profile("generic").model_copy(update={"awards": Awards(longest_one_in=39_999_999)})
-    monkeypatch.setattr("tools.commands.certify.profile_of", lambda _name: strict)
+    monkeypatch.setattr("tools.cli.commands.certify.profile_of", lambda _name: strict)
     run = CliRunner().invoke(main, [*command, "--out", str(tmp_path / "strict")])
     assert run.exit_code == 1
     findings = json.loads((tmp_path / "strict" / "long-odds" / "findings.json").read_text())

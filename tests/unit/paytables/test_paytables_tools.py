@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 from paytables import library, load_game
 from paytables.definition import parse, source_of
-from tools.certification import bundle
 from tools.cli import main
-from tools.parsheet import one_in
-from tools.tuning import TuningError, nice, parse_key, pay_keys, rtp_of, tune_pays, tune_strips
+from tools.lab.certification import bundle
+from tools.lab.parsheet import one_in
+from tools.lab.tuning import TuningError, nice, parse_key, pay_keys, rtp_of, tune_pays, tune_strips
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "paytables"
 
@@ -85,7 +85,7 @@ def test_a_return_below_the_floor_fails_by_name(tmp_path):
 
 def test_a_game_beyond_exact_reach_is_checked_with_a_simulated_interval(tmp_path, monkeypatch):
     monkeypatch.setattr("paytables.reels.enumerated.ENUMERATED_MAX", 1000)
-    monkeypatch.setattr("tools.commands.par.ESTIMATE_GAMES", 2000)
+    monkeypatch.setattr("tools.cli.commands.par.ESTIMATE_GAMES", 2000)
     output = run("game", "check", "icebreak")
     assert "at most 1,000 are" in output
     assert "Simulated, not exact: 2,000 games" in output
@@ -222,7 +222,7 @@ def test_what_is_beyond_exact_reach_is_said_and_estimated(tmp_path, monkeypatch)
     for strip in data["stage"]["base"]["strips"]:
         text = text.replace(strip, strip * 3)
     big.write_text(text, encoding="utf-8")
-    monkeypatch.setattr("tools.commands.par.ESTIMATE_GAMES", 3000)
+    monkeypatch.setattr("tools.cli.commands.par.ESTIMATE_GAMES", 3000)
     output = run("par", big, code=1)
     assert "windows to go through, at most 400,000 are" in output
     assert "Simulated, not exact: 3,000 games at 8 credits return" in output

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from paytables import Law
-from tools.simulation import Tally, judge_distribution, judge_share
+from tools.lab.simulation import Tally, judge_distribution, judge_share
 
 LAW = Law(1000, {0: 700, 1: 150, 2: 100, 10: 45, 500: 5})
 GAMES = 4000

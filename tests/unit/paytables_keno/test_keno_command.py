@@ -13,9 +13,9 @@ from egm.screen.text import Texts
 from paytables import Depth, analyse, load_game
 from paytables.definition import parse, source_of
 from paytables.keno.paper import slip
-from tools.commands import game as game_command
-from tools.commands.keno import command, hit_interval
-from tools.simulation import INTERVAL_Z
+from tools.cli.commands import game as game_command
+from tools.cli.commands.keno import command, hit_interval
+from tools.lab.simulation import INTERVAL_Z
 
 
 def run(*arguments):

@@ -20,7 +20,7 @@ from egm.staff.service.sign_in import read_staff
 from meters import Journal, open_view
 from meters.clear import inspect
 from tools.cli import main
-from tools.demonstration import demonstration_staff
+from tools.cli.demonstration import demonstration_staff
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ import pytest
 from controller_clock import Clock
 from servers import postgres_or_skip
 
-from tools.progressive.controller import Controller
-from tools.progressive.store import SqliteStore
-from tools.progressive.vault import Vault
+from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.store import SqliteStore
+from tools.floor.progressive.vault import Vault
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def open_store(request, tmp_path):
         def make():
             return SqliteStore(tmp_path / "levels.db")
     else:
-        from tools.progressive.postgres import PostgresStore
+        from tools.floor.progressive.postgres import PostgresStore
 
         server = request.getfixturevalue("postgres")
         dsn = server.new_database(f"test_{next(_NAMES)}")

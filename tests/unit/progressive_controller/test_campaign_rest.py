@@ -12,8 +12,8 @@ from egm.progressive.messages import Won
 from egm.progressive.pools import Keeper, Pool
 from egm.progressive.slots import LinkSlot
 from egm.progressive.trigger import Trigger
-from tools.progressive.certificates import AUTHORITY, make_authority, make_certificate
-from tools.progressive.troubles import Seat
+from tools.dev.progressive.troubles import Seat
+from tools.floor.progressive.certificates import AUTHORITY, make_authority, make_certificate
 
 TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
 LEVEL = LevelDefinition(

@@ -19,10 +19,16 @@ from egm.progressive.level import Terms
 from egm.progressive.messages import Claim, Contribution, Enrolment, Join, encode, from_controller
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.slots import LinkSlot
-from tools.progressive.certificates import AUTHORITY, BROKER, CONTROLLER, make_authority, make_certificate
-from tools.progressive.controller import Controller, Heard
-from tools.progressive.serve import Service
-from tools.progressive.store import SqliteStore
+from tools.floor.progressive.certificates import (
+    AUTHORITY,
+    BROKER,
+    CONTROLLER,
+    make_authority,
+    make_certificate,
+)
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.serve import Service
+from tools.floor.progressive.store import SqliteStore
 
 NAMES = {1: "connect", 3: "publish", 8: "subscribe", 12: "ping", 14: "disconnect"}
 LIMIT = 0.2

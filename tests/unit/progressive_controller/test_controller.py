@@ -21,8 +21,8 @@ from egm.progressive.messages import (
     Reason,
     Refused,
 )
-from tools.progressive.controller import Controller, ControllerError, Heard
-from tools.progressive.store import DeposedError, StoreBusyError, StoreLostError
+from tools.floor.progressive.controller import Controller, ControllerError, Heard
+from tools.floor.progressive.store import DeposedError, StoreBusyError, StoreLostError
 
 STAKE, ODDS = 25, Fraction(1, 50_000)
 SHARE = STAKE * Fraction(1, 300)
@@ -361,7 +361,7 @@ def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
 
 @pytest.mark.requirement("I-07")
 def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(postgres):
-    from tools.progressive.postgres import PostgresStore
+    from tools.floor.progressive.postgres import PostgresStore
 
     dsn = postgres.new_database("stands_still")
     with contextlib.ExitStack() as ending:
@@ -391,7 +391,7 @@ def _now():
 
 def _when_free(dsn):
     """The store, as soon as nobody works on it any more."""
-    from tools.progressive.postgres import PostgresStore
+    from tools.floor.progressive.postgres import PostgresStore
 
     while True:
         with contextlib.suppress(StoreBusyError):

@@ -15,10 +15,10 @@ from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, Reason
 from tools.cli import main
-from tools.progressive.controller import Controller, Heard
-from tools.progressive.frequency import IMPROBABLE, at_most, improbable
-from tools.progressive.holding import RulingError
-from tools.progressive.store import SqliteReader, SqliteStore
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.frequency import IMPROBABLE, at_most, improbable
+from tools.floor.progressive.holding import RulingError
+from tools.floor.progressive.store import SqliteReader, SqliteStore
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 STAKE, ODDS = 100, Fraction(1, 1000)

@@ -24,9 +24,9 @@ from egm.progressive.messages import (
     from_controller,
 )
 from egm.progressive.trigger import Trigger
-from tools.progressive.controller import Controller, ControllerError, Heard
-from tools.progressive.mystery import MysteryError
-from tools.progressive.vault import KEY_FILE, Vault, VaultError, make_key, read_key
+from tools.floor.progressive.controller import Controller, ControllerError, Heard
+from tools.floor.progressive.mystery import MysteryError
+from tools.floor.progressive.vault import KEY_FILE, Vault, VaultError, make_key, read_key
 
 STAKE = 25
 TERMS = Terms(

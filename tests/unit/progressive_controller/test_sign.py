@@ -19,15 +19,15 @@ from egm.progressive.level import Terms
 from egm.progressive.messages import Claim, Contribution, Enrolment, Join, Value
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
-from tools.commands.progressive import command
-from tools.progressive.broker import Broker, BrokerMissingError, mosquitto
-from tools.progressive.certificates import SIGN
-from tools.progressive.controller import Controller, Heard
-from tools.progressive.serve import Service
-from tools.progressive.sign import RUN_NS, STALE_NS, Sign, Watch
-from tools.progressive.sign_picture import SignPicture
-from tools.progressive.sign_window import SignFile, SignWindow, show_sign
-from tools.progressive.store import SqliteStore
+from tools.cli.commands.progressive import command
+from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.floor.progressive.certificates import SIGN
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.serve import Service
+from tools.floor.progressive.sign import RUN_NS, STALE_NS, Sign, Watch
+from tools.floor.progressive.sign_picture import SignPicture
+from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign
+from tools.floor.progressive.store import SqliteStore
 
 NAMES = {"en": "Grand Harbour", "fr": "Grand Port"}
 

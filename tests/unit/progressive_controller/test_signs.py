@@ -16,17 +16,17 @@ from egm.links.metrics import Exporter
 from egm.progressive import topics
 from egm.progressive.connection import RETRY_SECONDS, stay_connected, tls
 from egm.progressive.messages import ProgressiveMessageError
-from tools.commands.progressive import command
-from tools.progressive.beat import BEAT_NS, Beat, Heart, Stands, read_beat
-from tools.progressive.broker import Broker, BrokerMissingError, mosquitto
-from tools.progressive.certificates import SIGN
-from tools.progressive.controller import Controller
-from tools.progressive.readings import Readings
-from tools.progressive.serve import Service
-from tools.progressive.sign import STALE_NS, Sign
-from tools.progressive.sign_window import show_sign
-from tools.progressive.signs import SignBook, read_signs
-from tools.progressive.store import SqliteStore
+from tools.cli.commands.progressive import command
+from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.floor.progressive.beat import BEAT_NS, Beat, Heart, Stands, read_beat
+from tools.floor.progressive.certificates import SIGN
+from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.readings import Readings
+from tools.floor.progressive.serve import Service
+from tools.floor.progressive.sign import STALE_NS, Sign
+from tools.floor.progressive.sign_window import show_sign
+from tools.floor.progressive.signs import SignBook, read_signs
+from tools.floor.progressive.store import SqliteStore
 
 
 class Book:

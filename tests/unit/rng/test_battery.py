@@ -11,15 +11,15 @@ import pytest
 from scipy import stats
 
 from rng import InvalidPolicy
-from rng.battery import independent, selection
-from rng.battery.judgement import holm, judge
-from rng.battery.planted import DEFECTS
-from rng.battery.result import Result, chi_square, duplicates, joined, runs
-from rng.battery.run import GAMES, RETEST_FACTOR, honest, results_of, run_game
-from rng.bulk import BulkDraws
 from rng.errors import InvalidSample, TooFewOutcomes
-from rng.laboratory import LaboratoryStream
-from rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.battery import independent, selection
+from tools.lab.rng.battery.judgement import holm, judge
+from tools.lab.rng.battery.planted import DEFECTS
+from tools.lab.rng.battery.result import Result, chi_square, duplicates, joined, runs
+from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, honest, results_of, run_game
+from tools.lab.rng.bulk import BulkDraws
+from tools.lab.rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.stream import LaboratoryStream
 
 
 def good(game: Numbers | Selection, plays: int, seed: int = 1) -> np.ndarray:

@@ -5,13 +5,13 @@ Seeds are recorded: replication i uses the laboratory stream of seed i (defects:
 
 import pytest
 
-from rng.battery.calibration import CALIBRATED, Calibration, FalseAlarms, band, calibrate, off_level
-from rng.battery.judgement import judge
-from rng.battery.planted import DEFECTS
-from rng.battery.run import results_of
-from rng.bulk import BulkDraws
-from rng.laboratory import LaboratoryStream
-from rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.battery.calibration import CALIBRATED, Calibration, FalseAlarms, band, calibrate, off_level
+from tools.lab.rng.battery.judgement import judge
+from tools.lab.rng.battery.planted import DEFECTS
+from tools.lab.rng.battery.run import results_of
+from tools.lab.rng.bulk import BulkDraws
+from tools.lab.rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.stream import LaboratoryStream
 
 REPLICATIONS = 1_000
 

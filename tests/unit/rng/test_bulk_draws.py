@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rng import InvalidRange, InvalidSample, RejectionLimit, Weights
-from rng.bulk import BulkDraws
 from rng.draws import WordDraws
+from tools.lab.rng.bulk import BulkDraws
 
 
 def pair(seed: int, size: int = 1_000_000, near_top: float = 0.0) -> tuple[BulkDraws, WordDraws]:

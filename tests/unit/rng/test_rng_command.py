@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tools.commands.rng import command
+from tools.cli.commands.rng import command
 
 EGM = Path(sys.executable).with_name("egm")
 
@@ -33,9 +33,7 @@ def test_selftest_names_each_test_and_source() -> None:
 
 
 def test_a_cabinet_loads_no_laboratory_package() -> None:
-    program = (
-        "import sys, rng, tools.commands.rng; sys.exit(bool({'numpy', 'scipy', 'numba'} & set(sys.modules)))"
-    )
+    program = "import sys, rng, tools.cli.commands.rng; sys.exit(bool({'numpy', 'scipy', 'numba'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 import rng
-from rng.battery.planted import DEFECTS
-from rng.battery.run import GAMES, run_game
-from rng.laboratory import LaboratoryStream
-from rng.outcomes import Numbers
-from tools.commands.rng import command
-from tools.commands.rng_battery import DEFECT_NAMES, GAME_NAMES
-from tools.laboratory.raw_tests import read_dieharder
-from tools.laboratory.rng_report import STATEMENT, gather, most_common_value, write_html, write_json
+from tools.cli.commands.rng import command
+from tools.cli.commands.rng_battery import DEFECT_NAMES, GAME_NAMES
+from tools.lab.rng.battery.planted import DEFECTS
+from tools.lab.rng.battery.run import GAMES, run_game
+from tools.lab.rng.outcomes import Numbers
+from tools.lab.rng.raw_tests import read_dieharder
+from tools.lab.rng.report import STATEMENT, gather, most_common_value, write_html, write_json
+from tools.lab.rng.stream import LaboratoryStream
 
 
 def streams(seed: int = 0):

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rng import InvalidRange, InvalidSample, InvalidWeights, RejectionLimit, SelfTestFailed, Weights
-from rng.battery.exhaustion import BOUNDS, every_word, exhaust, reader
 from rng.draws import Draws, WordDraws
 from rng.scaling import BOUND_MAX, REJECTIONS_MAX, plan, selection_bounds, word_bits
+from tools.lab.rng.battery.exhaustion import BOUNDS, every_word, exhaust, reader
 
 
 def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
@@ -51,7 +51,7 @@ def test_the_bulk_path_gives_every_outcome_equally_often_for_every_range_of_16_b
 
 
 def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rng.bulk.plan", lambda bound: (2, 65_536 // bound + 1))
+    monkeypatch.setattr("tools.lab.rng.bulk.plan", lambda bound: (2, 65_536 // bound + 1))
     with pytest.raises(SelfTestFailed, match="not shared equally"):
         exhaust(22)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from egm.links.sas.crc import sealed
 from egm.links.sas.tables.polls import POLLS
 from egm.links.sas.wire import marked
-from tools.fuzz.sas import one_input
+from tools.dev.fuzz.sas import one_input
 
 #: Messages that come near real ones: a known command, some data, often a right CRC, sometimes marks.
 NEARLY = st.builds(

@@ -183,7 +183,7 @@ def test_a_place_may_pay_what_is_past_its_date_at_the_cage(office, cage, monkeyp
 @pytest.fixture
 def egm(tmp_path, monkeypatch):
     """``egm ticket ...`` on this machine, at the office's time."""
-    monkeypatch.setattr("tools.commands.ticket.SystemClock", StandingClock)
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", StandingClock)
 
     def run(*arguments, status=0, pins=(PIN, PIN)):
         typed = "".join(f"{pin}\n" for pin in pins)
@@ -252,7 +252,7 @@ def test_looking_writes_nothing_whatever_the_clock_shows(office, egm, tmp_path, 
         journal.append(Transaction(id="x", kind="test", transfers=out))
     wrong = StandingClock()
     wrong.wall = wrong.wall.replace(year=year)
-    monkeypatch.setattr("tools.commands.ticket.SystemClock", lambda: wrong)
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: wrong)
 
     def content():
         files = (path for path in sorted(tmp_path.rglob("tickets*")) if not path.name.endswith("-shm"))
@@ -266,7 +266,7 @@ def test_looking_writes_nothing_whatever_the_clock_shows(office, egm, tmp_path, 
 def test_check_says_expired_only_by_a_clock_that_is_believed(office, egm, tmp_path, monkeypatch):
     number = office.issued().number
     clock = StandingClock()
-    monkeypatch.setattr("tools.commands.ticket.SystemClock", lambda: clock)
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: clock)
     clock.pass_days(31)  # as long as a machine may be off without anybody being asked
     assert egm("check", number, status=1).startswith("expired")
     clock.pass_days(4000)

@@ -10,16 +10,16 @@ from types import ModuleType
 import pytest
 from click.testing import CliRunner
 
-import tools.bench
-from tools.bench import Figure
-from tools.bench.__main__ import main
+import tools.dev.bench
+from tools.dev.bench import Figure
+from tools.dev.bench.__main__ import main
 
 
 def area(monkeypatch, name, figures, limit=0.3):
-    module = ModuleType(f"tools.bench.bench_{name}")
+    module = ModuleType(f"tools.dev.bench.bench_{name}")
     module.figures, module.LIMIT_SECONDS = figures, limit
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(tools.bench, module.__name__.rpartition(".")[2], module, raising=False)
+    monkeypatch.setattr(tools.dev.bench, module.__name__.rpartition(".")[2], module, raising=False)
     return module
 
 
@@ -67,7 +67,7 @@ def measures():
 def test_what_could_not_be_measured_is_said_and_the_rest_goes_on(monkeypatch, figures, said):
     area(monkeypatch, "never", figures)
     area(monkeypatch, "quick", measures, 30)
-    monkeypatch.setattr("tools.bench.__main__._modules", lambda: ["bench_never", "bench_quick"])
+    monkeypatch.setattr("tools.dev.bench.__main__._modules", lambda: ["bench_never", "bench_quick"])
     began = time.monotonic()
     run = CliRunner().invoke(main, [], env={"COLUMNS": "200"})
     assert time.monotonic() - began < 30
@@ -79,5 +79,5 @@ def test_what_could_not_be_measured_is_said_and_the_rest_goes_on(monkeypatch, fi
 
 def test_areas_that_are_measured_whole_end_well(monkeypatch):
     area(monkeypatch, "quick", measures, 30)
-    monkeypatch.setattr("tools.bench.__main__._modules", lambda: ["bench_quick"])
+    monkeypatch.setattr("tools.dev.bench.__main__._modules", lambda: ["bench_quick"])
     assert CliRunner().invoke(main, []).exit_code == 0

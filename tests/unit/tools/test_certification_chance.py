@@ -5,9 +5,9 @@ import pytest
 from egm.profiles import load_profile
 from paytables import Depth, analyse, game_from, library, load_game
 from paytables.definition import parse, source_of
-from tools.certification.chance import RULES
-from tools.certification.finding import Case, Status
-from tools.gallery import Walk
+from tools.dev.gallery import Walk
+from tools.lab.certification.chance import RULES
+from tools.lab.certification.finding import Case, Status
 
 
 def findings(game, **awards):

@@ -9,9 +9,9 @@ import pytest
 from egm.profiles import load_profile
 from paytables import Depth, analyse, load_game
 from paytables.definition import source_of
-from tools.certification.finding import Case, Status
-from tools.certification.rules import return_by_stake
-from tools.gallery import Walk
+from tools.dev.gallery import Walk
+from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.rules import return_by_stake
 
 
 def case_of(game):

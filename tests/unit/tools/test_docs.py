@@ -5,9 +5,9 @@ import re
 import click
 import pytest
 
-from tools.commands import COMMANDS
-from tools.conformance.requirements import ROOT
-from tools.docs import BLOCKS, DOCUMENTS, DocumentError, command_reference, dependencies, fill, parts
+from tools.cli.commands import COMMANDS
+from tools.dev.conformance.requirements import ROOT
+from tools.dev.docs import BLOCKS, DOCUMENTS, DocumentError, command_reference, dependencies, fill, parts
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -42,7 +42,7 @@ def test_options_and_subcommands_reach_the_reference(monkeypatch):
     def show(*, game, as_json):
         """Show one sheet."""
 
-    monkeypatch.setattr("tools.docs.egm", par)
+    monkeypatch.setattr("tools.dev.docs.egm", par)
     text = command_reference()
     assert "### `egm show`" in text
     assert "Show one sheet.\n\n```\negm show [OPTIONS] GAME\n```" in text

@@ -8,9 +8,9 @@ from egm.profiles import load_profile
 from paytables import Depth, analyse, game_from, load_game
 from paytables.definition import parse, source_of
 from paytables.reels.bonus import Wheel
-from tools.certification import chance, rules
-from tools.certification.finding import Case, Status
-from tools.gallery import Walk
+from tools.dev.gallery import Walk
+from tools.lab.certification import chance, rules
+from tools.lab.certification.finding import Case, Status
 
 
 def changed(name, **at):

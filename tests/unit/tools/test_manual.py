@@ -11,7 +11,7 @@ from egm.staff.forms import FORMS
 from egm.staff.service.menu import SECTIONS
 from meters.events import EVENTS
 from tools.cli import main
-from tools.manual import codes
+from tools.lab.manual import codes
 
 
 def printed(audience, language):

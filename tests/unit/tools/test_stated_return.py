@@ -12,7 +12,7 @@ from egm.progressive.pools import Pools
 from paytables import Depth, analyse, library, load_game
 from paytables.wording import percent
 from tools.cli import main
-from tools.parsheet import percent as on_the_sheet
+from tools.lab.parsheet import percent as on_the_sheet
 
 
 @given(st.fractions(min_value=-1, max_value=100), st.integers(1, 8))

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from egm.integrity.verify.manifest import load_signed
 from paytables.definition import source_of
-from tools.certification import bundle
 from tools.cli import main
+from tools.lab.certification import bundle
 
 GAMES = ("maple-classic", "orchard-picnic")
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from tools.cli import main
-from tools.tables import GOOD, Column, Table, facts, forms, show, whole, working
+from tools.cli.tables import GOOD, Column, Table, facts, forms, show, whole, working
 
 ROOT = Path(__file__).parents[3]
 ROWS = [
@@ -112,7 +112,7 @@ def _functions(tree):
 def test_every_command_with_a_table_has_json_and_csv():
     """No command draws a table in a way of its own."""
     found = 0
-    for file in sorted((ROOT / "tools/commands").glob("*.py")):
+    for file in sorted((ROOT / "tools/cli/commands").glob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         assert not [
             each

@@ -14,7 +14,7 @@ from egm.staff.inventory import KIND as INVENTORY
 from egm.staff.registers import REGISTERS
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
-from tools.terminal import Terminal, echo, json_text, lines, plain, printable
+from tools.cli.terminal import Terminal, echo, json_text, lines, plain, printable
 
 EVIL = "\x1b[2K\x9b31m\x07[red]all right[/red]\u202egnihton\u2066\r"
 MARKED = "[red]all right[/red]"
@@ -105,12 +105,15 @@ def test_what_is_shown_keeps_its_spaces_and_lines_and_json_stays_json():
 
 
 #: The one place; and tables, whose cells have been through it before they are set apart by colour.
-PRINTERS = {"tools/terminal.py": None, "tools/tables.py": {"click.echo"}}
+PRINTERS = {"tools/cli/terminal.py": None, "tools/cli/tables.py": {"click.echo"}}
 PRINTS = {"click.echo", "click.secho", "print", "Console", "rich.print", "pprint", "sys.stdout.write"}
 
 
 #: A picture that is drawn anew and a table of our own figures: what a peer said in them is plain.
-_TABLES = {"tools/host/live.py": {"rich.table.Table"}, "tools/bench/__main__.py": {"rich.table.Table"}}
+_TABLES = {
+    "tools/dev/host/live.py": {"rich.table.Table"},
+    "tools/dev/bench/__main__.py": {"rich.table.Table"},
+}
 
 
 def test_every_command_prints_through_the_one_place():

@@ -18,7 +18,7 @@ base_cents = 1000
 increment = "1/100"
 """
 SERVE = (
-    "import sys; from click.testing import CliRunner; from tools.commands.progressive import command;"
+    "import sys; from click.testing import CliRunner; from tools.cli.commands.progressive import command;"
     "done = CliRunner().invoke(command, ['serve', *sys.argv[1:]]); print(done.exit_code, done.output)"
 )
 

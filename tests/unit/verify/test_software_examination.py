@@ -17,8 +17,8 @@ from egm.errors import LocalError, OperatorError
 from egm.integrity.verify.digest import Algorithm, read_seed, short_digests, signatures
 from egm.integrity.verify.manifest import ManifestError, load_signed, new_key, public_hex, read_key, sign
 from egm.integrity.verify.tree import COMPONENTS, Scope, component_of, files, own_files, uncompiled
-from tools.commands.manifest import command as manifest_command
-from tools.commands.signature import command as signature_command
+from tools.cli.commands.manifest import command as manifest_command
+from tools.cli.commands.signature import command as signature_command
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_software_as_signed_is_right_and_says_who_signed_it(installation):
         "paytables/library/maple-classic.toml",
         "paytables/reels/spin.py",
         "rng/service.py",
-        "tools/cli.py",
+        "tools/cli/main.py",
     ],
 )
 def test_one_changed_byte_of_any_module_table_or_asset_is_found(installation, name):

@@ -1,0 +1,185 @@
+"""What each game returned on the floor, held against its exact return by the volume it was played at.
+
+A game's wagers are known to the last mark, so what they should have won and how far that may stray are sums
+of exact figures: the z-score is the difference over its standard deviation, as in ``egm simulate``. Levels
+and prizes in kind are apart, as they are in a game's return.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+from egm.kernel.machine import Key
+from egm.play.definitions import text_of
+from meters import JournalView
+from paytables import (
+    AnalysisError,
+    BetAnalysis,
+    Depth,
+    Game,
+    PaytableError,
+    Wager,
+    analyse,
+    game_from_text,
+)
+from tools.lab.simulation import INTERVAL_Z
+
+#: The meters that make what a game has paid: by the machine, by hand, and what a double-up added or took.
+_PAID: Final = (("coin_out", 1), ("att_jackpot", 1), ("double_up_won", 1), ("double_up_bet", -1))
+
+
+class Played(NamedTuple):
+    """What is told apart: a game's version, by the digest of its definition, and what a credit was worth."""
+
+    game: str
+    version: str
+    digest: str
+    denomination_cents: int
+
+
+@dataclass(slots=True)
+class _Sums:
+    """The ended games of one :class:`Played`: how often each wager was laid, and what came of them."""
+
+    games: int = 0
+    staked_cents: int = 0
+    won_cents: int = 0
+    doubled: bool = False
+    wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
+    asked: dict[tuple[int, str], Wager] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Return:
+    """One game's return: ``staked_cents`` and ``won_cents`` of its ended games beside the exact figures.
+
+    ``coin_in_cents`` and ``paid_cents`` are the meters, where open and void games count too. ``z`` is against
+    the nearest return a player can have brought about (where decisions matter: from the worst to the best).
+    """
+
+    played: Played
+    games: int
+    staked_cents: int
+    won_cents: int
+    coin_in_cents: int
+    paid_cents: int
+    least: Fraction | None = None
+    best: Fraction | None = None
+    sigma_cents: float | None = None
+    z: float | None = None
+    why: str = ""
+    """Why there is no verdict."""
+
+    @property
+    def verdict(self) -> str:
+        """``explained`` by the volume, to ``investigate``, or ``unknown``."""
+        if self.z is None:
+            return "unknown"
+        return "explained" if abs(self.z) <= INTERVAL_Z else "investigate"
+
+    def to_json(self) -> dict[str, Any]:
+        """The line for scripts: returns as shares of what was staked."""
+        return {
+            **self.played._asdict(),
+            "games": self.games,
+            "coin_in_cents": self.coin_in_cents,
+            "coin_out_cents": self.paid_cents,
+            "staked_cents": self.staked_cents,
+            "won_cents": self.won_cents,
+            "return": self.won_cents / self.staked_cents,
+            "theoretical": None if self.best is None else float(self.best),
+            "theoretical_least": None if self.least is None else float(self.least),
+            "sigma_cents": self.sigma_cents,
+            "z": self.z,
+            "verdict": self.verdict,
+            "why": self.why,
+        }
+
+
+def returns(view: JournalView) -> Iterator[Return]:
+    """The return of every game that was ended on a machine, by game, version and denomination."""
+    reading = view.meters()
+    for played, sums in sorted(_ended(view).items()):
+        part = reading.where(
+            paytable=f"{played.game}@{played.version}", denomination_cents=played.denomination_cents
+        )
+        facts: dict[str, Any] = {
+            "played": played,
+            "games": sums.games,
+            "staked_cents": sums.staked_cents,
+            "won_cents": sums.won_cents,
+            "coin_in_cents": part.value("coin_in"),
+            "paid_cents": sum(sign * part.value(name) for name, sign in _PAID),
+        }
+        try:
+            yield _judged(sums, played, _game(view, played), facts)
+        except (PaytableError, AnalysisError, LookupError) as error:
+            yield Return(**facts, why=str(error))
+
+
+def _ended(view: JournalView) -> dict[Played, _Sums]:
+    """The games that were ended, by what is told apart; open and void ones are left out."""
+    found: dict[Played, _Sums] = {}
+    begun: dict[str, Mapping[str, Any]] = {}
+    doubled: set[str] = set()
+    for entry in view.entries(("game.start", "game.double_up", "game.end", "game.void")):
+        told: Any = entry.record
+        play_id = told["play_id"]
+        if entry.kind == "game.start":
+            begun[play_id] = told
+            continue
+        if entry.kind == "game.double_up":
+            doubled.add(play_id)
+            continue
+        start = begun.pop(play_id, None)
+        if start is None or entry.kind == "game.void":  # one begun before a clear is in another journal
+            continue
+        game, cents = start["game"], start["denomination_cents"]
+        sums = found.setdefault(Played(game["id"], game["version"], game["digest"], cents), _Sums())
+        wager = Wager.from_json(start["wager"])
+        key = (wager.credits, repr(sorted(wager.options.items())))
+        sums.games += 1
+        sums.staked_cents += wager.credits * cents
+        sums.won_cents += told["win_cents"]
+        sums.doubled = sums.doubled or play_id in doubled
+        sums.wagers[key] += 1
+        sums.asked[key] = wager
+    return found
+
+
+def _game(view: JournalView, played: Played) -> Game:
+    kept = view.states(Key.DEFINITION).get(f"{Key.DEFINITION}{played.digest}")
+    if kept is None:
+        raise LookupError(f"the journal keeps no definition {played.digest[:12]}")
+    return game_from_text(text_of(str(kept)), "the journal")
+
+
+def _judged(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:
+    """Hold what was won against the mean and the variance of all wagers together."""
+    best = least = variance = Fraction(0)
+    for key, times in sums.wagers.items():
+        bet = game.rules.analyse_wager(sums.asked[key])
+        spread = _variance(game, bet) if sums.doubled else bet.variance
+        if spread is None:
+            raise LookupError(f"a wager of {bet.cost_credits} credits has no exact variance")
+        worst = bet.rtp if bet.worst_rtp is None else bet.worst_rtp
+        best += bet.rtp * bet.cost_credits * times
+        least += worst * bet.cost_credits * times
+        variance += spread * times
+    cents = played.denomination_cents
+    won, staked = Fraction(sums.won_cents, cents), Fraction(sums.staked_cents, cents)
+    away = won - best if won > best else min(won - least, Fraction(0))
+    sigma = math.sqrt(variance)
+    z = float(away) / sigma if sigma else math.copysign(math.inf, away) if away else 0.0
+    return Return(**facts, least=least / staked, best=best / staked, sigma_cents=sigma * cents, z=z)
+
+
+def _variance(game: Game, bet: BetAnalysis) -> Fraction | None:
+    """The variance of whoever doubles as often as he may: of all ways to double, the widest."""
+    for each in analyse(game, Depth.FULL).bets:
+        if each.options.items() <= bet.options.items() and each.doubled and each.doubled.variance is not None:
+            return each.doubled.variance * (bet.cost_credits // each.cost_credits) ** 2
+    return None

@@ -1,0 +1,88 @@
+"""The ``egm`` command: a click group that loads each command's module when it is called.
+
+Before anything else is imported it starts itself again isolated (:mod:`egm.isolated`): neither ``PYTHONPATH``
+nor the working directory gives it a module. What the first interpreter ran until here (a ``sitecustomize``,
+another ``tools``) is whose who set its environment, who could have started anything else as well.
+"""
+
+import os
+import sys
+
+if not sys.flags.isolated and (
+    os.path.basename(sys.argv[0]) == "egm"  # noqa: PTH119
+    or (sys.argv[0] == "-m" and "tools.cli" in sys.orig_argv)
+):
+    unwritten = ["-B"] if sys.dont_write_bytecode else []
+    os.execv(sys.executable, [sys.executable, "-I", *unwritten, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
+
+import importlib
+from typing import Any
+
+import click
+
+from tools.cli.commands import COMMANDS
+from tools.cli.terminal import lines
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are named by a table and imported on first use.
+
+    What a command cannot have is said in one line, by every command alike: a package that is not installed
+    with a cabinet, a file or folder the system refuses.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
+            if extra is None:
+                raise
+            raise click.ClickException(
+                f"this takes {error.name}, which a cabinet does not have. In a checkout: make setup-dev;"
+                f" elsewhere: pip install 'open-egm[{extra}]'"
+            ) from None
+        except OSError as error:
+            if error.filename is None:
+                raise
+            why = lines(f"{error.filename}: {error.strerror or error}")
+            raise click.ClickException(why) from None
+        except click.ClickException as error:
+            # it may tell what stands in a file
+            error.message = lines(error.message)  # type: ignore[misc]
+            raise
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(COMMANDS[cmd_name][0], "tools.cli.commands")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
+
+
+#: Packages that are not installed with a cabinet: import name -> the extra that has it.
+_EXTRA_OF = {
+    "apsw": "dev",
+    "hypothesis": "dev",
+    "jinja2": "lab",
+    "matplotlib": "lab",
+    "numba": "lab",
+    "numpy": "lab",
+    "psycopg": "controller",
+    "pypdfium2": "dev",
+    "pytest": "dev",
+    "scipy": "lab",
+}
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="open-egm", prog_name="egm")
+def main() -> None:
+    """An open electronic gaming machine."""

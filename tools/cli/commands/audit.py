@@ -1,0 +1,395 @@
+"""``egm audit``: export a journal, verify one, read its logs, and clear a machine that cannot be repaired."""
+
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from meters import (
+    JournalDamaged,
+    JournalError,
+    JournalUnwritable,
+    StoredEntry,
+    events,
+    export,
+    open_view,
+    recall,
+)
+from meters.copies import SECOND_FOLDER, Place
+from meters.keys import MachineKey
+from meters.keys import fingerprint as fingerprint_of
+from meters.storage import DiskStorage
+from paytables.source import contents, opened
+from paytables.wording import counted
+from tools.audit import point as verified
+from tools.audit.games import Shelf
+from tools.audit.log_text import log_lines
+from tools.audit.tickets import ticket_ledger_differs
+from tools.audit.verify import Auditor, Finding, Report
+from tools.cli.commands.clearing import clear_, inspect_
+from tools.cli.result_file import replaceable, result_file
+from tools.cli.tables import Form, Table, forms, show, terminal_width, working
+from tools.cli.terminal import Terminal, echo, json_text, plain, printable
+from tools.cli.whole import Whole
+from tools.dev.commands.liars import liars
+
+STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
+SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
+
+
+_HASH_DIGITS = 64
+_WITNESS_DIGITS = 12
+_SEQUENCE_DIGITS = 19
+
+
+@click.group()
+def command() -> None:
+    """The journal of a machine, for whoever must be able to trust it."""
+
+
+@command.command("export")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@STATE
+@SECOND
+@click.option("--since", "after", default=0, type=Whole(min=0), help="Only the entries after this one.")
+def export_(file: Path, state: Path | None, second: Path | None, after: int) -> None:
+    """Write the journal to FILE, whole with its archive, signed; the machine may be playing.
+
+    Only what this machine wrote is signed: every seal is checked, and that no entry is missing at the end.
+    """
+    folder = state or default_state_dir()
+    try:
+        key = MachineKey.load(DiskStorage(), folder)
+        if key is None:
+            raise click.ClickException(f"{folder}: there is no machine key to sign with")
+        with open_view(folder, key=key, second_dir=second) as view, result_file(file) as out:
+            count = export.write(view, key, out, datetime.now(UTC), after=after)
+    except (JournalError, OSError) as why:
+        raise click.ClickException(str(why)) from why
+    echo(f"{file}: {counted(count, 'entry', 'entries')}, machine {key.fingerprint}")
+
+
+@command.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@STATE
+@SECOND
+@click.option(
+    "--games",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="A folder of game definitions, besides the library.",
+)
+@click.option("--fingerprint", help="The machine's key as its screen shows it; another is an error.")
+@click.option(
+    "--after",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="An earlier export: it must be the beginning of this journal.",
+)
+@click.option(
+    "--witness",
+    "witnesses",
+    multiple=True,
+    help="A head printed, shown or read away: SEQUENCE:HASH (or its beginning), the metrics'"
+    " SEQUENCE=NUMBER, or a file of such; repeatable.",
+)
+@click.option(
+    "--point",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Go on from what this file says was verified, and write there how far it has come.",
+)
+@JSON
+def verify(
+    *,
+    file: Path | None,
+    state: Path | None,
+    second: Path | None,
+    games: tuple[Path, ...],
+    fingerprint: str | None,
+    after: Path | None,
+    witnesses: tuple[str, ...],
+    point: Path | None,
+    as_json: bool,
+) -> None:
+    """Derive everything in FILE again: chain, signatures, balances, meters, and every game from its draws.
+
+    Without FILE, both copies in the state folder, each with the archive on its medium. With --point a run
+    costs what was added since the last. Exit status 1 when anything is wrong; that the memory was mended or
+    the clock moved is a notice, not wrong. Who has the disk has the key: what only whoever holds it could
+    have rewritten is found by --fingerprint, --after and --witness.
+    """
+    if point is not None and (after is not None or witnesses):
+        raise click.UsageError("--after and --witness are held against the whole journal, --point goes on")
+    if point is not None:
+        point = replaceable(point)
+    shelf = Shelf(games)
+    try:
+        heads = dict([_head_of(after)]) if after else {}
+        vouched = list(_witnesses(witnesses))
+
+        def auditor(point: Path | None) -> Auditor:
+            return Auditor(shelf, heads, vouched) if point is None else verified.go_on(point, shelf)
+
+        with working("deriving everything again"):
+            reports = _reports(file, state, second, auditor, point)
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+    for report in reports.values():
+        report.key_compared = bool(fingerprint)
+        if fingerprint and report.fingerprint != fingerprint:
+            report.add(Finding(1, "", f"the machine is {report.fingerprint}, not {fingerprint}"))
+    if as_json:
+        echo(json_text({name: report.to_json() for name, report in reports.items()}))
+    else:
+        for name, report in reports.items():
+            _print_report(name, report)
+    raise SystemExit(1 if any(report.wrong for report in reports.values()) else 0)
+
+
+def _reports(
+    file: Path | None,
+    state: Path | None,
+    second: Path | None,
+    auditor: Callable[[Path | None], Auditor],
+    point: Path | None,
+) -> dict[str, Report]:
+    """What was found in an export, or in each copy of a state folder."""
+    if file is not None:
+        return {str(file): _verify_export(file, auditor(point), point)}
+    folder = state or default_state_dir()
+    beside = second or folder / SECOND_FOLDER
+    reports = _verify_copies(folder, beside, auditor, point)
+    differs = ticket_ledger_differs(folder, beside)
+    if differs:
+        next(iter(reports.values())).add(Finding(1, "", differs))
+    return reports
+
+
+def _head_of(file: Path) -> tuple[int, str]:
+    with opened(file) as source:
+        header = export.ExportReader(source, str(file)).header
+    return header.sequence, header.head_hash
+
+
+def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException naming what is none.
+
+    SEQUENCE=NUMBER is what the metrics say: ``egm_journal_sequence`` and ``egm_journal_head``.
+    """
+    for text in given:
+        path = Path(text)
+        lines = contents(path).decode().split() if path.is_file() else [text]
+        for line in lines:
+            sequence, _, known = _as_hash(line).partition(":")
+            known = known.lower()
+            counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS
+            whole = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set("0123456789abcdef")
+            if not (counted and whole):
+                raise click.ClickException(
+                    f"{printable(line)!r} is no witness: it is SEQUENCE:HASH,"
+                    f" at least {_WITNESS_DIGITS} hexadecimal digits of it"
+                )
+            yield int(sequence), known
+
+
+def _as_hash(line: str) -> str:
+    """A number from the metrics, also as a float writes it, as the twelve digits it stands for."""
+    sequence, sign, number = line.partition("=")
+    try:
+        value = Decimal(number) if sign else Decimal(0)
+        return f"{sequence}:{int(value):012x}" if sign and value.adjusted() < _SEQUENCE_DIGITS else line
+    except (ArithmeticError, ValueError):
+        return line
+
+
+def _concluded(report: Report, auditor: Auditor, point: Path | None) -> Report:
+    """Where nothing is wrong, the point reached is the one to go on from."""
+    if point is not None and not report.wrong:
+        verified.save(auditor, point)
+    return report
+
+
+def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
+    with opened(file) as source:
+        reader = export.ExportReader(source, str(file))
+        header, (reached, _) = reader.header, auditor.reached
+        if header.after > reached:
+            why = (
+                f"it begins after entry {header.after}, and only {reached} are verified: give it its --point"
+            )
+            raise JournalDamaged(str(file), why)
+        bodies = itertools.islice(reader.bodies(), reached - header.after, None)
+        report = auditor.run(bodies, head=(header.sequence, header.head_hash))
+    if reader.footer_fault:
+        report.add(Finding(0, "", reader.footer_fault))
+    if auditor.public_key != header.public_key:
+        report.add(Finding(1, "", "the key that signed the file is not the one the journal begins with"))
+    return _concluded(report, auditor, point)
+
+
+def _verify_copies(
+    folder: Path, second: Path, auditor: Callable[[Path | None], Auditor], point: Path | None
+) -> dict[str, Report]:
+    """Each copy with what is archived on its own medium; a point for each."""
+    key = _key_of(folder, second)
+    points = (point, None if point is None else point.with_name(point.name + ".second"))
+    # The first medium alone: what the second could mend is a finding.
+    with open_view(folder, key=key, second_dir=folder) as view:
+        head = (view.sequence, view.head_hash)
+        one = auditor(points[0])
+        first = _concluded(one.run(view.bodies(one.reached[0]), head=head), one, points[0])
+        place = Place(DiskStorage(), folder, second)
+        two = auditor(points[1])
+        bodies = view.bodies_of_second(place, two.reached[0])
+        return {
+            "first copy": first,
+            "second copy": _concluded(two.run(bodies, head=head), two, points[1]),
+        }
+
+
+def _key_of(*folders: Path) -> MachineKey | None:
+    """The machine's key, which proves its seals; None for whoever may not read it, or has a copy without."""
+    try:
+        return MachineKey.load(DiskStorage(), *folders)
+    except JournalUnwritable:
+        return None
+
+
+def _print_report(name: str, report: Report) -> None:
+    console = Terminal()
+    key = "" if report.key_compared else ", key not compared (--fingerprint)"
+    console.print(
+        f"[bold]{plain(name)}[/bold]  machine {plain(report.machine_id) or '-'},"
+        f" key {plain(report.fingerprint)}{key}",
+        highlight=False,
+    )
+    rate = report.games / report.seconds if report.seconds else 0
+    console.print(
+        f"  {counted(report.entries, 'entry', 'entries')} chained to {report.head_hash[:16]},"
+        f" {counted(report.checkpoints, 'signed checkpoint')}; games: {report.games} replayed,"
+        f" {report.games_void} void, {report.games_open} open;"
+        f" {counted(report.levels, 'progressive level')} derived;"
+        f" {counted(report.witnessed, 'head')} known from elsewhere;"
+        f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
+    )
+    for finding in report.findings:
+        console.print(
+            f"  [red]entry {finding.sequence}[/red] {plain(finding.id)}: {plain(finding.why)}",
+            highlight=False,
+        )
+    if report.noted > len(report.notices):
+        console.print(
+            f"  [yellow]{counted(report.noted - len(report.notices), 'earlier notice')}, and:[/yellow]"
+        )
+    for note in report.notices:
+        console.print(
+            f"  [yellow]notice[/yellow] entry {note.sequence} {plain(note.id)}: {plain(note.why)}",
+            highlight=False,
+        )
+    if report.wrong > len(report.findings):
+        console.print(f"  [red]and {report.wrong - len(report.findings)} more[/red]")
+    console.print(
+        "  [green]nothing wrong[/green]" if not report.wrong else f"  [red]{report.wrong} wrong[/red]"
+    )
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+def readout(file: Path) -> None:
+    """Check the signature of a readout that `egm meters --json --sign` wrote to FILE."""
+    try:
+        signed = json.loads(contents(file))
+        key = export.check_readout(signed, str(file))
+    except ValueError as why:
+        raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+    echo(f"{file}: entry {signed['readout']['sequence']} of machine {fingerprint_of(key)}, signature right")
+
+
+# ---------------------------------------------------------------------- recall and logs
+@command.command()
+@click.argument("name", type=click.Choice(["plays", *recall.LOGS]))
+@click.option("--last", type=Whole(min=1), help="How many; the log's own size when not given.")
+@STATE
+@forms
+def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
+    """Print a log, newest first: plays, events, bills, vouchers, transfers, handpays ...
+
+    Entries of the journal as they are, as many as the machine shows of that kind. The books that a rule wants
+    kept, whole and with its columns, are `egm register`.
+    """
+    try:
+        with open_view(state or default_state_dir()) as view:
+            if name == "plays":
+                rows = [_play_row(play) for play in recall.plays(view, last or recall.PLAYS_SHOWN)]
+            else:
+                rows = [_row(entry) for entry in recall.log(view, name, last)]
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+    if form == "text":
+        for line in log_lines(rows, terminal_width()):
+            echo(line)
+        return
+    names = tuple(rows[0]) if rows else ("entry", "time", "kind")
+    show(form, Table(names, (row.values() for row in rows)), document=rows)
+
+
+def _row(entry: StoredEntry) -> dict[str, Any]:
+    story = dict(recall.story(entry))
+    if "validation_number" in story:
+        story["validation_number"] = recall.masked(str(story["validation_number"]))
+    event = events.significance(entry)
+    return {
+        "entry": entry.sequence,
+        "time": entry.time_utc.isoformat(timespec="seconds"),
+        "kind": entry.kind,
+        "effect": str(event.effect) if event else "",
+        "clear": str(event.clear) if event else "",
+        "sas": event.sas if event else None,
+        "person": events.person(entry),
+        "cents": sum(t.amount_cents for t in entry.transfers) or None,
+        "story": story,
+    }
+
+
+def _play_row(play: recall.Play) -> dict[str, Any]:
+    start = recall.story(play.start)
+    return {
+        "entry": play.start.sequence,
+        "time": play.start.time_utc.isoformat(timespec="seconds"),
+        "kind": start.get("game", {}).get("id", ""),
+        "bet_cents": play.bet_cents,
+        "win_cents": play.win_cents,
+        "prizes": [dict(prize) for prize in play.prizes_won],
+        "credit_before_cents": play.credit_before_cents,
+        "added_cents": dict(play.added_cents),
+        "steps": [dict(recall.story(e)) for e in play.shown_steps],
+        "outcome": play.outcome,
+    }
+
+
+@command.command()
+@click.argument("number", type=Whole(min=1))
+@STATE
+def entry(*, number: int, state: Path | None) -> None:
+    """Print one entry, whole, as JSON."""
+    try:
+        with open_view(state or default_state_dir()) as view:
+            found = next(view.entries(since=number - 1, limit=1), None)
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+    if found is None or found.sequence != number:
+        raise click.ClickException(f"there is no entry {number}")
+    echo(printable(found.body.decode()))
+
+
+command.add_command(liars)
+command.add_command(inspect_)
+command.add_command(clear_)

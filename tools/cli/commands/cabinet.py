@@ -1,0 +1,226 @@
+"""``egm cabinet``: the cabinet file, written, checked and explained; the ports and protocols there are."""
+
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+from serial.tools.list_ports import comports
+
+from egm.app.preflight import preflight, unknown_names
+from egm.config.cabinet_file import CabinetFile
+from egm.config.faults import Fault, Lines, placed, read
+from egm.config.schema import schema as cabinet_schema
+from egm.devices.catalogue import PROTOCOLS
+from egm.errors import OperatorError
+from egm.profiles import available, load_profile
+from paytables import library
+from paytables.source import contents, toml
+from tools.cli.cabinet_file import Asked, written
+from tools.cli.tables import BAD, DOUBT, Column, Columns, Form, Style, Table, forms, show, working
+from tools.cli.terminal import echo, json_text
+
+
+@click.group()
+def command() -> None:
+    """Write, check and explain cabinet files: what a machine is made of (egm/CABINET-FILE.md)."""
+
+
+# ---------------------------------------------------------------------- check
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--quick", is_flag=True, help="The file alone: no game is analysed, no port looked for.")
+@forms
+def check(file: Path, *, quick: bool, form: Form) -> None:
+    """Say everything that is wrong in FILE: line, key, what, what was meant, what is allowed.
+
+    First whether it is a cabinet file; then, as the machine would at its start, whether there are the
+    profile, the games and their levels, the files and the ports it names, and whether the place's rules admit
+    each game. Exit status 0: all is offered; 1: the machine cannot start with it, or leaves something out.
+    """
+    try:
+        text = contents(file).decode()
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"{file}: not UTF-8: {error.reason}") from error
+    cabinet, faults = read(text, CabinetFile)
+    if cabinet is not None and not quick:
+        with working("analysing its games", len(cabinet.games)) as done:
+            games: list[str] = []
+
+            def doing(game: str) -> None:
+                done(len(games))
+                games.append(game)
+
+            faults = [*preflight(cabinet, doing)]
+    elif not quick and (data := _toml(text)):
+        faults += unknown_names(data)
+    lines = Lines(text)
+    rows = sorted((_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
+    columns: Columns = (
+        Column("line", right=True),
+        "key",
+        Column("", "stops", text=lambda stops: "wrong" if stops else "left out", style=_style),
+        Column("what is wrong", "what"),
+        Column("did you mean", "meant"),
+        Column("there are", "allowed"),
+    )
+    said = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
+    show(form, Table(columns, rows, empty=f"{file}: {said}"))
+    raise SystemExit(1 if any(fault.stops or not _waits(fault) for fault in faults) else 0)
+
+
+def _toml(text: str) -> dict[str, Any]:
+    """The tables of a text; none where it is not TOML."""
+    try:
+        return toml(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _waits(fault: Fault) -> bool:
+    """Whether the machine takes it up by itself: a port that is not there now."""
+    return fault.key.endswith(".port") and not fault.stops
+
+
+def _style(stops: object) -> Style:
+    return BAD if stops else DOUBT
+
+
+def _row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
+    line = fault.line or lines.of(placed(fault.key))
+    return line, fault.key, fault.stops, fault.what, fault.meant, fault.allowed
+
+
+# ---------------------------------------------------------------------- new
+def _game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if value not in library() and not value.endswith(".toml"):
+            raise click.BadParameter(
+                f"{value!r}: no game of the library and no .toml file; see egm game list"
+            )
+    return values
+
+
+def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    found = []
+    for value in values:
+        protocol, _equals, port = value.partition("=")
+        if protocol not in PROTOCOLS:
+            raise click.BadParameter(f"{protocol!r}: no protocol; there are: {', '.join(PROTOCOLS)}")
+        found.append((protocol, port or "bench"))
+    return tuple(found)
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--profile", type=click.Choice(available()), help="The place's rules.")
+@click.option("--serial", help="The manufacturer's serial number.")
+@click.option("--number", help="The operator's number of the machine.")
+@click.option("--site", help="The house, as tickets say it.")
+@click.option("--licence-holder", help="Whose licence it is, where the place's tickets name one.")
+@click.option("--time-zone", help="An IANA name: America/Toronto.")
+@click.option("--game", "games", multiple=True, callback=_game_names, help="A game; repeat for more.")
+@click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    callback=_devices,
+    metavar="PROTOCOL[=PORT]",
+    help="A device, simulated where no port is given; repeat for more (default: bill, printer, I/O board).",
+)
+def new(
+    file: Path,
+    profile: str | None,
+    serial: str | None,
+    number: str | None,
+    site: str | None,
+    licence_holder: str | None,
+    time_zone: str | None,
+    games: tuple[str, ...],
+    devices: tuple[tuple[str, str], ...],
+) -> None:
+    """Write a commented cabinet file to FILE, and check it.
+
+    What is not given is asked for on a terminal; elsewhere there are examples in its place, to be changed.
+    """
+    if file.exists():
+        raise click.ClickException(f"{file} exists; it is left alone")
+    asks = sys.stdin.isatty()
+
+    def value(given: str | None, prompt: str, example: str) -> str:
+        if given is not None or not asks:
+            return example if given is None else given
+        return str(click.prompt(prompt, default=example))
+
+    place = value(profile, f"The place's rules ({', '.join(available())})", "generic")
+    try:
+        rules = load_profile(place)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    asked = Asked(
+        profile=rules,
+        serial=value(serial, "The manufacturer's serial number", "EGM-0000001"),
+        operator_number=value(number, "The operator's number of the machine", "1"),
+        site=value(site, "The house, as tickets say it", "The house"),
+        licence_holder=licence_holder,
+        time_zone=time_zone,
+        games=games,
+        devices=devices or (("id003", "bench"), ("tcl", "bench"), ("ioboard", "bench")),
+    )
+    with working("looking which games the place admits"):
+        text = written(asked)
+    cabinet, faults = read(text, CabinetFile)
+    if cabinet is None:
+        raise click.ClickException("\n".join(map(str, faults)))
+    file.write_text(text, encoding="utf-8")
+    echo(f"{file} written; try: egm cabinet check {file}; egm run --cabinet {file}")
+
+
+# ---------------------------------------------------------------------- schema, devices
+@command.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of a cabinet file, for editors."""
+    echo(json_text(cabinet_schema(), indent=2))
+
+
+@command.command("devices")
+@forms
+def devices_(*, form: Form) -> None:
+    """List the protocols a device may speak, and the serial ports of this computer by their stable names."""
+    protocols = (
+        (name, entry.kind.replace("_", " "), _settings(entry.line)) for name, entry in PROTOCOLS.items()
+    )
+    ports = [
+        (_stable(port.device), port.device, _known(port.description), _known(port.manufacturer))
+        for port in comports()
+    ]
+    show(
+        form,
+        Table(("protocol", "device", "line"), protocols),
+        Table(("port", "now", "what it says it is", "made by"), ports, empty="no serial port is here"),
+        document={
+            "protocols": {name: entry.kind for name, entry in PROTOCOLS.items()},
+            "ports": [
+                dict(zip(("port", "now", "description", "manufacturer"), port, strict=True)) for port in ports
+            ],
+        },
+    )
+
+
+def _settings(line: object) -> str:
+    return f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"  # type: ignore[attr-defined]
+
+
+def _known(text: str | None) -> str:
+    return "" if text in {None, "n/a"} else str(text)
+
+
+def _stable(device: str) -> str:
+    """The name of a port that stays when another cable is pulled: of its adapter, else of its socket."""
+    real = Path(device).resolve()
+    for folder in ("by-id", "by-path"):
+        for link in sorted(Path("/dev/serial", folder).glob("*")):
+            if link.resolve() == real:
+                return str(link)
+    return device

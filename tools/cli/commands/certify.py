@@ -1,0 +1,280 @@
+"""``egm certify``: hold games against every rule of a jurisdiction, and sign the evidence."""
+
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from egm.errors import OperatorError
+from egm.profiles import Profile
+from paytables import AnalysisError, analyse
+from paytables.wording import counted
+from tools.cli.commands.par import load, profile_of
+from tools.cli.named import named
+from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, working
+from tools.cli.terminal import echo
+from tools.cli.whole import Whole
+from tools.dev.conformance.requirements import ROOT
+from tools.lab.certification import bundle, reproduction
+from tools.lab.certification import submission as submissions
+from tools.lab.certification.changes import changes
+from tools.lab.certification.finding import Case, Finding, Status
+from tools.lab.certification.rules import hold
+from tools.lab.parsheet import sheet
+from tools.lab.parsheet.forms import to_csv, to_html
+from tools.lab.rng.service import start_service
+
+_STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
+
+
+@click.command()
+@click.argument("games", nargs=-1)
+@click.option("--jurisdiction", help="a profile's id")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="where the bundle goes, a folder a game"
+)
+@click.option(
+    "--key",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="the laboratory's signing key; made when it is not there; never within OUT, which is handed over "
+    "(default: open-egm-laboratory.key beside the default state folder)",
+)
+@click.option("--games-played", default=20_000, show_default=True, type=Whole(min=2), help="simulated a bet")
+@click.option(
+    "--submission",
+    is_flag=True,
+    help="also OUT/submission: source, build, signed software manifest, definitions, sheets, manuals, tables",
+)
+@click.option(
+    "--reproduce", is_flag=True, help="with --verify: build and write the bundle again, and compare"
+)
+@click.option("--against", metavar="OLD", help="the approved game: say what the change asks for, and why")
+@forms
+@click.option(
+    "--verify",
+    "folders",
+    multiple=True,
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="check a bundle instead: every file is what was signed",
+)
+@click.option(
+    "--signer", metavar="HEX", help="with --verify: the laboratory's public key, known from elsewhere"
+)
+def command(
+    games: tuple[str, ...],
+    jurisdiction: str | None,
+    out: Path | None,
+    key: Path | None,
+    games_played: int,
+    folders: tuple[Path, ...],
+    signer: str | None,
+    against: str | None,
+    *,
+    submission: bool,
+    reproduce: bool,
+    form: Form,
+) -> None:
+    """Certify GAMES (library ids or files) for a jurisdiction, or --verify bundles made so.
+
+    With --submission the whole a laboratory asks of a maker goes into one more bundle, made from a checkout
+    of the source; --verify --reproduce builds it again from its own source and compares every file.
+
+    With --against OLD each is held against the approved game instead: the same, a cloned theme, a change that
+    asks for a notice only, or one that asks for full approval.
+
+    The exit status is 1 when any rule fails, or a bundle is not what was signed.
+    """
+    if folders or against is not None:
+        if folders:
+            _verify(folders, signer, form, reproduce=reproduce)
+        _compare(against, games, form)
+        return
+    if jurisdiction is None or not games:
+        raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
+    if submission and out is None:
+        raise click.UsageError("--submission needs --out, the folder the bundle goes to")
+    profile = profile_of(jurisdiction)
+    _have_what_a_bundle_takes(out)
+    signing = None if out is None else _key_of(key, out)
+    held = [_held(name, profile, games_played) for name in games]
+    if out is not None and signing is not None:
+        for case, findings in held:
+            _write(case, findings, out, signing)
+        if submission:
+            _submit([case for case, _ in held], out, signing)
+    show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held])
+    if failed := [case.game.id for case, findings in held if not _certified(findings)]:
+        raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
+
+
+def _key_of(named: Path | None, out: Path) -> Ed25519PrivateKey:
+    """The key that signs, before anything is played for it; made, and said where, when there is none."""
+    try:
+        path = bundle.key_path(named, out)
+        if not path.exists():
+            echo(f"the laboratory's private key is made: {path}", err=True)
+        return bundle.laboratory_key(path)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _held(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
+    """Hold one game against every rule."""
+    game = load(name)
+    with working(f"certifying {game.id}"), start_service().step() as draw:
+        try:
+            case = Case(game, named(name), analyse(game), profile, draw, games_played)
+        except AnalysisError as error:
+            raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
+        return case, hold(case)
+
+
+def _certified(findings: list[Finding]) -> bool:
+    return not any(finding.status is Status.FAIL for finding in findings)
+
+
+def _told(case: Case, findings: list[Finding]) -> dict[str, object]:
+    rows = [_row(finding) for finding in findings]
+    return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
+
+
+def _have_what_a_bundle_takes(out: Path | None) -> None:
+    """Miss a package of the laboratory's now, not after the games have been played."""
+    for package in () if out is None else ("jinja2", "matplotlib"):
+        importlib.import_module(package)
+
+
+def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
+    """Say what each game asks for that is to follow an approved one, and every change with its class."""
+    if against is None:
+        return
+    old = load(against)
+    told: list[dict[str, Any]] = []
+    tables = []
+    for name in games:
+        new = load(name)
+        asks, found = changes(old, new)
+        told.append(
+            {
+                "old": {"game": old.id, "version": old.version, "digest_sha256": old.digest},
+                "new": {"game": new.id, "version": new.version, "digest_sha256": new.digest},
+                "class": str(asks),
+                "changes": [{**asdict(change), "asks": str(change.asks)} for change in found],
+            }
+        )
+        rows = ((new.id, change.asks, change.path, change.before, change.after) for change in found)
+        title = f"{new.id} {new.version} after {old.id} {old.version}: {asks}"
+        tables.append(
+            Table(("game", "asks", "change", "before", "after"), rows, title=title, empty="no change")
+        )
+    show(form, *tables, document=told)
+
+
+def _submit(cases: list[Case], out: Path, signing: Ed25519PrivateKey) -> None:
+    """Write the bundle of the whole, signed with the key that signed the games'."""
+    try:
+        with working("building and writing the submission"):
+            found = submissions.submitted(cases, ROOT, signing)
+        bundle.write(out / submissions.FOLDER, found, submissions.facts(cases), signing)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
+    """Say of each bundle what it certifies, or what is wrong with it; with ``reproduce``, make it again."""
+    try:
+        key = None if signer is None else bytes.fromhex(signer)
+    except ValueError:
+        raise click.ClickException(f"--signer {signer}: no key in hex") from None
+    by = "by the key in the bundle itself" if key is None else "by the key named"
+    reports: list[dict[str, Any]] = []
+    tables = []
+    for folder in folders:
+        try:
+            facts = bundle.verify(folder, key)
+            with working(f"making {folder} again"):
+                made = list(reproduction.reproduce(folder, facts)) if reproduce else []
+        except bundle.BundleError as error:
+            raise click.ClickException(str(error)) from None
+        said = f"{folder}: whole, and signed {by}; {_said(facts)}"
+        reports.append({**facts, "signed": by, "reproduced": [asdict(each) for each in made]})
+        rows = [(each.what, each.differs or "the same") for each in made]
+        if form == "text":
+            echo(said)
+        if reproduce:
+            tables.append(Table(("made again", "result"), rows))
+    if reproduce or form != "text":
+        show(form, *tables, document=reports)
+    other = [each["what"] for report in reports for each in report["reproduced"] if each["differs"]]
+    if other:
+        raise click.ClickException(f"not what is made here again: {', '.join(other)}")
+
+
+def _said(facts: Mapping[str, Any]) -> str:
+    if "submission" in facts:
+        return (
+            f"{facts['submission']} with {counted(len(facts['games']), 'game')} for {facts['jurisdiction']}"
+        )
+    said = "certified" if facts["certified"] else "NOT certified"
+    return (
+        f"{facts['game']} {facts['version']} is {said} for {facts['jurisdiction']}; "
+        f"SHA-256 {facts['digest_sha256']}"
+    )
+
+
+def _row(finding: Finding) -> dict[str, object]:
+    return {
+        "rule": finding.rule,
+        "requirements": list(finding.requirements),
+        "status": str(finding.status),
+        "evidence": finding.evidence,
+    }
+
+
+def _table(case: Case, findings: list[Finding]) -> Table:
+    columns = (
+        "rule",
+        Column("requirements", text=" ".join),
+        Column("", "status", style=_STYLE.get),
+        "evidence",
+    )
+    rows = ((f.rule, f.requirements, f.status, f.evidence) for f in findings)
+    return Table(columns, rows, title=f"{case.game.id} {case.game.version}: {case.profile.title['en']}")
+
+
+def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
+    rules = case.profile.awards
+    data = sheet(case.game, case.analysis, rules)
+    report = json.dumps([_row(f) for f in findings], indent=2, ensure_ascii=False)
+    if case.game.source is None:
+        raise click.ClickException(f"{case.game.id}: was not read from a file, and cannot be certified")
+    files = {
+        f"{case.game.id}.toml": case.game.source.data,
+        **{name: source.data for name, source in case.game.assets.items()},
+        "par.json": json.dumps(data, indent=2, ensure_ascii=False).encode(),
+        "par.csv": to_csv(case.game, case.analysis, rules).encode(),
+        "par.html": to_html(case.game, case.analysis, rules).encode(),
+        "findings.json": report.encode(),
+    }
+    facts = {
+        "game": case.game.id,
+        "version": case.game.version,
+        "digest_sha256": case.game.digest,
+        "jurisdiction": case.profile.id,
+        "least_return": str(
+            min(bet.rtp_counting(case.profile.progressives.counted) for bet in case.analysis.bets)
+        ),
+        "certified": _certified(findings),
+        "games_played": case.games,
+        "made_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made_by": f"open-egm {version('open-egm')}",
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    bundle.write(out / case.game.id, files, facts, signing)

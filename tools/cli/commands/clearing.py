@@ -1,0 +1,214 @@
+"""``egm audit inspect`` and ``egm audit clear``: what a damaged machine owes, and who accounts for it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from egm.config.cabinet_file import StateFolder, default_state_dir
+from egm.errors import OperatorError
+from egm.integrity.clear.carrying import Decision, Found, Proposal, clearance, look
+from egm.people import Permission, Roster, load_recorded
+from meters import JournalError
+from meters.clear import clear, finish, unfinished
+from meters.copies import SECOND_FOLDER
+from tools.cli.staff import carry_roster, prove
+from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
+from tools.cli.terminal import echo
+
+_STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
+_ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
+
+
+@click.command("inspect")
+@_STATE
+@_SECOND
+@forms
+def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
+    """Read both copies as far as each is whole: what is good, what suspect, and every claim on the machine.
+
+    Each claim must be settled or carried over by name when the machine is cleared.
+    """
+    folder = state or default_state_dir()
+    found = look(folder, second_dir=second)
+    inspection = found.inspection
+    begun = "a clear was begun and not finished: `egm audit clear` finishes it"
+    copies = (("first copy", inspection.first), ("second copy", inspection.second))
+    before = (
+        *([begun] if unfinished(folder) else []),
+        *(f"{name}: whole up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
+        _together(found),
+        "",
+    )
+    show(
+        form,
+        _meters(found),
+        _claims(found.proposals),
+        document=_document(found),
+        before="\n".join(before),
+        after=f"challenge {inspection.challenge}",
+    )
+
+
+def _document(found: Found) -> dict[str, object]:
+    claims = [{**each.to_json(), "acts": list(each.acts)} for each in found.proposals]
+    inspection = found.inspection
+    return {
+        **inspection.to_json(),
+        "complete": inspection.complete,
+        "claims": claims,
+        "challenge": inspection.challenge,
+    }
+
+
+def _together(found: Found) -> str:
+    inspection = found.inspection
+    if not inspection.agree:
+        return "the copies contradict each other: name the copy to go by where they disagree"
+    reached = f"together: one history up to entry {inspection.together.sequence}"
+    if inspection.complete:
+        return f"{reached}, which is all that was acknowledged"
+    known = (
+        f"entry {inspection.acknowledged} was acknowledged"
+        if inspection.acknowledged
+        else "the end is unknown"
+    )
+    return f"{reached}; {known}: entries may be missing, and transfers wait until the host registers anew"
+
+
+def _meters(found: Found) -> Table:
+    good = ((name, value, value, "good") for name, value in found.inspection.good.items() if value)
+    suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.suspect.items())
+    standing = Column("", "standing", style=lambda said: GOOD if said == "good" else BAD)
+    columns: Columns = ("meter", whole("first copy"), whole("second copy"), standing)
+    return Table(columns, (*good, *suspect), empty="no meter has counted anything")
+
+
+def _claims(proposals: tuple[Proposal, ...]) -> Table:
+    rows = []
+    for each in proposals:
+        says = {name: value for name, value in each.proposed.says.items() if value not in ("", None, [], {})}
+        copies = (each.copies[name].amount if name in each.copies else None for name in ("first", "second"))
+        rows.append((each.id, each.proposed.amount, *copies, each.standing, says, list(each.acts)))
+    columns: Columns = (
+        "claim",
+        whole("cents"),
+        whole("first copy"),
+        whole("second copy"),
+        Column("", "standing"),
+        "what",
+        "may be",
+    )
+    return Table(columns, rows, empty="no claim")
+
+
+def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
+    decisions: dict[str, Decision] = {}
+    for value in values:
+        claim, equals, words = value.rpartition("=")
+        words, _at, copy = words.partition("@")
+        act, *paid = words.split(":", 2)
+        if not equals or act not in _ACTS or claim in decisions:
+            raise click.BadParameter(f"{value!r}: once each CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended")
+        if (act == "paid") != (len(paid) == 2 and paid[0].isdecimal()):
+            raise click.BadParameter(f"{value!r}: what was paid is CLAIM=paid:CENTS:WHO")
+        cents, by = (int(paid[0]), paid[1]) if paid else (None, "")
+        decisions[claim] = Decision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
+    return decisions
+
+
+@click.command("clear")
+@_STATE
+@_SECOND
+@click.option("--person", required=True, help="Who clears.")
+@click.option("--second-person", required=True, help="Who witnesses.")
+@click.option("--reason", required=True)
+@click.option("--challenge", required=True, help="As `egm audit inspect` prints it.")
+@click.option(
+    "--claim",
+    "decisions",
+    multiple=True,
+    callback=_decision,
+    metavar="CLAIM=ACT",
+    help="What becomes of a claim: carry, paid:CENTS:WHO or ended; @first or @second to go by one copy.",
+)
+@click.option("--machine-id", default="", help="Of the new journal.")
+@click.option("--without-roster", is_flag=True, help="Clear though the roster is gone or altered; recorded.")
+def clear_(
+    *,
+    state: Path | None,
+    second: Path | None,
+    person: str,
+    second_person: str,
+    reason: str,
+    challenge: str,
+    decisions: dict[str, Decision],
+    machine_id: str,
+    without_roster: bool,
+) -> None:
+    """Move the whole memory aside as evidence, and begin a new journal that owes what the old one owed.
+
+    Every claim that `egm audit inspect` shows is settled or carried over by name. Where people are enrolled
+    on the machine, both persons are staff numbers and prove it with their PINs. A clear that was cut short is
+    finished as it was authorised.
+    """
+    folder = state or default_state_dir()
+    try:
+        if unfinished(folder):
+            evidence = finish(folder, now=_now, second_dir=second)
+            echo(f"the clear that was begun is finished; the evidence is in {evidence}")
+            return
+        found = look(folder, second_dir=second)
+        roster, proof = _proved(folder, second, found, (person, second_person), without_roster=without_roster)
+        decided = clearance(
+            found,
+            decisions,
+            person=person,
+            second_person=second_person,
+            reason=reason,
+            challenge=challenge,
+            roster=proof,
+        )
+        evidence = clear(folder, decided, now=_now, second_dir=second, machine_id=machine_id)
+        carry_roster(roster, folder, second, machine_id)
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+    echo(f"cleared; the evidence is in {evidence}")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _proved(
+    folder: Path, second: Path | None, found: Found, numbers: tuple[str, str], *, without_roster: bool
+) -> tuple[Roster, str]:
+    """Have both persons prove who they are: the roster, and how they did, for the record.
+
+    Raises ClickException where they do not, or where the roster is not the one the memory speaks of.
+    """
+    roster, wrong = _roster(folder, second, found)
+    if wrong and not without_roster:
+        raise click.ClickException(
+            f"{wrong}: nobody can prove who he is. Bring the roster back, or clear --without-roster,"
+            " which is recorded"
+        )
+    if wrong:
+        return Roster(), f"not proved: {wrong}"
+    for number in numbers if roster.people else ():
+        prove(roster, number, Permission.CLEAR_MEMORY)
+    return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"
+
+
+def _roster(folder: Path, second: Path | None, found: Found) -> tuple[Roster, str]:
+    """The roster, and what speaks against going by it."""
+    path = StateFolder(folder).staff
+    spare = (second or folder / SECOND_FOLDER) / path.name
+    try:
+        roster, _ = load_recorded(path, spare, found.staff_recorded)
+    except OperatorError as error:
+        return Roster(), str(error)
+    if not roster.people and not found.is_readable:
+        return roster, "there is no roster, and no memory to say whether there was one"
+    return roster, ""

@@ -1,0 +1,120 @@
+"""``egm device``: work a simulated device of a running cabinet, or listen to a real one on a port."""
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from egm.config.cabinet_file import StateFolder, default_state_dir
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.hand import BenchUnreachableError, Hand
+from egm.devices.interface import DeviceEvent
+from tools.cli.device_listener import Listener, ListenError
+from tools.cli.tables import Form, Table, facts, forms, show
+from tools.cli.terminal import echo
+
+
+def _value(word: str) -> int | str | bool:
+    """``true``, ``false`` and whole numbers are what they look like; anything else is text."""
+    if word in {"true", "false"}:
+        return word == "true"
+    try:
+        return int(word)
+    except ValueError:
+        return word
+
+
+def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
+    values: dict[str, int | str | bool] = {}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not sign or not key:
+            raise click.ClickException(f"{word!r}: a value is written key=value")
+        # Bar codes have leading zeros that are part of them.
+        values[key] = value if key == "barcode" else _value(value)
+    return values
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.argument("action", default="state")
+@click.argument("values", nargs=-1)
+@click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
+@forms
+@click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="listen to a real device")
+@click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
+@click.option("--accept", default="", help="with --protocol: denominations in cents to accept, by commas")
+@click.option("--keep", is_flag=True, help="with --accept: keep what is offered instead of giving it back")
+@click.option("--bytes", "as_bytes", is_flag=True, help="with --protocol: print the line's bytes too")
+@click.option("--seconds", type=float, help="with --protocol: listen for so long (default: until Ctrl-C)")
+def command(
+    name: str | None,
+    action: str,
+    values: tuple[str, ...],
+    state_dir: Path | None,
+    form: Form,
+    protocol: str | None,
+    port: Path | None,
+    accept: str,
+    keep: bool,  # noqa: FBT001 (click's flags)
+    as_bytes: bool,  # noqa: FBT001
+    seconds: float | None,
+) -> None:
+    """Work device NAME of the bench: ACTION with VALUES such as amount_cents=2000.
+
+    Without NAME, list the devices. An unknown action answers with the list of those there are.
+
+    \b
+    egm device bill insert amount_cents=2000
+    egm device io door name=main open=true
+    egm device bill log
+    egm device --protocol id003 --port /dev/ttyUSB0 --accept 500,1000
+    """  # noqa: D301 (a mark of click's)
+    if protocol is not None:
+        _listen(protocol, port, accept, keep=keep, as_bytes=as_bytes, seconds=seconds)
+        return
+    folder = StateFolder(state_dir or default_state_dir())
+    try:
+        with Hand(folder.run) as hand:
+            reply = hand.do(name or "bench", action, **_values(values))
+    except BenchUnreachableError as error:
+        raise click.ClickException(str(error)) from error
+    if not reply.ok:
+        raise click.ClickException(reply.text)
+    if name is None:
+        told = ("kind", "status", "powered", "plugged")
+        rows = ((device, *(state.get(key) for key in told)) for device, state in reply.state.items())
+        show(form, Table(("device", *told), rows), document=reply.state)
+    elif form == "text" and action == "log":
+        echo(reply.text)
+    else:
+        show(form, facts(reply.state.items()), document=reply.state, before=reply.text)
+
+
+def _listen(
+    protocol: str, port: Path | None, accept: str, *, keep: bool, as_bytes: bool, seconds: float | None
+) -> None:
+    """Drive a real device without a machine: print what it says until stopped."""
+    if port is None:
+        raise click.ClickException("--protocol needs --port")
+    try:
+        cents = frozenset(int(word) for word in accept.split(",") if word)
+    except ValueError:
+        raise click.ClickException(f"--accept {accept!r}: whole cents, separated by commas") from None
+
+    def tell(event: DeviceEvent) -> None:
+        fields = ", ".join(
+            f"{key}={getattr(event, key)!r}" for key in event.__dataclass_fields__ if key != "device"
+        )
+        echo(f"{type(event).__name__}({fields})")
+
+    def tap(data: bytes, sent: bool) -> None:  # noqa: FBT001 (the line's signature)
+        echo(f"{'>' if sent else '<'} {data.hex(' ')}")
+
+    listener = Listener(protocol, port, tell, accept=cents, keep=keep, tap=tap if as_bytes else None)
+    try:
+        asyncio.run(listener.run(seconds))
+    except ListenError as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        return

@@ -1,0 +1,303 @@
+"""``egm game``: check, start and tune a game definition, and print the schema editors read."""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from egm.screen.theme import load_theme
+from paytables import AnalysisError, Depth, Game, PaytableError, Remark, analyse, library, load_game, remarks
+from paytables.definition import parse, source_of
+from paytables.game import FAMILIES, family
+from paytables.source import ID_PATTERN
+from paytables.wording import counted
+from tools.cli.commands.par import estimated, hold, load, profile_of
+from tools.cli.named import named
+from tools.cli.tables import Form, Table, forms, show, working
+from tools.cli.terminal import echo
+from tools.lab.parsheet import percent
+from tools.lab.rewriting import RewriteError, rewritten
+from tools.lab.tuning import (
+    NEAR,
+    TuningError,
+    hit_of,
+    parse_key,
+    pay_keys,
+    refine_pays,
+    rtp_of,
+    tune_pays,
+    tune_strips,
+    value_at,
+)
+from tools.lab.tuning import Path as KeyPath
+
+#: Whoever writes more than this means per cents: 92 for 0.92.
+_RETURN_MOST: Final = Fraction(2)
+#: Digits that are read: a power of ten may have more than memory holds.
+_SHARE: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
+
+
+@click.group()
+def command() -> None:
+    """Check, start and tune game definitions."""
+
+
+@command.command("list")
+def list_() -> None:
+    """List the games of the library with their lowest returns, rounded down as on the screen."""
+    for name in library():
+        game = load_game(name)
+        lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
+        echo(f"{name:24} {game.family:7} {lowest:>9}  {game.title['en']} / {game.title['fr']}")
+
+
+@command.command()
+@click.argument("file")
+@click.option("--jurisdiction", help="also hold the lowest return against this profile's floor")
+def check(file: str, jurisdiction: str | None) -> None:
+    """Check FILE: it is either valid, with its digest and return, or refused by file, key and reason.
+
+    What the game pays is said in sentences to hold against your own sheet; what is legal and may surprise is
+    a warning. Where a return is beyond exact reach that is said, with the interval of a simulation instead.
+    """
+    if jurisdiction is not None:
+        profile_of(jurisdiction)  # refused at once where there is none
+    game = load(file)
+    for sentence in game.rules.explain():
+        echo(sentence)
+    analysis = None
+    try:
+        with working(f"analysing {game.id}"):
+            analysis = analyse(game, Depth.PRIZES)
+    except AnalysisError as error:
+        if jurisdiction is not None:
+            raise click.ClickException(f"{game.id}: no exact return to hold: {error}") from None
+        echo(estimated(file, game, str(error)))
+    else:
+        for bet in analysis.bets:
+            echo(f"bet {bet.bet}: {counted(bet.cost_credits, 'credit')}, return {percent(bet.rtp)}")
+        if jurisdiction is not None:
+            hold(game, analysis, jurisdiction)
+    warnings = [*remarks(game, analysis), *_of_the_look(game)]
+    for warning in warnings:
+        echo(f"warning: {warning.key}: {warning.text}")
+    for name, source in sorted(game.assets.items()):
+        echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
+    said = f", with {counted(len(warnings), 'warning')}" if warnings else ""
+    echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
+
+
+def _of_the_look(game: Game) -> list[Remark]:
+    looks = load_theme().looks
+    if game.art.look is None or game.art.look in looks:
+        return []
+    return [Remark("art.look", f"no look {game.art.look!r}; there are: {', '.join(sorted(looks))}")]
+
+
+@command.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--id", "game_id", help="the game's id (default: the file's name)")
+@click.option(
+    "--family", "family_name", type=click.Choice(sorted(FAMILIES)), default="reels", show_default=True
+)
+@click.option("--from", "origin", metavar="GAME", help="begin with a game of the library, or with a file")
+def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
+    """Write a commented template of a game to FILE, ready to be changed; or a copy of another game."""
+    if file.exists():
+        raise click.ClickException(f"{file} exists; it is left alone")
+    wanted = game_id or file.stem
+    if not re.fullmatch(ID_PATTERN[1:-1], wanted):
+        raise click.ClickException(f"{wanted!r} is no id: letters and digits first, then also + . _ - (--id)")
+    if origin is None:
+        template = files("tools.lab").joinpath("templates", f"{family_name}.toml").read_text(encoding="utf-8")
+        text, what = template.replace("@ID@", wanted), f"a template of a {family_name} game"
+    else:
+        text, what = _copy(origin, wanted), f"a copy of {origin}; its title and help are yours to change"
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from None
+    echo(f"{file}: {what}; try: egm game check {file}")
+
+
+def _copy(origin: str, game_id: str) -> str:
+    """The text of a game under another id and as a first version. Raises ``click.ClickException``."""
+    game = load(origin)
+    text = "" if game.source is None else game.source.data.decode()
+    try:
+        data = parse(source_of(named(origin)))
+        header = data["game"] | {"id": game_id, "version": "0.1.0"}
+        return rewritten(text, data | {"game": header}, (("game", "id"), ("game", "version")))
+    except (PaytableError, RewriteError) as error:
+        raise click.ClickException(f"{origin}: {error}") from None
+
+
+@command.command()
+@click.option("--sheet", type=click.Path(dir_okay=False, path_type=Path), help="draw them into this PNG")
+@forms
+def art(sheet: Path | None, *, form: Form) -> None:
+    """List the symbols that are drawn, and the looks a game may have, each with its sounds.
+
+    A symbol finds its drawing by the longest of these names its id holds (`red-seven`, `seven2`); one that
+    finds none is drawn as a token of its name, or from a picture of the game's own (DEFINITIONS.md).
+    """
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    import pygame  # noqa: PLC0415 (the environment comes first)
+
+    from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)
+    from egm.screen.audio.scores import own_cues, table  # noqa: PLC0415
+    from tools.dev.gallery.sheet import symbol_sheet  # noqa: PLC0415
+
+    families = table().families
+    rows = [("symbol", name, "") for name in sorted(DRAWINGS)]
+    rows += [("look", name, " over ".join(families[name].played)) for name in sorted(load_theme().looks)]
+    rows += [("sound", name, "") for name in own_cues()]
+    show(form, Table(("kind", "name", "sounds"), rows))
+    if sheet is not None:
+        try:
+            count = symbol_sheet(sheet)
+        except (OSError, pygame.error) as error:
+            raise click.ClickException(f"{sheet}: {error}") from None
+        echo(f"{sheet}: {counted(count, 'symbol')}", err=True)
+
+
+@command.command()
+@click.argument("family_name", metavar="[FAMILY]", default="reels")
+def schema(family_name: str) -> None:
+    """Print the JSON Schema of a FAMILY's definitions (default: reels)."""
+    if family_name not in FAMILIES:
+        raise click.ClickException(f"no family {family_name!r}; there are: {', '.join(FAMILIES)}")
+    data = family(family_name).model.model_json_schema()
+    data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    echo(json.dumps(data, indent=2))
+
+
+@command.command()
+@click.argument("file")
+@click.option("--return", "wanted", required=True, metavar="SHARE", help="the return wanted, as 0.92")
+@click.option(
+    "--pay", "pays", multiple=True, help="a pay that may change, as stage.base.pay.0.pays.3 (default: all)"
+)
+@click.option("--strips", is_flag=True, help="change strips, and pays only for what is then missing")
+@click.option("--stage", default="base", show_default=True, help="whose strips")
+@click.option("--hit", metavar="SHARE", help="the hit frequency wanted as well; with --strips")
+@click.option("--bet", help="the bet the return is of (default: the lowest)")
+@click.option("--write", "in_place", is_flag=True, help="write what was found into FILE")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="write it into another file")
+def tune(
+    file: str,
+    wanted: str,
+    pays: tuple[str, ...],
+    stage: str,
+    hit: str | None,
+    bet: str | None,
+    out: Path | None,
+    *,
+    strips: bool,
+    in_place: bool,
+) -> None:
+    """Find the pays or strips that give FILE the wanted return, and print them; exit status 1 if none do.
+
+    Without --write or --out no file is touched, nor where the goal was not reached: within 0.05 %.
+    """
+    target = _share(wanted, "--return")
+    hits = None if hit is None else _share(hit, "--hit")
+    if hits is not None and not strips:
+        raise click.UsageError("--hit is reached by changing strips: give --strips as well")
+    if strips and pays:
+        raise click.UsageError("--pay names pays; --strips changes strips: give one of them")
+    if in_place and not file.endswith(".toml"):
+        raise click.UsageError(f"{file} is a game of the library: give --out FILE, or see `game new --from`")
+    if out is not None and out.exists():
+        raise click.ClickException(f"{out} exists; it is left alone")
+    load(file)  # refused by file, line and key before anything is looked for
+    try:
+        source = source_of(named(file))
+        data = parse(source)
+        before = rtp_of(data, bet)
+        found, keys = _tuned(data, target, pays, stage, hits, bet, strips=strips)
+        reached = rtp_of(found, bet)
+        changed = [key for key in keys if value_at(data, key) != value_at(found, key)]
+        for key in changed:
+            old, new_value = value_at(data, key), value_at(found, key)
+            echo(f"{'.'.join(map(str, key))}: {old} -> {new_value}")
+        echo(f"return {percent(before)} -> {percent(reached)}")
+        missed = _missed(target, reached, hits, found, strips=strips)
+        target_file = out or (source.path if in_place else None)
+        if target_file is not None and not missed:
+            target_file.write_text(rewritten(source.data.decode(), found, changed), encoding="utf-8")
+            echo(f"{target_file} written; give it another game.version before it is installed")
+    except (PaytableError, TuningError, RewriteError) as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: {error.strerror}") from None
+    if missed:
+        raise click.ClickException(missed)
+
+
+def _share(text: str, option: str) -> Fraction:
+    """A share above 0 and not above 1. Raises ``click.ClickException`` naming the option."""
+    try:
+        share = Fraction(text if _SHARE.fullmatch(text) else "")
+    except (ValueError, ZeroDivisionError):
+        raise click.ClickException(f"{option}: {text!r} is no share: write it as 0.92 or 23/25") from None
+    if share > 1:
+        hint = f"; {text} per cent is {float(share) / 100:g}" if share > _RETURN_MOST else ""
+        what = "the machine would lose in the long run" if option == "--return" else "no share is above 1"
+        raise click.ClickException(
+            f"{option}: {text} is {percent(share)}, {what}: write a share, as 0.92 or 23/25{hint}"
+        )
+    if share <= 0:
+        raise click.ClickException(f"{option}: {text} is not above 0: write a share, as 0.92 or 23/25")
+    return share
+
+
+def _tuned(
+    data: Mapping[str, Any],
+    target: Fraction,
+    pays: tuple[str, ...],
+    stage: str,
+    hits: Fraction | None,
+    bet: str | None,
+    *,
+    strips: bool,
+) -> tuple[dict[str, Any], list[KeyPath]]:
+    """The definition that comes nearest, and the paths of what may have changed."""
+    if not strips:
+        keys = [parse_key(p) for p in pays] or pay_keys(data)
+        return tune_pays(data, target, keys, bet, _progress), keys
+    found = tune_strips(data, target, stage=stage, hit=hits, progress=_progress)
+    count = len(value_at(data, ("stage", stage, "strips")))
+    keys = [("stage", stage, "strips", x) for x in range(count)]
+    if abs(rtp_of(found, bet) - target) > NEAR:
+        found = refine_pays(found, target, pay_keys(data), bet, _progress)
+        keys += pay_keys(data)
+    return found, keys
+
+
+def _progress(line: str) -> None:
+    echo(f"  {line}", err=True)
+
+
+def _missed(
+    target: Fraction, reached: Fraction, hits: Fraction | None, found: Mapping[str, Any], *, strips: bool
+) -> str:
+    """What of the goal was not reached, in words; empty where all was."""
+    missed = []
+    if abs(reached - target) > NEAR:
+        missed.append(f"the return wanted is {percent(target)}, the nearest found {percent(reached)}")
+    if hits is not None and abs((hit := hit_of(found)) - hits) > NEAR:
+        missed.append(f"the hit frequency wanted is {percent(hits)}, the nearest found {percent(hit)}")
+    if not missed:
+        return ""
+    other = "longer strips have finer steps" if strips else "other pays (--pay) may come nearer"
+    if not strips and "stage" in found:
+        other = f"--strips, or {other}"
+    return f"not reached: {'; '.join(missed)}; {other}"

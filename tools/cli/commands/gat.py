@@ -1,0 +1,114 @@
+"""``egm gat``: an inspector's verifier on this computer, for a machine's GAT port."""
+
+from functools import cached_property
+from pathlib import Path
+
+import click
+import serial
+
+from egm.config.cabinet_file import StateFolder, default_state_dir
+from egm.links.gat.functions import LIST, PROGRAM_ID
+from tools.audit.gat_reader import GatError, Verifier
+from tools.cli.tables import Form, facts, forms, show
+from tools.cli.terminal import echo
+
+_FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="As XML instead of text.")
+
+
+class _Way:
+    """The port, opened when it is first needed."""
+
+    def __init__(self, where: str, ctx: click.Context) -> None:
+        self._where = where
+        self._ctx = ctx
+
+    @cached_property
+    def verifier(self) -> Verifier:
+        """The inspector's end of it."""
+        try:
+            line = serial.Serial(self._where, baudrate=9600, exclusive=True)
+        except (serial.SerialException, OSError) as error:
+            if not Path(self._where).exists():
+                none = (
+                    f"{self._where}: no machine offers its GAT port there: it is not running, or has no [gat]"
+                )
+                raise click.ClickException(none) from error
+            raise click.ClickException(f"{self._where}: cannot be opened: {error}") from error
+        return Verifier(self._ctx.with_resource(line))
+
+
+@click.group()
+@click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
+@click.option("--state", type=click.Path(path_type=Path), help="The simulated port of this machine's memory.")
+@click.pass_context
+def command(ctx: click.Context, port: str | None, state: Path | None) -> None:
+    """Ask a machine to identify and sign its software over GAT 3.50, while it plays."""
+    ctx.obj = _Way(port or str(StateFolder(state or default_state_dir()).gat_port), ctx)
+
+
+def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
+    try:
+        echo(way.verifier.run(parameters, form).decode())
+    except GatError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@command.command()
+@forms
+@click.pass_obj
+def status(way: _Way, form: Form) -> None:
+    """How the machine stands, and when it last authenticated itself."""
+    try:
+        now, (level, seconds) = way.verifier.status(), way.verifier.last()
+    except GatError as error:
+        raise click.ClickException(str(error)) from error
+    told = {
+        "version": now.version,
+        "calculation": now.state,
+        "results": "ready" if now.ready else "none",
+        "formats": list(now.formats),
+        "last": "never" if not level else f"level {level:02X}, {seconds} s ago",
+    }
+    show(form, facts(told.items()), document=told)
+
+
+@command.command()
+@_FORMAT
+@click.pass_obj
+def functions(way: _Way, form: str) -> None:
+    """What the machine can be asked."""
+    _run(way, (LIST,), form)
+
+
+@command.command()
+@_FORMAT
+@click.pass_obj
+def identity(way: _Way, form: str) -> None:
+    """What is installed, and who signed it."""
+    _run(way, ("Get File", PROGRAM_ID), form)
+
+
+@command.command()
+@click.argument("name", required=False)
+@click.option("--seed", default="", metavar="HEX", help="The key of the HMAC.")
+@click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
+@_FORMAT
+@click.pass_obj
+def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
+    """Have the component NAME signed under the seed, or all of them."""
+    if name is None:
+        feature, parameter = "Get File", f"AuthenticationResponse{'-SHA256' * sha256}.xml"
+    else:
+        feature, parameter = "Component" + " SHA-256" * sha256, name
+    _run(way, (feature, parameter, *([seed] if seed else [])), form)
+
+
+@command.command()
+@_FORMAT
+@click.pass_obj
+def results(way: _Way, form: str) -> None:
+    """The last results once more, without asking for new ones."""
+    try:
+        echo(way.verifier.results(form).decode())
+    except GatError as error:
+        raise click.ClickException(str(error)) from error

@@ -1,0 +1,154 @@
+"""``egm intervention``: the intervention sheets, made from the machine's journal alone."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from egm.kernel.service_pages import Row
+from egm.kernel.service_pages import Table as LinesTable
+from egm.screen.text import LOCALES, Texts
+from egm.staff.service.words import columns, moment, plain, say
+from egm.staff.sheet import Sheet, sheets
+from meters import JournalError, open_view
+from paytables.wording import counted
+from tools.cli.sheets import NO_MONEY, as_pdf, as_text
+from tools.cli.tables import Form, Table, forms
+from tools.cli.tables import show as show_table
+from tools.cli.terminal import echo
+
+_state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
+
+
+@click.group()
+def command() -> None:
+    """Who opened the machine, why, and what was done: one sheet an intervention (Monaco art. 20.3)."""
+
+
+@contextmanager
+def _read(state: Path | None) -> Iterator[list[Sheet]]:
+    try:
+        with open_view(state or default_state_dir()) as view:
+            yield list(sheets(view))
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _find(found: list[Sheet], name: str) -> Sheet:
+    sheet = next((sheet for sheet in found if sheet.id == name), None)
+    if sheet is None:
+        known = ", ".join(sheet.id for sheet in found) or "none"
+        raise click.ClickException(f"no intervention is called {name!r}; there are: {known}")
+    return sheet
+
+
+@command.command("list")
+@forms
+@_state
+def list_(state: Path | None, *, form: Form) -> None:
+    """Every intervention, oldest first."""
+    with _read(state) as found:
+        columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
+        rows = (
+            (sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, sheet.doors)
+            for sheet in found
+        )
+        show_table(form, Table(columns, rows, empty="no intervention"), document=[*map(_document, found)])
+
+
+@command.command("show")
+@click.argument("name")
+@_language
+@_state
+def show(name: str, language: str, state: Path | None) -> None:
+    """One sheet as text."""
+    with _read(state) as found:
+        echo(_text(_find(found, name), language), nl=False)
+
+
+@command.command("export")
+@click.argument("name")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
+)
+@click.option(
+    "--format", "form", type=click.Choice(["pdf", "text", "json"]), default="pdf", show_default=True
+)
+@_language
+@_state
+def export(name: str, out: Path, form: str, language: str, state: Path | None) -> None:
+    """Write one sheet to a file, to be printed, signed and kept."""
+    with _read(state) as found:
+        sheet = _find(found, name)
+    if form == "pdf":
+        title = Texts(language).say("service.sheet.title", number=sheet.id)
+        content = as_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
+    elif form == "text":
+        content = _text(sheet, language).encode()
+    else:
+        content = json.dumps(_document(sheet), ensure_ascii=False, indent=1).encode()
+    try:
+        out.write_bytes(content)
+    except OSError as error:
+        raise click.ClickException(f"{out}: {error.strerror}") from error
+    echo(f"{sheet.id} written to {out}")
+
+
+@command.command("day")
+@click.argument("date", type=click.DateTime(["%Y-%m-%d"]))
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
+)
+@_language
+@_state
+def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
+    """Write every sheet of one day (UTC) to one PDF, for the management (Monaco art. 20.3).
+
+    A sheet belongs to the day its machine was stopped; one that is still open is in it, and says so. The
+    first page lists them, so that a sheet that is missing is missed.
+    """
+    with _read(state) as found:
+        of_day = [sheet for sheet in found if sheet.stopped.startswith(date.date().isoformat())]
+    texts = Texts(language)
+    title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(of_day))
+    listed = LinesTable(
+        columns=columns("id", "time", "ended", "person", "reason"),
+        rows=tuple(
+            Row(
+                cells=(
+                    plain(sheet.id),
+                    moment(sheet.stopped),
+                    moment(sheet.ended) if sheet.ended else say("service.sheet.open"),
+                    plain(sheet.person),
+                    plain(sheet.reason),
+                )
+            )
+            for sheet in of_day
+        ),
+    )
+    tables = [listed]
+    for sheet in of_day:
+        head = say("service.sheet.title", number=sheet.id)
+        tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.tables()]
+    try:
+        out.write_bytes(as_pdf(title, tables, texts, NO_MONEY))
+    except OSError as error:
+        raise click.ClickException(f"{out}: {error.strerror}") from error
+    echo(f"{counted(len(of_day), 'sheet')} written to {out}")
+
+
+def _text(sheet: Sheet, language: str) -> str:
+    texts = Texts(language)
+    return as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, NO_MONEY)
+
+
+def _document(sheet: Sheet) -> dict[str, Any]:
+    moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.moved.items()}
+    return {**asdict(sheet), "doors": list(sheet.doors), "moved": moved}

@@ -1,0 +1,100 @@
+"""``egm inventory``: the machine's inventory entry and technical sheet, from its journal alone."""
+
+import hashlib
+from pathlib import Path
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from egm.screen.text import LOCALES, Texts
+from egm.staff.inventory import Sheet, sheet
+from meters import JournalError, open_view
+from tools.cli.commands.register import entries_of
+from tools.cli.sheets import NO_MONEY, as_pdf, as_text
+from tools.cli.tables import Column, Form, Table, forms
+from tools.cli.tables import show as show_table
+from tools.cli.terminal import echo, json_text
+from tools.floor import house
+
+_state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
+
+
+@click.group()
+def command() -> None:
+    """What the house's inventory says of this machine (Monaco arts 19.1-19.4), now and over its life."""
+
+
+def _read(state: Path | None) -> Sheet:
+    try:
+        with open_view(state or default_state_dir()) as view:
+            found = sheet(view)
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
+    if not found.now:
+        raise click.ClickException("this machine has recorded no inventory entry yet: start it once")
+    return found
+
+
+@command.command("show")
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@_language
+@_state
+def show(language: str, state: Path | None, *, as_json: bool) -> None:
+    """The technical sheet."""
+    found = _read(state)
+    if as_json:
+        echo(json_text({"now": found.now, "changes": found.changes}))
+        return
+    texts = Texts(language)
+    echo(as_text(_title(texts, found), found.tables(), texts, NO_MONEY), nl=False)
+
+
+@command.command("export")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write.")
+@click.option(
+    "--copy", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Where the duplicate goes."
+)
+@_language
+@_state
+def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
+    """Write the sheet as PDF twice, as its rule wants: for the direction, and for the secretariat."""
+    found, texts = _read(state), Texts(language)
+    content = as_pdf(_title(texts, found), found.tables(), texts, NO_MONEY)
+    for path in (out, copy):
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise click.ClickException(f"{path}: {error.strerror}") from error
+    echo(f"{out} and {copy}: SHA-256 {hashlib.sha256(content).hexdigest()}")
+
+
+@command.command("house")
+@click.argument("machines", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@forms
+def house_(machines: tuple[Path, ...], *, form: Form) -> None:
+    """The house's file of bases and machines, from every machine's memory or exported journal.
+
+    Exit status 1 where two machines say one base, serial number or operator's number.
+    """
+    found = []
+    for path in machines:
+        folder, file = (path, None) if path.is_dir() else (None, path)
+        try:
+            with entries_of(folder, file) as entries:
+                found.append(house.machine(str(path), entries))
+        except JournalError as error:
+            raise click.ClickException(str(error)) from error
+        if not found[-1].entry:
+            raise click.ClickException(f"{path}: has recorded no inventory entry yet: start the machine once")
+    lines = sorted((each.line() for each in found), key=lambda line: (line["base_number"], line["serial"]))
+    columns = [Column(name.replace("_", " "), name) for name in lines[0]]
+    show_table(form, Table(columns, (line.values() for line in lines)))
+    if twice := house.clashes(found):
+        raise click.ClickException("\n".join(twice))
+
+
+def _title(texts: Texts, found: Sheet) -> str:
+    return texts.say(
+        "service.inventory.title", number=found.now["operator_number"], serial=found.now["serial"]
+    )

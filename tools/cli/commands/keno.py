@@ -1,0 +1,197 @@
+"""``egm keno``: the exact odds of any Keno ticket, and what the selection slip of a game must say."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from egm.screen.text import Texts
+from paytables import BetAnalysis, Game, PaytableError, load_game
+from paytables.keno.paper import SLIP, slip, slip_form
+from paytables.keno.rules import KenoRules
+from paytables.wording import counted, percent
+from tools.cli.named import named
+from tools.cli.tables import Column, Form, Table, forms, show, whole, working
+from tools.cli.terminal import echo, json_text
+from tools.cli.whole import Whole
+from tools.lab.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
+
+#: The distribution is printed to this many amounts; ``--json`` has them all.
+ROWS = 24
+
+
+def _keno(name: str) -> tuple[Game, KenoRules]:
+    game = load_game(named(name))
+    if not isinstance(game.rules, KenoRules):
+        raise click.ClickException(f"{game.id} is a {game.family} game, not Keno")
+    return game, game.rules
+
+
+def _selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
+    """Read ``3,11,27/42,80@3:1,5:2``: groups, then the stake of each number of spots; ``?8``: a pick."""
+    marks, _, played = text.partition("@")
+    try:
+        groups: list[Any] = [
+            int(part[1:]) if part.startswith("?") else [int(n) for n in part.split(",")]
+            for part in marks.split("/")
+        ]
+        pairs = [pair.split(":") for pair in played.split(",")] if played else []
+        staked = {str(int(spots)): int(stake) for spots, stake in pairs}
+    except ValueError:
+        raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None
+    whole = sum(g if isinstance(g, int) else len(g) for g in groups)
+    return {"groups": groups, "stakes": staked or {str(whole): min(stakes)}}
+
+
+def _figures(bet: BetAnalysis) -> dict[str, Any]:
+    exact = {
+        "return": bet.rtp,
+        "hit_probability": bet.hit_probability,
+        "probability_of_the_bet_or_more": bet.return_bet_probability,
+        "variance_credits2": bet.variance,
+        "probability_of_the_most": bet.max_win_probability,
+    }
+    law = bet.law
+    return {
+        "cost_credits": bet.cost_credits,
+        **{name: _both(value) for name, value in exact.items()},
+        "most_credits": bet.max_win_credits,
+        "progressives": [
+            {"level": p.level, "rate": _both(p.rate), "return_at_reset": _both(p.rtp_at_reset)}
+            for p in bet.progressives
+        ],
+        "distribution": None
+        if law is None
+        else {str(win): str(Fraction(n, law.total)) for win, n in law.counts.items()},
+        "notes": list(bet.notes),
+    }
+
+
+def _played(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Verdict]:
+    """Play the ticket through the production path; the interval is by the exact standard deviation."""
+    *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
+    assert bet.variance is not None  # any ticket has one
+    return tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance)
+
+
+def hit_interval(hits: int, games: int) -> tuple[float, float]:
+    """Return the 99.9 % interval of a probability by Wilson (1927), which holds for rare hits too."""
+    z2 = INTERVAL_Z**2
+    middle = (hits + z2 / 2) / (games + z2)
+    half = INTERVAL_Z * math.sqrt(hits * (games - hits) / games + z2 / 4) / (games + z2)
+    return middle - half, middle + half
+
+
+def _both(value: Fraction | None) -> dict[str, Any] | None:
+    return None if value is None else {"exact": str(value), "decimal": float(value)}
+
+
+def _sentences(bet: BetAnalysis) -> Iterator[str]:
+    yield f"The ticket costs {counted(bet.cost_credits, 'credit')} and returns {percent(bet.rtp, 4)}%."
+    if bet.hit_probability is not None:
+        yield f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets."
+    if bet.sigma is not None:
+        yield f"Standard deviation {bet.sigma:,.4f} of its cost."
+    for share in bet.progressives:
+        yield (
+            f"Progressive {share.level}: once in {float(1 / share.rate):,.0f} tickets, "
+            f"{percent(share.rtp_at_reset, 4)}% more at its reset value."
+        )
+    yield from bet.notes
+
+
+@click.group()
+def command() -> None:
+    """Say the exact odds of any Keno ticket, and what a selection slip must say."""
+
+
+@command.command()
+@click.argument("game")
+@click.argument("selections", nargs=-1, required=True)
+@click.option("--draws", default=1, show_default=True, help="draws the ticket takes part in")
+@click.option("--bonus", "bonuses", multiple=True, help="a bonus to buy, by its id; may be repeated")
+@click.option("--games", type=Whole(min=2), help="also play the ticket so often, and give intervals")
+@forms
+def odds(
+    game: str,
+    selections: Sequence[str],
+    draws: int,
+    bonuses: Sequence[str],
+    games: int | None,
+    *,
+    form: Form,
+) -> None:
+    """Print the exact odds of a ticket of GAME.
+
+    A selection is its numbers, "3,11,27", or groups of them with the stake of each number of spots they play,
+    "3,11,27/42,80@3:1,5:2"; "?8" is a quick pick of eight. Selections that overlap too much for an exact
+    distribution still get their exact return and variance, and say so; --games then gives an interval for the
+    rest.
+    """
+    try:
+        _, rules = _keno(game)
+        stakes = rules.definition.marks.stakes
+        asked: Mapping[str, Any] = {
+            "selections": [_selection(text, stakes) for text in selections],
+            "draws": draws,
+            "bonuses": list(bonuses),
+        }
+        wager = rules.wager(rules.ticket(asked).cost, **asked)
+        with working(f"analysing a ticket of {game}"):
+            bet = rules.analyse_wager(wager)
+    except PaytableError as error:
+        raise click.ClickException(str(error)) from None
+    figures, simulated = _figures(bet), None
+    if games is not None:
+        tally, simulated = _played(game, bet, games)
+        low, high = hit_interval(tally.hits, tally.games)
+        figures["played"] = {
+            "games": tally.games,
+            "return": simulated.rtp,
+            "return_interval": [simulated.low, simulated.high],
+            "hit_interval": [low, high],
+            "most_credits": tally.most,
+        }
+    after = []
+    rows = [] if bet.law is None else [*bet.law.counts.items()]
+    if form == "text" and len(rows) > ROWS:
+        after.append(f"... and {counted(len(rows) - ROWS, 'amount')} more (--json and --csv have them all)")
+        rows = rows[:ROWS]
+    if simulated is not None:
+        after.append(
+            f"Played {simulated.games:,} times: returns {simulated.rtp:.4%} "
+            f"(99.9 %: {simulated.low:.4%} to {simulated.high:.4%}); "
+            f"wins in {low:.4%} to {high:.4%} of tickets."
+        )
+    one_in = Column("1 in", "one_in", right=True, text="{:,.2f}".format)
+    shares = ((win, float(Fraction(bet.law.total, count))) for win, count in rows) if bet.law else ()
+    amounts = Table((whole("credits"), one_in), shares, empty="")
+    show(form, amounts, document=figures, before="\n".join(_sentences(bet)), after="\n".join(after))
+
+
+@command.command("slip")
+@click.argument("game")
+@click.option("--language", type=click.Choice(sorted(SLIP)), default="en", show_default=True)
+@click.option("--selections", type=Whole(min=1), default=1, show_default=True, help="Room for so many.")
+@click.option("--json", "as_json", is_flag=True, help="What slip and point of play must show, as data.")
+def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
+    """Print the selection slip of GAME: what it must say, and boxes to mark for each selection."""
+    try:
+        _, rules = _keno(game)
+    except PaytableError as error:
+        raise click.ClickException(str(error)) from None
+    if selections > (most := rules.definition.marks.selections):
+        raise click.BadParameter(f"a ticket has at most {most}", param_hint="--selections")
+    if as_json:
+        echo(json_text(slip(rules.definition), indent=2))
+        return
+    texts = Texts(language)
+    page = slip_form(
+        rules.definition,
+        language,
+        lambda credits_: texts.say("meter.credits", count=texts.number(credits_)),
+        selections,
+    )
+    echo(page, nl=False)

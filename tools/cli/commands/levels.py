@@ -1,0 +1,95 @@
+"""``egm levels``: what every progressive level of a machine shows, holds and has paid (NY 5320.8(b))."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from egm.errors import LocalError
+from egm.progressive import posting
+from egm.progressive.level import Level
+from meters import JournalError, JournalView, open_view
+from tools.cli.tables import Column, Form, Table, figure, forms, show
+
+
+@click.command()
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
+@forms
+def command(state: Path | None, *, form: Form) -> None:
+    """Show every progressive level the machine keeps, and its contributions and claims on a link.
+
+    Each level is held against the accounts of its pool first; the exit status is 1 when one does not agree.
+    """
+    try:
+        with open_view(state or default_state_dir()) as view:
+            own = {
+                key.removeprefix("level:"): _own(view, key.removeprefix("level:"), kept)
+                for key, kept in sorted(view.states("level:").items())
+            }
+            linked = {
+                key.removeprefix("link:"): {"contributions": kept, "claims": _claims(view, key[5:])}
+                for key, kept in sorted(view.states("link:").items())
+            }
+    except (JournalError, LocalError) as error:
+        raise click.ClickException(str(error)) from None
+    tables = [each for each in (_own_table(own), _linked_table(linked)) if each is not None]
+    nothing = Table(("level",), empty="no progressive level")
+    show(form, *tables or (nothing,), document={"own": own, "linked": linked})
+
+
+def _own(view: JournalView, pool: str, kept: Any) -> dict[str, Any]:
+    level = Level.from_json(kept)
+    posting.compare(pool, level, view.balance_cents)
+    return {"shown_cents": level.shown_cents, **level.to_json()}
+
+
+def _claims(view: JournalView, pool: str) -> list[Any]:
+    kept: dict[str, Any] = dict(view.states("claim:"))
+    return [{"claim": key[6:], **claim} for key, claim in sorted(kept.items()) if claim["pool"] == pool]
+
+
+def _amount(title: str, key: str) -> Column:
+    return Column(title, key, right=True, text=figure)
+
+
+_OWN = (
+    "level",
+    _amount("shows", "shown_cents"),
+    _amount("hidden", "hidden_pool"),
+    _amount("overflow", "overflow"),
+    _amount("hits", "hits"),
+    _amount("paid", "paid_cents"),
+    _amount("base", "base_cents"),
+    _amount("ceiling", "ceiling_cents"),
+    _amount("increment", "increment"),
+    _amount("to the hidden pool", "hidden"),
+)
+_LINKED = (
+    "level",
+    _amount("contributions", "contributions"),
+    _amount("known to be counted", "counted"),
+    _amount("last shown", "shown_cents"),
+    _amount("claims open", "claims"),
+)
+
+
+def _own_table(own: dict[str, Any]) -> Table | None:
+    rows = [
+        (
+            pool,
+            *(level[key] for key in ("shown_cents", "hidden", "overflow", "hits", "paid")),
+            *(level["terms"][key] for key in ("base_cents", "ceiling_cents", "increment", "hidden")),
+        )
+        for pool, level in own.items()
+    ]
+    return Table(_OWN, rows, title="levels of this machine, minor units") if rows else None
+
+
+def _linked_table(linked: dict[str, Any]) -> Table | None:
+    rows = []
+    for pool, link in linked.items():
+        made = link["contributions"]
+        told = (made["sequence"], made["counted"], made["shown_cents"], len(link["claims"]))
+        rows.append((pool, *told))
+    return Table(_LINKED, rows, title="levels of a controller, minor units") if rows else None

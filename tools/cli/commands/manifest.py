@@ -1,0 +1,152 @@
+"""``egm manifest``: the manufacturer's side of signed software, and anybody's check of it.
+
+The manufacturer makes a key once (and keeps it off every machine), makes a manifest of each release where
+that release is installed, and signs it. The cabinet file then names the manifest and pins the public key.
+"""
+
+import os
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+
+from egm.config.cabinet_file import CabinetFile, load_cabinet
+from egm.errors import LocalError, OperatorError
+from egm.integrity.verify.digest import measure
+from egm.integrity.verify.examine import examine
+from egm.integrity.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.integrity.verify.tree import Scope, files, own_files, uncompiled
+from egm.progressive.definition import level_source, own_level_files
+from egm.secret_files import require_private
+from paytables.source import contents
+from paytables.wording import counted
+from tools.cli.tables import Form, Table, forms, show
+from tools.cli.terminal import echo
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_PRESENT = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+
+@click.group()
+def command() -> None:
+    """Make, sign and verify the manifest of the installed software."""
+
+
+@command.command("key")
+@click.argument("file", type=_FILE)
+def make_key(file: Path) -> None:
+    """Make a manufacturer's key in FILE (PEM, PKCS #8) and print its public half, for cabinet files.
+
+    Whoever holds the file can sign software for every machine that pins it: keep it off all of them.
+    """
+    pem = new_key()
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from error
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(pem)
+    echo(public_hex(read_key(pem, str(file))))
+
+
+@command.command("make")
+@click.option("--out", type=_FILE, required=True, help="Where the unsigned manifest goes.")
+@click.option("--cabinet", type=_PRESENT, help="The cabinet file whose own games and profile are covered.")
+@click.option("--levels", type=_PRESENT, multiple=True, help="A controller's level file; repeatable.")
+@click.option("--reason", default="", help="Why this release is made; recorded where it is installed.")
+@click.option(
+    "--libraries/--no-libraries",
+    default=True,
+    show_default=True,
+    help="Also everything else installed in this environment.",
+)
+@click.option(
+    "--bytecode/--no-bytecode",
+    default=True,
+    show_default=True,
+    help="Compiled modules count as files. Without, they are not looked at: for checkouts only.",
+)
+def make(
+    *,
+    out: Path,
+    cabinet: Path | None,
+    levels: tuple[Path, ...],
+    reason: str,
+    libraries: bool,
+    bytecode: bool,
+) -> None:
+    """List every file of the software installed here with its SHA-256."""
+    try:
+        own = own_files(load_cabinet(cabinet))
+        for path in levels:
+            own += own_level_files(level_source(path))
+        scope = Scope(own=own, libraries=libraries, bytecode=bytecode)
+        found = files(scope)
+        if links := [name for name, path in found.items() if path.is_symlink()]:
+            raise OperatorError(
+                f"{links[0]}: is a symbolic link. What it leads to could change and the link not: "
+                "put the file itself there"
+            )
+        if bytecode and (loose := uncompiled(found)):
+            raise OperatorError(
+                f"{loose[0]}: is not compiled, and would be at first use. Run `python -m compileall "
+                "--invalidation-mode unchecked-hash` on the packages first, or give --no-bytecode"
+            )
+        manifest = Manifest(
+            version=version("open-egm"),
+            made=datetime.now(UTC).isoformat(timespec="seconds"),
+            reason=reason,
+            libraries=libraries,
+            bytecode=bytecode,
+            files=measure(found),
+        )
+        out.write_bytes(unsigned(manifest))
+    except (OperatorError, LocalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{out}: {counted(len(manifest.files), 'file')}")
+
+
+@command.command("sign")
+@click.argument("manifest", type=_PRESENT)
+@click.option("--key", type=_PRESENT, required=True, help="The manufacturer's key, as made by `key`.")
+def sign_manifest(manifest: Path, key: Path) -> None:
+    """Sign MANIFEST, in place."""
+    try:
+        require_private(key)
+        manifest.write_bytes(sign(contents(manifest), read_key(contents(key), str(key)), str(manifest)))
+    except (OperatorError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@command.command("verify")
+@click.option("--cabinet", type=_PRESENT, help="The cabinet file that pins manifest and key.")
+@click.option("--manifest", type=_PRESENT, help="Another manifest than the pinned one.")
+@click.option("--key", metavar="HEX", help="Another public key than the pinned one.")
+@forms
+def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form: Form) -> None:
+    """Hold the software installed here against a signed manifest; status 1 when anything differs."""
+    try:
+        file = load_cabinet(cabinet)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    where, public = _pinned(file, manifest, key)
+    findings = examine(where, public, own_files(file))
+    if not findings.right:
+        raise click.ClickException("\n".join(findings.trouble))
+    title = f"{findings.version}, signed by {findings.signer}"
+    show(form, Table(("component", "sha256"), (findings.components or {}).items(), title=title))
+
+
+def _pinned(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:
+    pinned = file.software
+    manifest = manifest or (pinned.manifest if pinned else None)
+    key = key or (pinned.key if pinned else None)
+    if manifest is None or key is None:
+        raise click.ClickException("the cabinet file has no [software]: give --manifest and --key")
+    try:
+        if len(bytes.fromhex(key)) == 32:
+            return manifest, key
+    except ValueError:
+        pass
+    raise click.BadParameter("must be 64 hexadecimal digits", param_hint="--key")

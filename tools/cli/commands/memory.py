@@ -1,0 +1,75 @@
+"""``egm memory``: the two media of a machine's memory, and a new one in the place of the second."""
+
+from pathlib import Path
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from egm.people import Permission
+from meters import JournalError
+from meters.copies import SECOND_FOLDER
+from meters.media import Label, Which, pair, replace_second
+from meters.storage import DiskStorage
+from tools.cli.staff import prove, roster_of
+from tools.cli.tables import Form, Table, forms, whole
+from tools.cli.tables import show as show_table
+from tools.cli.terminal import echo
+
+_STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where its second copy lies.")
+
+
+@click.group()
+def command() -> None:
+    """The two media of a machine's memory: what is in, and a new second one."""
+
+
+@command.command()
+@_STATE
+@_SECOND
+@forms
+def show(state: Path | None, second: Path | None, *, form: Form) -> None:
+    """Say what each medium is and how they stand to each other. Nothing is written."""
+    folder = state or default_state_dir()
+    beside = second or folder / SECOND_FOLDER
+    storage = DiskStorage()
+    rows, bare = [], []
+    for which, where in zip(Which, (folder, beside), strict=True):
+        free = None
+        try:
+            label = Label.read(storage, where)
+            bare += [f"the {which} medium has no label: {where}"] if label is None else []
+            said = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
+            free = storage.free_bytes(where) >> 20
+        except JournalError as why:
+            said = str(why)
+        rows.append((str(which), str(where), said, free))
+    wrong = ""
+    try:
+        found = pair(storage, folder, beside, "").missing
+        found = found or "\n".join(bare) or "both media are this machine's"
+    except JournalError as why:
+        found, wrong = "", str(why)
+    show_table(form, Table(("medium", "where", "is", whole("MiB free")), rows), after=found)
+    if wrong:
+        raise click.ClickException(wrong)
+
+
+@command.command()
+@_STATE
+@_SECOND
+@click.option("--person", required=True, help="Your staff number.")
+@click.option("--reason", required=True, help="Why the medium is replaced.")
+def replace(state: Path | None, second: Path | None, person: str, reason: str) -> None:
+    """Say that the medium mounted at --second takes the second's place: the machine fills it at its start."""
+    folder = state or default_state_dir()
+    roster = roster_of(folder, second)
+    if roster.people:
+        prove(roster, person, Permission.CLEAR_MEMORY)
+    try:
+        label = replace_second(
+            DiskStorage(), folder, second or folder / SECOND_FOLDER, f"{person}: {reason.strip()}"
+        )
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+    echo(f"medium {label.id} takes the second's place; start the machine again, and it is filled")

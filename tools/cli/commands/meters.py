@@ -1,0 +1,185 @@
+"""``egm meters``: every meter of a machine, at any time, without stopping play and without write access."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from meters import JournalError, JournalView, MeterReading, open_view
+from meters.entry import canonical
+from meters.export import READOUT
+from meters.keys import MachineKey
+from meters.names import NAMES, named
+from meters.reading import DIGITS, shown
+from meters.storage import DiskStorage
+from meters.table import BY_NAME, Unit
+from paytables.source import contents
+from paytables.wording import counted
+from tools.cli.tables import Column, Columns, Form, Table, forms, show
+from tools.cli.terminal import echo
+from tools.cli.whole import Whole
+
+
+def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
+    dims = {}
+    for condition in where:
+        key, equals, value = condition.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{condition!r} must look like position=1", param_hint="--where")
+        _tell_of_nothing(reading, key, value)
+        dims[key] = value
+    return reading.where(**dims) if dims else reading
+
+
+def _tell_of_nothing(reading: MeterReading, dimension: str, value: str | None = None) -> None:
+    """Tell whoever asks for a part that nothing here belongs to, beside the answer: its zeros say nothing."""
+    carried = sorted({name for cell in reading.cells for name in cell.dims})
+    if dimension not in carried:
+        echo(f"egm: no meter here has {dimension!r}; there are: {', '.join(carried) or 'none'}", err=True)
+    elif value is not None and value not in reading.dimension(dimension):
+        there = ", ".join(reading.dimension(dimension))
+        echo(f"egm: no meter here has {dimension}={value}; there are: {there}", err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How a meter is shown: so many digits, in minor units or in credits; the unit is always declared."""
+
+    digits: int
+    credit_cents: int | None
+
+    def cells(self, name: str, value: int) -> tuple[str, str]:
+        """Return a meter's value and unit as shown."""
+        meter = BY_NAME.get(_canonical(name))
+        unit = meter.unit if meter else Unit.TIMES
+        if unit is Unit.CENTS and self.credit_cents is not None:
+            credits_ = shown(value // self.credit_cents, self.digits)
+            return f"{credits_:0{self.digits}d}", f"credits of {counted(self.credit_cents, 'cent')}"
+        return f"{shown(value, self.digits):0{self.digits}d}", str(unit)
+
+
+def _canonical(name: str) -> str:
+    """Return the (first) canonical meter behind a jurisdiction's name, or the name itself."""
+    return next((names[name][0] for names in NAMES.values() if name in names), name)
+
+
+def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "machine": view.fingerprint,
+        "sequence": view.sequence,
+        "head": view.head_hash,
+        "where": list(where),
+        "credits_cents": view.credits_cents(),
+        "meters": values,
+    }
+
+
+@click.command()
+@click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+@click.option(
+    "--where", multiple=True, metavar="DIM=VALUE", help="Only a part: position=1, game=..., level=..."
+)
+@click.option("--by", metavar="DIM", help="Split every meter by a dimension: game, paytable, bill_cents ...")
+@click.option("--names", type=click.Choice(sorted(NAMES)), help="Under a jurisdiction's names.")
+@click.option("--digits", default=DIGITS, show_default=True, help="Digits shown; meters roll over beyond.")
+@click.option(
+    "--credit",
+    "credit_cents",
+    type=Whole(min=1),
+    metavar="CENTS",
+    help="Show values in credits of CENTS instead of minor units.",
+)
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="What was added since an earlier --json readout of this machine.",
+)
+@click.option("--all", "everything", is_flag=True, help="Also meters at zero.")
+@forms
+@click.option("--sign", is_flag=True, help="With --json: signed with the machine key (run by its owner).")
+def command(
+    *,
+    state: Path | None,
+    where: tuple[str, ...],
+    by: str | None,
+    names: str | None,
+    digits: int,
+    credit_cents: int | None,
+    since: Path | None,
+    everything: bool,
+    form: Form,
+    sign: bool,
+) -> None:
+    """Print the meters of a machine."""
+    folder = state or default_state_dir()
+    try:
+        with open_view(folder) as view:
+            reading = _select(view.meters(), where)
+            if by is not None:
+                _tell_of_nothing(reading, by)
+                _print_split(reading, by, _Shape(digits, credit_cents), form)
+                return
+            values = named(reading, names) if names else reading.values
+            if since is not None:
+                values = _difference(view, values, since)
+            document = _document(view, values, where)
+            told = {name: value for name, value in values.items() if value or everything or names}
+            show(
+                form,
+                _table((), (((name,), value) for name, value in told.items()), _Shape(digits, credit_cents)),
+                document=_signed(document, folder) if sign else document,
+                before=f"machine {view.fingerprint}, entry {view.sequence}, {view.head_hash[:16]}",
+            )
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+
+
+def _difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
+    """What each meter gained since an earlier readout, which must be of this very journal."""
+    try:
+        earlier = json.loads(contents(since))
+        earlier = earlier.get("readout", earlier)
+        sequence, head, then = int(earlier["sequence"]), earlier["head"], earlier["meters"]
+        gained = {name: value - int(then.get(name, 0)) for name, value in values.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as why:
+        raise click.ClickException(f"{since}: not a readout of meters ({why!r})") from why
+    entry = next(view.entries(since=sequence - 1, limit=1), None)
+    if entry is None or entry.hash_hex != head:
+        raise click.ClickException(f"{since}: this journal has another entry {sequence}: not a readout of it")
+    return gained
+
+
+def _signed(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    key = MachineKey.load(DiskStorage(), folder)
+    if key is None:
+        raise click.ClickException(f"{folder}: there is no machine key to sign with")
+    signature = key.sign(READOUT + canonical(document))
+    return {"readout": document, "public_key": key.public_key.hex(), "signature": signature.hex()}
+
+
+def _table(split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape) -> Table:
+    """Meters by name and by what they are split by."""
+    columns: Columns = ("meter", *split, Column("value", right=True), "unit")
+    return Table(columns, ((*names, *shape.cells(names[0], value)) for names, value in cells))
+
+
+def _is_split_by(name: str, dimension: str) -> bool:
+    """Whether a part of the meter means anything.
+
+    A level, such as the credit on the machine, is somewhere: at a position. Of a game there is only what
+    moved through it, minus where it was paid out as another's.
+    """
+    return dimension == "position" or name not in BY_NAME or not BY_NAME[name].is_level
+
+
+def _print_split(reading: MeterReading, by: str, shape: _Shape, form: Form) -> None:
+    names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, by)]
+    split = {name: parts for name in names if any((parts := reading.by(name, by)).values())}
+    cells = (
+        ((name, part or "-"), value) for name, parts in split.items() for part, value in sorted(parts.items())
+    )
+    show(form, _table((by,), cells, shape), document=split)

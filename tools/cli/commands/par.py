@@ -1,0 +1,135 @@
+"""``egm par``: the PAR sheet of a game, computed exactly from the definition the cabinet plays."""
+
+from pathlib import Path
+
+import click
+
+from egm.errors import OperatorError
+from egm.profiles import Profile, load_profile
+from meters import JournalError, open_view
+from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
+from paytables.wording import counted
+from tools.cli.named import named, refusal
+from tools.cli.tables import working
+from tools.cli.terminal import echo, json_text
+from tools.lab.parsheet import percent, sheet
+from tools.lab.parsheet.forms import standings, to_csv, to_html, to_terminal
+from tools.lab.parsheet.meter import MeterError, asked, present
+from tools.lab.simulation import estimate, simulate
+
+#: Games an estimate is made of where there are no exact figures.
+ESTIMATE_GAMES = 100_000
+
+
+def load(name: str) -> Game:
+    """Load a game for a command. Raises ``click.ClickException`` with the refusal."""
+    try:
+        return load_game(named(name))
+    except DefinitionError as error:
+        raise click.ClickException(refusal(error)) from None
+
+
+@click.command()
+@click.argument("game")
+@click.option("--json", "form", flag_value="json", help="machine-readable, with exact fractions")
+@click.option("--csv", "form", flag_value="csv", help="one long table")
+@click.option("--html", "form", flag_value="html", help="one page with plots")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="write there instead of the terminal"
+)
+@click.option(
+    "--jurisdiction", help="hold the return against this profile's floor; below it the exit status is 1"
+)
+@click.option("--meter", "meters", multiple=True, metavar="LEVEL=CREDITS", help="a level's return at a value")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="the levels' returns as they stand on the machine of this state folder",
+)
+def command(
+    game: str,
+    form: str | None,
+    out: Path | None,
+    jurisdiction: str | None,
+    meters: tuple[str, ...],
+    state: Path | None,
+) -> None:
+    """Print the PAR sheet of GAME, a library id or a definition file."""
+    loaded = load(game)
+    rules = None if jurisdiction is None else profile_of(jurisdiction).awards
+    try:
+        with working(f"analysing {loaded.id}"):
+            analysis = analyse(loaded)
+    except AnalysisError as error:
+        raise click.ClickException(estimated(game, loaded, str(error))) from None
+    if meters or state is not None:
+        _stand(loaded, analysis, meters, state)
+    elif form is None and out is None:
+        to_terminal(loaded, analysis, rules)
+    else:
+        text = {
+            "csv": lambda: to_csv(loaded, analysis, rules),
+            "html": lambda: to_html(loaded, analysis, rules),
+        }.get(form or "json", lambda: json_text(sheet(loaded, analysis, rules), indent=2))()
+        if out is None:
+            echo(text)
+        else:
+            out.write_text(text, encoding="utf-8")
+    if jurisdiction is not None:
+        hold(loaded, analysis, jurisdiction)
+
+
+def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None) -> None:
+    """Print what the levels return as they stand: at the values asked for, or on a machine."""
+    try:
+        if meters:
+            values = dict(_meter(text) for text in meters)
+            standings(asked(analysis, values), "credits")
+        if state is not None:
+            with open_view(state) as view:
+                standings(present(game, analysis, view), "minor units")
+    except (MeterError, JournalError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _meter(text: str) -> tuple[str, int]:
+    level, _, value = text.partition("=")
+    if not value.isdecimal():
+        raise MeterError(f"--meter {text}: write LEVEL=CREDITS, a whole number of credits")
+    return level, int(value)
+
+
+def estimated(name: str, game: Game, reason: str) -> str:
+    """Say why there is no exact sheet, and what a simulation can say of the lowest bet instead."""
+    cost = game.bet_options[0]
+    with working(f"{game.id}, {counted(cost, 'credit')}", ESTIMATE_GAMES) as done:
+        for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
+            done(tally.games)
+    found = estimate(tally, cost)
+    return (
+        f"no exact figures: {reason}. Simulated, not exact: {counted(found.games, 'game')} "
+        f"at {counted(cost, 'credit')} return {100 * found.rtp:.3f} %, "
+        f"99.9 % interval {100 * found.low:.3f} - {100 * found.high:.3f} %"
+    )
+
+
+def profile_of(jurisdiction: str) -> Profile:
+    """Return a profile. Raises ``click.ClickException`` where there is none of that name."""
+    try:
+        return load_profile(named(jurisdiction))
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
+    """Hold the lowest return against a profile's floor. Raises ``click.ClickException`` below it."""
+    profile = profile_of(jurisdiction)
+    try:
+        floor = profile.returns.floor(game.family)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+    least = min(bet.rtp_counting(profile.progressives.counted) for bet in analysis.bets)
+    held = f"{percent(least)} at its lowest bet; {jurisdiction} asks {percent(floor)}"
+    if least < floor:
+        raise click.ClickException(f"{game.id} returns {held}")
+    echo(held, err=True)

@@ -1,0 +1,163 @@
+"""``egm people``: enrol the staff of one machine, also while it runs."""
+
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import click
+
+from egm.clock import SystemClock
+from egm.config.cabinet_file import StateFolder, default_state_dir, load_cabinet
+from egm.errors import OperatorError
+from egm.people import (
+    Change,
+    Permission,
+    Person,
+    Role,
+    Roster,
+    RosterError,
+    load_recorded,
+    permissions_of,
+    recorded_in,
+)
+from meters import JournalError
+from meters.copies import SECOND_FOLDER
+from tools.cli.staff import prove, proved, renew_roster, roster_of
+from tools.cli.tables import Form, Table, forms, show
+from tools.cli.terminal import echo
+
+_state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_by = click.option("--by", metavar="NUMBER", help="Who does it: a staff number that may enrol others.")
+
+
+@click.group()
+def command() -> None:
+    """Enrol, list and disable the people who work on a machine, and set their PINs.
+
+    PINs are asked for, never given as arguments. The machine copies every change into its journal when it
+    starts and at the next sign-in.
+    """
+
+
+def _load(state: Path | None) -> Roster:
+    folder = StateFolder(state or default_state_dir())
+    try:
+        folder.prepare()
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    return roster_of(folder.root)
+
+
+def _authority(roster: Roster, by: str | None) -> str:
+    """Who does it, proved by PIN; nobody need prove anything on a machine without people."""
+    if not roster.people:
+        return ""
+    if by is None:
+        raise click.ClickException("say who does this: --by NUMBER, of somebody who may enrol others")
+    return prove(roster, by, Permission.ENROL).id
+
+
+def _new_pin(number: str) -> str:
+    return str(click.prompt(f"New PIN of {number}", hide_input=True, confirmation_prompt=True))
+
+
+@command.command("add")
+@click.argument("number")
+@click.argument("name")
+@click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
+@_by
+@_state
+def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
+    """Enrol NAME under staff NUMBER. The first must be a manager, and needs nobody's leave."""
+    roster = _load(state)
+    authority = _authority(roster, by)
+    try:
+        roster.added(Person(number, name, Role(role)), _new_pin(number), by=authority, at=SystemClock().now())
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{number} {name} is enrolled as {role}")
+
+
+@command.command("disable")
+@click.argument("number")
+@click.option("--again", "enable", is_flag=True, help="Let the person in again.")
+@_by
+@_state
+def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
+    """Let the person of this NUMBER in no more. Nobody is ever deleted: the journal names them."""
+    roster = _load(state)
+    authority = _authority(roster, by)
+    change = roster.enabled if enable else roster.disabled
+    try:
+        change(number, by=authority, at=SystemClock().now())
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{number} is {'enabled' if enable else 'disabled'}")
+
+
+@command.command("pin")
+@click.argument("number")
+@_by
+@_state
+def pin(number: str, by: str | None, state: Path | None) -> None:
+    """Set the PIN of this NUMBER: one's own, proved by the old one, or anybody's with --by."""
+    roster = _load(state)
+    try:
+        authority = proved(roster, number, "Old PIN").id if by is None else _authority(roster, by)
+        roster.with_pin(number, _new_pin(number), by=authority, at=SystemClock().now())
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{number} has a new PIN")
+
+
+@command.command("renew")
+@click.option("--person", required=True, help="Who does it, by name.")
+@click.option("--witness", required=True, help="Who else is there, by name.")
+@click.option("--reason", required=True, help="How the roster was lost.")
+@click.option(
+    "--cabinet", type=click.Path(path_type=Path, exists=True), help="The cabinet file, for its second medium."
+)
+@_state
+def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
+    """Begin without staff on a stopped machine whose roster is lost in both copies.
+
+    Nobody is left who could prove anything: the journal records both names and the reason, and the machine
+    shows a fault until a technician who was enrolled anew has settled it.
+    """
+    said = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
+    if not all(said.values()) or person.strip() == witness.strip():
+        raise click.ClickException("two different persons and a reason are wanted")
+    folder = state or default_state_dir()
+    try:
+        second = load_cabinet(cabinet).memory.second_copy
+        recorded = recorded_in(folder, second)
+        path = StateFolder(folder).staff
+        spare = (second or folder / SECOND_FOLDER) / path.name
+        try:
+            load_recorded(path, spare, recorded)
+        except RosterError:
+            renew_roster(folder, second, said)
+        else:
+            raise click.ClickException("the roster is the one recorded: enrol with --by")
+    except (OperatorError, JournalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    echo("the machine has no staff now; enrol a manager first")
+
+
+@command.command("list")
+@click.option("--changes", is_flag=True, help="Every change ever made, instead of who is enrolled.")
+@forms
+@_state
+def list_(state: Path | None, *, changes: bool, form: Form) -> None:
+    """Who is enrolled, or what has changed. No PIN is ever shown: none is kept."""
+    roster = _load(state)
+    rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
+    columns = tuple(field.name for field in fields(Change if changes else Person))
+    show(form, Table(columns, (row.values() for row in rows), empty="nobody is enrolled"), document=rows)
+
+
+@command.command("roles")
+@forms
+def roles(*, form: Form) -> None:
+    """What each role may do."""
+    rows = ((role.value, [may.value for may in sorted(permissions_of(role))]) for role in Role)
+    show(form, Table(("role", "may"), rows))

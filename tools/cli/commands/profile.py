@@ -1,0 +1,70 @@
+"""``egm profile``: the places' rules; list, show and check them, and print their schema."""
+
+from pathlib import Path
+
+import click
+
+from egm.errors import OperatorError
+from egm.profiles import available, load_profile
+from egm.profiles.schema import schema as profile_schema
+from tools.cli.named import named
+from tools.cli.tables import Form, Table, forms
+from tools.cli.tables import show as show_table
+from tools.cli.terminal import echo, json_text
+
+
+@click.group()
+def command() -> None:
+    """Jurisdiction profiles: every rule that differs by place."""
+
+
+@command.command("list")
+@forms
+def list_(*, form: Form) -> None:
+    """The profiles that ship with the machine."""
+    profiles = ((name, load_profile(name)) for name in available())
+    rows = (
+        (name, each.title.get("en", each.id), each.currency, each.languages, each.source)
+        for name, each in profiles
+    )
+    show_table(form, Table(("profile", "place", "currency", "languages", "made from"), rows))
+
+
+@command.command()
+@click.argument("profile")
+def show(profile: str) -> None:
+    """Print PROFILE (an id or a file) whole, every default filled in, as JSON."""
+    try:
+        loaded = load_profile(named(profile))
+    except OperatorError as why:
+        raise click.ClickException(str(why)) from why
+    echo(json_text(_plain(loaded.model_dump()), indent=2))
+
+
+@command.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+def check(files: tuple[Path, ...]) -> None:
+    """Check profile FILES; exit status 1 and the file, the key and the reason when one is wrong."""
+    wrong = []
+    for file in files:
+        try:
+            echo(f"{file}: right, {load_profile(file).id}")
+        except OperatorError as why:
+            wrong.append(str(why))
+    if wrong:
+        raise click.ClickException("\n".join(wrong))
+
+
+@command.command()
+def schema() -> None:
+    """Print the JSON Schema of a profile, for editors."""
+    echo(json_text(profile_schema(), indent=2))
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it; odds and settings as they are written."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

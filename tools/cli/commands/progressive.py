@@ -1,0 +1,464 @@
+"""``egm progressive``: the controller of linked levels, its certificates, its register, and its sign."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.clock import SystemClock
+from egm.integrity.verify.examine import Findings, examine
+from egm.links.metrics import Exporter
+from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
+from egm.progressive.slots import LinkSlot
+from paytables.wording import counted
+from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
+from tools.cli.tables import Column, Columns, Form, Table, figure, forms, whole, working
+from tools.cli.tables import show as show_table
+from tools.cli.terminal import echo
+from tools.cli.whole import Whole
+from tools.dev.progressive.campaign import Campaign, run_campaign
+from tools.dev.progressive.simulate import run_floor
+from tools.floor.progressive.certificates import (
+    AUTHORITY,
+    BROKER,
+    CONTROLLER,
+    SIGN,
+    broker_configuration,
+    make_authority,
+    make_certificate,
+    revoke,
+    write_revocations,
+)
+from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.opening import STORE, TOLD, controller_on, open_store
+from tools.floor.progressive.readings import Readings
+from tools.floor.progressive.serve import Service
+from tools.floor.progressive.signs import SignBook
+from tools.floor.progressive.store import Store, StoreBusyError
+from tools.floor.progressive.vault import KEY_FILE, Vault, make_key, read_key
+
+_STAND_BY_SECONDS = 1.0
+
+FOLDER = click.option(
+    "--certificates",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="the folder `egm progressive certificates` wrote",
+)
+
+
+@click.group()
+def command() -> None:
+    """Levels that several machines feed (Québec by-law, ss. 91-92)."""
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("machines", nargs=-1)
+@click.option("--host", default="127.0.0.1", show_default=True, help="where the broker is reached")
+@click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65535))
+def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) -> None:
+    """Make in FOLDER the link's authority, and certificates for broker, controller, sign and MACHINES.
+
+    Beside them, the key that keeps the secrets of mystery levels: every controller of the store needs it. A
+    machine is named by its serial. Run again with more machines, only theirs are made.
+    """
+    now = datetime.now(UTC)
+    try:
+        if not (folder / f"{AUTHORITY}.crt").exists():
+            make_authority(folder, now)
+            make_certificate(folder, BROKER, now, (host,))
+            make_certificate(folder, CONTROLLER, now)
+            make_certificate(folder, SIGN, now)
+        else:
+            write_revocations(folder, now)
+        make_key(folder)
+        for machine in machines:
+            make_certificate(folder, machine, now)
+        configuration = broker_configuration(folder.resolve(), port, host)
+    except (*TOLD, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"mosquitto -c {configuration}")
+
+
+@command.command("revoke")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument("name")
+def revoke_(folder: Path, name: str) -> None:
+    """Revoke in FOLDER the certificate of NAME, a machine's serial, the controller or the sign.
+
+    The broker reads the list when it starts: start it anew. `egm progressive certificates` then makes NAME
+    another one.
+    """
+    try:
+        revoke(folder, name, datetime.now(UTC))
+    except (*TOLD, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{name} is revoked; start the broker anew")
+
+
+@command.command()
+@click.argument("levels", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@FOLDER
+@STORE
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--admit", multiple=True, metavar="SERIAL", help="a machine that may enrol; repeat for more")
+@click.option("--stand-by", is_flag=True, help="wait until no other controller works on the store")
+@click.option(
+    "--manifest",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="the signed manifest the software is held against (`egm manifest`)",
+)
+@click.option("--key", metavar="HEX", help="the manufacturer's public key that signs it")
+@click.option(
+    "--metrics", type=click.IntRange(0, 65535), metavar="PORT", help="a Prometheus port on 127.0.0.1"
+)
+def serve(
+    *,
+    levels: Path,
+    folder: Path,
+    store: str | None,
+    host: str,
+    port: int,
+    admit: tuple[str, ...],
+    stand_by: bool,
+    metrics: int | None,
+    manifest: Path | None,
+    key: str | None,
+) -> None:
+    """Serve the levels of the file LEVELS until told to stop.
+
+    First the software, LEVELS and the games it brings are held against the signed manifest, where one is
+    given, and every level against the ledger, the register and the prizes: what does not agree is recorded,
+    and nothing is served (I-08).
+    """
+    slot = LinkSlot(
+        host=host,
+        port=port,
+        authority=folder / f"{AUTHORITY}.crt",
+        certificate=folder / f"{CONTROLLER}.crt",
+        key=folder / f"{CONTROLLER}.key",
+    )
+    if (manifest is None) != (key is None):
+        raise click.UsageError("--manifest and --key go together")
+    try:
+        source = level_source(levels)
+        definitions = levels_in(source)
+        mystery = any(definition.terms.mystery for definition in definitions)
+        vault = Vault(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
+        readings = Readings()
+        with ExitStack() as stack:
+            if metrics is not None:
+                stack.enter_context(closing(Exporter(readings, metrics)))
+            software = (
+                None if manifest is None else examine(manifest, key or "", own_level_files(source), (source,))
+            )
+            asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
+    except (*TOLD, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+async def _serve(
+    store: str | None,
+    definitions: tuple[LevelDefinition, ...],
+    slot: LinkSlot,
+    admit: tuple[str, ...],
+    vault: Vault | None,
+    readings: Readings,
+    software: Findings | None,
+    *,
+    stand_by: bool,
+) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    opened = await _opened(store, ended, stand_by=stand_by)
+    if opened is None:
+        return
+    try:
+        controller = Controller(opened, SystemClock().now, vault)
+        controller.vouch(software)
+        controller.check()
+        for line in controller.open_levels(definitions):
+            echo(line)
+        for machine in admit:
+            controller.admit(machine)
+        signs = SignBook(opened, SystemClock().now, time.monotonic_ns, timed)
+        service = Service(controller, slot, echo, signs=signs, told=readings.take)
+        serving = asyncio.create_task(service.run())
+        stopping = asyncio.create_task(ended.wait())
+        done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        serving.cancel()
+        await asyncio.gather(serving, stopping, return_exceptions=True)
+        if serving in done:
+            serving.result()
+    finally:
+        opened.close()
+
+
+async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool) -> Store | None:
+    told = False
+    while not ended.is_set():
+        try:
+            return open_store(store)
+        except StoreBusyError as error:
+            if not stand_by:
+                raise
+            if not told:
+                echo(f"standing by: {error}")
+            told = True
+            await asyncio.sleep(_STAND_BY_SECONDS)
+    return None
+
+
+@command.command()
+@STORE
+@forms
+def show(*, store: str | None, form: Form) -> None:
+    """What every level holds, where it came from, and whether it adds up to the fraction (I-05, I-14)."""
+    with controller_on(store, to_read=True) as controller:
+        controller.check()
+        records = controller.records()
+    amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
+    rows = (
+        (
+            record.id + (f" -> {record.successor}" if record.successor else ""),
+            record.level.shown_cents,
+            record.level.terms.base_cents,
+            record.level.terms.ceiling_cents,
+            record.level.hidden,
+            record.level.overflow,
+            record.level.contributed,
+            record.level.hits,
+            record.level.paid,
+            record.stake_cents,
+            record.level.terms.increment,
+            record.level.terms.hidden,
+        )
+        for record in records
+    )
+    figures = (Column(title, right=True, text=_amount) for title in amounts)
+    rates = (Column(title, right=True) for title in ("increment", "to hidden"))
+    show_table(
+        form,
+        Table(("level", *figures, *rates), rows, empty="no level"),
+        document={record.id: json.loads(record.to_text()) for record in records},
+        after="minor units; every level adds up to the fraction, and its ledger and register agree with it",
+    )
+
+
+def _amount(value: Any) -> str:
+    """Minor units in threes; what is no whole number of them, to the thousandth."""
+    if isinstance(value, Fraction) and value.denominator != 1:
+        return f"{float(value):,.3f}"
+    return figure(None if value is None else int(value))
+
+
+@command.command()
+@STORE
+@forms
+def register(*, store: str | None, form: Form) -> None:
+    """Every hit: machine, combination, time, amount, how it was paid (I-17)."""
+    with controller_on(store, to_read=True) as controller:
+        hits = controller.register()
+    columns: Columns = (
+        "level",
+        whole("no.", "place"),
+        "machine",
+        "combination",
+        Column("awarded", "awarded_at"),
+        whole("amount", "amount_cents"),
+        whole("paid", "paid_cents"),
+        "way",
+    )
+    rows = (
+        (
+            hit.level,
+            hit.place,
+            hit.machine,
+            hit.combination,
+            hit.awarded_at[:19],
+            hit.amount_cents,
+            hit.paid_cents,
+            hit.way,
+        )
+        for hit in hits
+    )
+    show_table(form, Table(columns, rows, empty="no hit yet"), document=[asdict(hit) for hit in hits])
+
+
+@command.command()
+@STORE
+@forms
+def daily(*, store: str | None, form: Form) -> None:
+    """What each level showed at the end of each day (I-16)."""
+    with controller_on(store, to_read=True) as controller:
+        lines = controller.daily()
+    rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
+    columns: Columns = ("day", "level", "last shown", whole("minor units", "cents"))
+    show_table(form, Table(columns, rows, empty="nothing shown yet"), document=lines)
+
+
+@command.command("admit")
+@click.argument("machine")
+@STORE
+def admit_(machine: str, store: str | None) -> None:
+    """Let MACHINE (its serial) enrol."""
+    with controller_on(store) as controller:
+        controller.admit(machine)
+
+
+@command.command()
+@click.argument("machine")
+@STORE
+def dismiss(machine: str, store: str | None) -> None:
+    """Let MACHINE enrol no more; what it gave stays in its levels."""
+    with controller_on(store) as controller:
+        controller.dismiss(machine)
+
+
+@command.command("give-up")
+@click.argument("level")
+@click.argument("successor")
+@STORE
+def give_up(level: str, successor: str, store: str | None) -> None:
+    """Give LEVEL up: everything it holds goes to SUCCESSOR, to the fraction."""
+    with controller_on(store) as controller:
+        amount = controller.give_up(level, successor)
+    echo(f"{level}: {amount} minor units went to {successor}")
+
+
+@command.command()
+@click.option("--machines", default=8, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--wagers", default=200, show_default=True, type=Whole(min=1), help="of each machine")
+@click.option("--seed", default=1, show_default=True, type=int)
+@STORE
+def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> None:
+    """Simulate a floor: MACHINES that feed and hit one level, over a real broker and a real controller."""
+    with tempfile.TemporaryDirectory(prefix="egm-floor-") as folder:
+        opener = _opener(store, Path(folder))
+        try:
+            floor = asyncio.run(run_floor(Path(folder), opener, machines=machines, wagers=wagers, seed=seed))
+        except TimeoutError:
+            why = f"{counted(machines, 'machine')}: never all up, or never all at rest, on this computer"
+            raise click.ClickException(why) from None
+        except TOLD as error:
+            raise click.ClickException(str(error)) from error
+    for line in floor.lines():
+        echo(line)
+    raise SystemExit(1 if floor.wrong else 0)
+
+
+@command.command()
+@click.option("--scenarios", default=1000, show_default=True, type=Whole(min=1))
+@click.option("--seed", default=1, show_default=True, type=int, help="the same seed is the same troubles")
+@STORE
+def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
+    """Trouble a link in every way, and hold every wager and hit to the fraction afterwards.
+
+    Broker, controllers and machines are killed, cut off and confused, on SQLite, or on PostgreSQL with a DSN
+    as --store. Everything that took place is counted. A scenario that stands still ends the run, with what
+    every task was waiting for.
+    """
+    for name in ("asyncio", "mqtt"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # connections end all the time here
+    began, result = time.perf_counter(), Campaign(seed)
+    with tempfile.TemporaryDirectory(prefix="egm-link-") as folder, working("scenarios", scenarios) as done:
+        try:
+            asyncio.run(
+                run_campaign(
+                    result,
+                    Path(folder),
+                    _opener(store, Path(folder)),
+                    scenarios=scenarios,
+                    progress=done,
+                )
+            )
+        except KeyboardInterrupt:
+            result.wrong.append("it was interrupted")
+        except TOLD as error:
+            raise click.ClickException(str(error)) from error
+    seconds = time.perf_counter() - began
+    echo(f"seed {seed}: {result.scenarios} of {counted(scenarios, 'scenario')} in {seconds:.0f} s")
+    for line in result.lines():
+        echo(line)
+    raise SystemExit(1 if result.wrong else 0)
+
+
+def _opener(store: str | None, folder: Path) -> Callable[[], Store]:
+    """Opens the store a person named, or a file that is gone with the run."""
+    return lambda: open_store(store or str(folder / "controller.db"))
+
+
+@command.command()
+@FOLDER
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--level", "levels", multiple=True, help="a level to show; repeat for more (default: all)")
+@click.option("--currency", default="CAD", show_default=True, help="of the amounts (ISO 4217)")
+@click.option("--name", default="1", show_default=True, help="of this sign, where there are several")
+@click.option("--fullscreen", is_flag=True, help="cover the whole display")
+@click.option("--display", default=0, show_default=True, type=click.IntRange(0), help="which display")
+@click.option("--portrait", is_flag=True, help="with --png: an upright picture")
+@click.option("--png", type=click.Path(path_type=Path, dir_okay=False), help="write one picture, and end")
+def sign(
+    *,
+    folder: Path,
+    host: str,
+    port: int,
+    levels: tuple[str, ...],
+    currency: str,
+    name: str,
+    fullscreen: bool,
+    display: int,
+    portrait: bool,
+    png: Path | None,
+) -> None:
+    """Show the floor what the levels are worth, until the window is closed.
+
+    Amounts stand in the forms of both languages in turn. A level that is not heard for 5 s shows no amount.
+    """
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    from egm.screen.window import WindowError  # noqa: PLC0415 (pygame is slow to load)
+    from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign  # noqa: PLC0415
+
+    slot = LinkSlot(
+        host=host,
+        port=port,
+        authority=folder / f"{AUTHORITY}.crt",
+        certificate=folder / f"{SIGN}.crt",
+        key=folder / f"{SIGN}.key",
+    )
+    try:
+        wall: SignFile | SignWindow
+        if png is None:
+            wall = SignWindow(currency, fullscreen=fullscreen, display=display)
+        else:
+            wall = SignFile(currency, png, portrait=portrait)
+        asyncio.run(show_sign(slot, wall, levels=levels, name=f"{SIGN}-{name}", tell=timed))
+    except (*TOLD, WindowError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def timed(text: str) -> None:
+    """Tell a line with the time it is told at."""
+    echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
+
+
+for each in (status, forget_sign, prizes, held, rule):
+    command.add_command(each)

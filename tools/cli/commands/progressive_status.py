@@ -1,0 +1,159 @@
+"""``egm progressive status``: how a link stands, its signs and its mystery prizes."""
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from egm.people import Permission
+from egm.progressive.trigger import Trigger
+from tools.cli.staff import prove, roster_of
+from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
+from tools.cli.terminal import echo
+from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.holding import AWARD, DECLINE
+from tools.floor.progressive.opening import STORE, controller_on
+from tools.floor.progressive.signs import read_signs
+
+#: What staff should look into, by the kind of event.
+_TROUBLES = ("refused", "forged", "misunderstood", "commit_differs", "paid_otherwise", "late_hit", "ruled")
+
+
+@click.command()
+@STORE
+@forms
+def status(*, store: str | None, form: Form) -> None:
+    """How the link stands: when its controller last wrote, its signs, its machines, what was refused.
+
+    The exit status is 1 where a sign is dark or silent (Québec by-law, s.91).
+    """
+    with controller_on(store, to_read=True) as controller:
+        found = _standing(controller)
+    signs = (
+        (
+            sign["id"],
+            sign["status"],
+            sign["since"][:19],
+            sign["heard_at"][:19],
+            [level for level, cents in sign["shown"].items() if cents is None],
+        )
+        for sign in found["signs"]
+    )
+    lit = Column("is", "status", style=lambda status: GOOD if status == "lit" else BAD)
+    before = (
+        f"the controller last wrote at {found['alive_at'] or '-'}\n"
+        f"machines that may enrol: {', '.join(found['machines']) or 'none'}"
+    )
+    troubles = "\n".join(f"{kind}: {count}" for kind, count in found["troubles"].items())
+    table = Table(("sign", lit, "since", "last heard", "no amount of"), signs, empty="no sign")
+    show(form, table, document=found, before=before, after=troubles)
+    raise SystemExit(1 if any(sign["status"] != "lit" for sign in found["signs"]) else 0)
+
+
+def _standing(controller: Controller) -> dict[str, Any]:
+    with controller.reading() as session:
+        troubles = Counter(kind for _, kind, _ in session.events() if kind in _TROUBLES)
+        return {
+            "alive_at": max((at for _, _, at, _ in session.daily()), default=None),
+            "levels": {record.id: record.level.shown_cents for record in session.levels()},
+            "machines": list(session.machines()),
+            "signs": [asdict(sign) for sign in read_signs(session)],
+            "troubles": dict(troubles),
+        }
+
+
+@click.command("forget-sign")
+@click.argument("sign")
+@STORE
+def forget_sign(sign: str, store: str | None) -> None:
+    """Take SIGN off the list of those that should be heard."""
+    with controller_on(store) as controller:
+        controller.forget_sign(sign)
+
+
+@click.command()
+@STORE
+@forms
+def held(*, store: str | None, form: Form) -> None:
+    """Every claim that was held because chance can hardly have made it, and how persons have ruled."""
+    with controller_on(store, to_read=True) as controller, controller.reading() as session:
+        found = [asdict(each) for each in session.all_held()]
+    columns: Columns = (
+        "claim",
+        Column("held", "held_at"),
+        Column("because", "why"),
+        "ruling",
+        Column("by", "persons"),
+        "reason",
+    )
+    rows = ([each[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")] for each in found)
+    show(form, Table(columns, rows, empty="no claim was held"), document=found)
+
+
+@click.command()
+@click.argument("claim")
+@click.argument("ruling", type=click.Choice((AWARD, DECLINE)))
+@click.option("--person", required=True, help="who rules: a staff number")
+@click.option("--second", required=True, help="the second person")
+@click.option("--reason", required=True)
+@click.option("--state", type=click.Path(path_type=Path), help="where the staff is enrolled (`egm people`)")
+@STORE
+def rule(
+    claim: str, ruling: str, person: str, second: str, reason: str, state: Path | None, store: str | None
+) -> None:
+    """Rule on a held CLAIM: two enrolled persons award it at what the level shows, or decline it."""
+    roster = roster_of(state or default_state_dir())
+    persons = tuple(prove(roster, number, Permission.SETTLE).id for number in (person, second))
+    with controller_on(store) as controller:
+        controller.rule(claim, ruling, persons, reason)
+    echo(f"{claim}: {ruling}")
+
+
+@click.command()
+@STORE
+@forms
+def prizes(*, store: str | None, form: Form) -> None:
+    """Every mystery prize: its commitment, and once it is won its secret and the wager that reached it.
+
+    Each is proved first: the secret is the one committed to, and no wager before reached it.
+    """
+    with controller_on(store, to_read=True) as controller:
+        controller.check()
+        with controller.reading() as session:
+            found = [
+                json.loads(prize.to_text())
+                for record in session.levels()
+                for prize in session.prizes(record.id)
+            ]
+    for prize in found:
+        del prize["sealed"]
+    columns: Columns = (
+        "level",
+        whole("no.", "number"),
+        Column("opened", "opened_at"),
+        "commitment",
+        "secret",
+        whole("after turns"),
+        Column("won as", "claim"),
+    )
+    rows = (
+        (
+            prize["level"],
+            prize["number"],
+            prize["opened_at"][:19],
+            prize["commitment"],
+            "sealed" if (secret := prize["trigger"]) is None else _amount(secret),
+            None if secret is None else prize["turns"] - prize["turns_before"],
+            prize["claim"],
+        )
+        for prize in found
+    )
+    show(form, Table(columns, rows, empty="no mystery prize"), document=found)
+
+
+def _amount(secret: dict[str, Any]) -> str:
+    return f"{float(Trigger.from_json(secret).amount):.4f}"

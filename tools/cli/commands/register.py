@@ -1,0 +1,180 @@
+"""``egm register``: the registers of the house, from a machine's memory or from an exported journal."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from egm.errors import OperatorError
+from egm.staff.identities import FILE, IdentityRegister
+from egm.staff.registers import REGISTERS, lines
+from meters import JournalError, StoredEntry, open_view
+from meters.copies import SECOND_FOLDER
+from meters.entry import decode
+from meters.export import ExportReader
+from paytables.source import opened
+from tools.audit.statement import Period, statement
+from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole
+from tools.cli.terminal import echo
+
+_TITLES = {"time_utc": "time (UTC)"}
+_STYLES = {"right": GOOD, "erased": {}, "altered": BAD, "missing": BAD}
+STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+MEDIUM = click.option(
+    "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+)
+
+
+@click.group()
+def command() -> None:
+    """The registers: hand-pays, checks, disputes, complements, orphans, forfeits, refunds, incidents ...
+
+    The books a rule wants kept, each whole and with its columns. The machine's last events as they were
+    recorded are `egm audit log`; the payees of the cage `egm ticket payees`.
+    """
+
+
+@command.command("list")
+@forms
+def list_(*, form: Form) -> None:
+    """Name the registers, what they hold and why."""
+    rows = ((each.name, each.columns, each.source) for each in REGISTERS.values())
+    show(form, Table(("register", "columns", "rule"), rows))
+
+
+@command.command("show")
+@click.argument("name", type=click.Choice([*REGISTERS]))
+@STATE
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="An exported journal (egm audit export) instead of a machine's memory.",
+)
+@forms
+def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> None:
+    """Print a register, oldest line first."""
+    try:
+        with entries_of(state, file) as entries:
+            rows = list(lines(name, entries))
+    except (JournalError, OSError) as why:
+        raise click.ClickException(str(why)) from why
+    columns = ("entry", "time_utc", *REGISTERS[name].columns)
+    heads = [Column(_TITLES.get(column, column.replace("_", " ")), column) for column in columns]
+    cells = ([row[column] for column in columns] for row in rows)
+    show(form, Table(heads, cells, empty="no line yet"), document=rows)
+
+
+@command.command("statement")
+@click.option(
+    "--by", type=click.Choice(["day", "month", "year"]), default="day", show_default=True, help="The periods."
+)
+@STATE
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="An exported journal (egm audit export) instead of a machine's memory.",
+)
+@forms
+def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
+    """Print what the meters moved by day, month or year (UTC), and what was counted against them (D-21)."""
+    try:
+        with entries_of(state, file) as entries:
+            periods = statement(entries, by)
+    except (JournalError, OSError) as why:
+        raise click.ClickException(str(why)) from why
+    rows = ((period, name, value) for period, values in periods.items() for name, value in values.items())
+    columns = (by, "meter or count", whole("minor units or times", "value"))
+    show(form, Table(columns, rows), document=periods)
+
+
+@contextmanager
+def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
+    """The entries of a machine's memory, or of an exported journal where ``file`` is one."""
+    if file is None:
+        with open_view(state or default_state_dir()) as view:
+            yield view.entries()
+        return
+    with opened(file) as source:
+        reader = ExportReader(source, str(file))
+        yield (decode(body) for body in reader.bodies())
+    if reader.footer_fault:
+        raise click.ClickException(f"{file}: {reader.footer_fault}")
+
+
+@command.command()
+@STATE
+@MEDIUM
+@forms
+def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
+    """Print who was paid by hand or excluded, and whether each record is what the journal committed to.
+
+    For management only: names stand here in clear. Exit status 1 when a record is missing or altered.
+    """
+    folder = state or default_state_dir()
+    try:
+        with open_view(folder) as view:
+            promised = {
+                story["identity"]: entry.sequence
+                for entry in view.entries()
+                if isinstance(story := entry.record, dict) and story.get("identity")
+            }
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+    rows = _compared(folder, medium, promised)
+    standing = Column("record", style=lambda said: _STYLES.get(said, DOUBT))
+    columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
+    show(form, Table((*columns, standing), (row.values() for row in rows)))
+    raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
+
+
+def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
+    """Each record beside the journal's commitment: right, erased, altered, missing, or not committed to."""
+    rows: list[dict[str, Any]] = []
+    kept = _open(folder, medium)
+    try:
+        for record in kept.records():
+            entry = promised.pop(record.commitment, None)
+            state = "erased" if record.fields is None else "right" if record.agrees else "altered"
+            rows.append(
+                {
+                    "entry": entry,
+                    "time_utc": record.time_utc.isoformat(timespec="seconds"),
+                    "subject": record.subject,
+                    "fields": None if record.fields is None else dict(record.fields),
+                    "record": "not committed to" if entry is None else state,
+                }
+            )
+    finally:
+        kept.close()
+    missing = {"time_utc": "", "subject": "", "fields": None, "record": "missing"}
+    return rows + [{"entry": entry, **missing} for entry in sorted(promised.values())]
+
+
+@command.command()
+@STATE
+@MEDIUM
+@click.option(
+    "--before", required=True, type=click.DateTime(["%Y-%m-%d"]), help="Records older than this day."
+)
+def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
+    """Erase names and documents whose time is over; the journal and its commitments stay whole."""
+    kept = _open(state or default_state_dir(), medium)
+    try:
+        count = kept.erase_before(before.replace(tzinfo=UTC))
+    finally:
+        kept.close()
+    echo(f"{count} erased")
+
+
+def _open(folder: Path, medium: Path | None) -> IdentityRegister:
+    second = medium or folder / SECOND_FOLDER
+    if not any((place / FILE).exists() for place in (folder, second)):
+        raise click.ClickException(f"{folder / FILE}: there is no register of identities")
+    try:
+        return IdentityRegister.open(folder, second)
+    except OperatorError as why:
+        raise click.ClickException(str(why)) from why

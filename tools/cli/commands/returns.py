@@ -1,0 +1,74 @@
+"""``egm returns``: each game's return on this machine, held against its exact return by its volume."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from meters import JournalError, open_view
+from paytables.wording import percent
+from tools.audit.returns import Return, returns
+from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole, working
+from tools.lab.simulation import INTERVAL_Z
+
+_STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
+
+
+@click.command()
+@click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+@forms
+def command(state: Path | None, *, form: Form) -> None:
+    """Say of each game, version and denomination whether its volume explains its return (NJ 13:69D-1.31).
+
+    A return is to be investigated where it lies further from the theoretical one than 99.9 % of honest
+    machines would after as many games; the exit status is 1 then. Returns are rounded down, as everywhere.
+    """
+    try:
+        with working("weighing every game"), open_view(state or default_state_dir()) as view:
+            found = list(returns(view))
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
+    why = "\n".join(
+        f"{line.played.game} at {line.played.denomination_cents}: {line.why}" for line in found if line.why
+    )
+    show(form, _table(found), document=[line.to_json() for line in found], after=why)
+    raise SystemExit(1 if any(line.verdict == "investigate" for line in found) else 0)
+
+
+def _table(found: list[Return]) -> Table:
+    columns = (
+        Column("verdict", style=_STYLE.get),
+        "game",
+        whole("credit", "denomination_cents"),
+        whole("games"),
+        whole("coin in", "coin_in_cents"),
+        whole("coin out", "coin_out_cents"),
+        Column("return", right=True),
+        Column("theoretical", right=True),
+        Column("sigma", right=True),
+        Column("z", right=True),
+    )
+    title = f"minor units; explained: |z| at most {INTERVAL_Z:.2f}"
+    return Table(columns, map(_row, found), title=title, empty="no game has been played")
+
+
+def _row(line: Return) -> tuple[object, ...]:
+    played, exact, sigma = line.played, "-", "-"
+    if line.best is not None and line.least is not None:
+        low = "" if line.least == line.best else f"{percent(line.least)}% to "
+        exact = f"{low}{percent(line.best)}%"
+        if line.sigma_cents is not None:
+            sigma = f"{line.sigma_cents / line.staked_cents:.2%}"
+    return (
+        line.verdict,
+        f"{played.game} {played.version} {played.digest[:8]}",
+        played.denomination_cents,
+        line.games,
+        line.coin_in_cents,
+        line.paid_cents,
+        f"{percent(Fraction(line.won_cents, line.staked_cents))}%",
+        exact,
+        sigma,
+        "-" if line.z is None else f"{line.z:+.2f}",
+    )

@@ -1,0 +1,132 @@
+"""``egm rng``: what a laboratory asks of the random number generator."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+import rng
+from paytables.source import contents
+from rng.self_test import TESTS
+from tools.cli.commands.rng_battery import battery, calibrate_tests
+from tools.cli.tables import GOOD, Column, Form, Table, forms, show, working
+from tools.cli.whole import Whole
+from tools.lab.rng.collection import raw_bytes
+from tools.lab.rng.service import start_service
+
+
+@click.group("rng")
+def command() -> None:
+    """Test the random number generator and collect its output."""
+
+
+command.add_command(battery)
+command.add_command(calibrate_tests)
+
+
+@command.command("selftest")
+@forms
+def selftest(*, form: Form) -> None:
+    """Run the self-test of the whole chain and the start-up tests of every source here."""
+    try:
+        with working("testing the generator"):
+            service = start_service()
+            passed = service.self_test()
+    except rng.RngError as error:
+        raise click.ClickException(str(error)) from error
+    rows = [(name, "passed" if name in passed else "not run") for name in TESTS]
+    rows += [(f"start-up of {source.name}", "passed") for source in rng.available_sources()]
+    result = Column("result", style=lambda said: GOOD if said == "passed" else None)
+    show(form, Table(("test", result), rows))
+
+
+@command.command("bytes")
+@click.option("--count", type=Whole(min=0), help="How many bytes; without it, no end.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
+def raw(count: int | None, output: Path | None) -> None:
+    """Write raw output, before any scaling."""
+    try:
+        service = start_service()
+        if output is None:
+            _write(sys.stdout.buffer, raw_bytes(service, count))
+        else:
+            with output.open("wb") as stream:
+                _write(stream, raw_bytes(service, count))
+    except (rng.RngError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@command.command("outcomes")
+@click.option("--range", "bound", type=int, metavar="N", help="One number from 0 to N - 1 a play.")
+@click.option("--positions", type=int, help="With --range: so many numbers a play.  [default: 1]")
+@click.option("--keno", is_flag=True, help="20 of the numbers 1 to 80 a play, in the order drawn.")
+@click.option("--deck", type=int, metavar="D", help="A shuffled deck of the cards 0 to D - 1 a play.")
+@click.option(
+    "--weights",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help='One index a play; FILE is JSON: {"weights": [3, 5], "total": 8}.',
+)
+@click.option("--count", type=Whole(min=0), required=True, help="How many plays.")
+@click.option("--bulk", is_flag=True, help="Draw in bulk: same words, same scaling, no step a play.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
+def outcomes(  # one parameter an option
+    bound: int | None,
+    positions: int | None,
+    keno: bool,  # noqa: FBT001 (click's)
+    deck: int | None,
+    weights: Path | None,
+    count: int,
+    bulk: bool,  # noqa: FBT001
+    output: Path | None,
+) -> None:
+    """Write final outcomes, one play a line, drawn as a cabinet draws them."""
+    from tools.lab.rng import outcomes as lab  # noqa: PLC0415 (numpy is loaded by laboratories only)
+
+    if [bound is not None, keno, deck is not None, weights is not None].count(True) != 1:
+        raise click.UsageError("name one of --range, --keno, --deck and --weights")
+    if positions is not None and bound is None:
+        raise click.UsageError("--positions goes with --range only")
+    try:
+        game: lab.Game
+        if bound is not None:
+            game = lab.Numbers(bound, 1 if positions is None else positions)
+        elif deck is not None:
+            game = lab.Selection(deck, deck)
+        else:
+            game = lab.KENO if weights is None else lab.Weighted(_read_weights(weights))
+        plays = (lab.collect_in_bulk if bulk else lab.collect)(start_service(), game, count)
+        first = 1 if keno else 0
+        lines = ((" ".join(str(n + first) for n in play) + "\n").encode() for play in plays)
+        if output is None:
+            _write(sys.stdout.buffer, lines)
+        else:
+            with output.open("wb") as stream:
+                _write(stream, lines)
+    except (rng.RngError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _read_weights(path: Path) -> rng.Weights:
+    try:
+        table = json.loads(contents(path))
+        weights, total = table["weights"], table["total"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise click.ClickException(f'{path}: not {{"weights": [...], "total": N}}: {error!r}') from error
+    if not isinstance(weights, list):
+        raise click.ClickException(f"{path}: weights is {weights!r}; it is a list of whole numbers")
+    return rng.Weights.of(weights, total)
+
+
+def _write(stream: BinaryIO, blocks: Iterable[bytes]) -> None:
+    """Write until the last block is written or the reader has gone, which is no error."""
+    try:
+        stream.writelines(blocks)
+        stream.flush()
+    except BrokenPipeError:
+        # What the interpreter flushes at its end must have somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,175 @@
+"""``egm rng battery`` and ``egm rng calibrate``: a laboratory's tests, and the tests of those tests."""
+
+import dataclasses
+import json
+import platform
+import shlex
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import rng
+from paytables.wording import counted
+from tools.cli.tables import DOUBT, Column, Table, show, whole, working
+from tools.cli.terminal import Terminal
+from tools.cli.whole import Whole
+from tools.lab.rng.service import start_service
+
+if TYPE_CHECKING:
+    from tools.lab.rng.battery.run import Verdict
+
+DEFECT_NAMES = ("modulo-bias", "sticky", "correlated-pair", "biased-shuffle")
+GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
+
+
+def _table(verdict: "Verdict") -> Table:
+    run = verdict.runs[-1]
+    alpha = run.judgement.alpha
+    columns = (
+        "test",
+        "of",
+        whole("outcomes"),
+        Column("statistic", right=True, text="{:.2f}".format),
+        whole("dof"),
+        Column("p", right=True, text="{:.5f}".format, style=lambda p: DOUBT if p < alpha else None),
+    )
+    rows = ((r.test, r.detail, r.outcomes, r.statistic, r.dof, r.p_value) for r in run.results)
+    return Table(columns, rows, title=f"{verdict.game}, {run.plays:,} plays")
+
+
+def _say(console: Terminal, verdict: "Verdict") -> None:
+    show("text", _table(verdict))
+    for number, run in enumerate(verdict.runs, 1):
+        judged = run.judgement
+        console.print(
+            f"{verdict.game}, run {number}: {judged.below_alpha} of {judged.tests} p-values below "
+            f"{judged.alpha} ({judged.below_alpha_expected:.2f} expected), evenness {judged.evenness:.4f}, "
+            f"{counted(len(judged.findings), 'finding')}"
+        )
+        for finding in judged.findings:
+            console.print(f"  [red]finding[/red]: {finding.what} (adjusted p {finding.adjusted:.2e})")
+    console.print()
+
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("battery")
+@click.option("--game", "names", multiple=True, type=click.Choice(GAME_NAMES), help="Only this; repeatable.")
+@click.option("--plays", type=Whole(min=1), help="Plays of each game, in place of its own number.")
+@click.option(
+    "--alpha", type=float, default=0.01, show_default=True, help="Level of a game's tests together."
+)
+@click.option("--planted", type=click.Choice(DEFECT_NAMES), help="Plant this defect in good outcomes.")
+@click.option("--json", "json_file", type=_FILE, help="Write the report as JSON.")
+@click.option("--html", "html_file", type=_FILE, help="Write the report as one HTML page.")
+def battery(
+    names: tuple[str, ...],
+    plays: int | None,
+    alpha: float,
+    planted: str | None,
+    json_file: Path | None,
+    html_file: Path | None,
+) -> None:
+    """Test final outcomes of reels, keno and cards; exit status 1 when a finding stands.
+
+    A game with a finding is tested once more, on a fresh generator with ten times the plays; the second run
+    decides and both are reported.
+    """
+    from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
+    from tools.lab.rng.battery.run import GAMES, honest, run_game  # noqa: PLC0415
+    from tools.lab.rng.collection import raw_reader  # noqa: PLC0415
+
+    def fresh() -> Callable[[int], bytes]:
+        return raw_reader(start_service())
+
+    console = Terminal()
+    verdicts: list[Verdict] = []
+    try:
+        for name in names or GAMES:
+            game, own = GAMES[name]
+            outcomes = DEFECTS[planted] if planted else honest
+            with working(f"testing {name}, {plays or own:,} plays"):
+                verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
+            _say(console, verdicts[-1])
+        if json_file or html_file:
+            _write_report(verdicts, alpha, fresh(), json_file, html_file)
+    except (rng.RngError, OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    failed = [verdict.game for verdict in verdicts if not verdict.passed]
+    if failed:
+        raise click.ClickException(f"findings stand in: {', '.join(failed)}")
+    console.print("no finding; this is a self-assessment, not a certificate")
+
+
+def _write_report(
+    verdicts: "Sequence[Verdict]",
+    alpha: float,
+    read: Callable[[int], bytes],
+    json_file: Path | None,
+    html_file: Path | None,
+) -> None:
+    from tools.lab.rng.report import gather, write_html, write_json  # noqa: PLC0415
+
+    def raw(count: int) -> bytes:
+        return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
+
+    words = [*click.get_current_context().command_path.split(), *_asked()]
+    report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
+    if json_file:
+        write_json(report, json_file)
+    if html_file:
+        write_html(report, html_file)
+
+
+def _asked() -> list[str]:
+    """The options that made the outcomes, as whoever runs it again types them."""
+    words: list[str] = []
+    for name, value in click.get_current_context().params.items():
+        if name in {"json_file", "html_file"}:
+            continue
+        option = "--game" if name == "names" else f"--{name}"
+        for each in value if isinstance(value, tuple) else (value,):
+            words += (
+                [option, f"{each:f}".rstrip("0") if isinstance(each, float) else str(each)] if each else []
+            )
+    return words
+
+
+@click.command("calibrate")
+@click.option("--replications", type=Whole(min=100), default=1000, show_default=True)
+@click.option("--first-seed", type=Whole(min=0), default=1, show_default=True)
+@click.option("--json", "json_file", type=_FILE, help="Write the counts as JSON.")
+def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
+    """Count each test's false alarms on good data; exit status 1 when a test is not what it says.
+
+    The data is the laboratory's deterministic stream, one seed a replication, so the counts come again.
+    """
+    from tools.lab.rng.battery.calibration import CALIBRATED, LEVELS, calibrate, off_level  # noqa: PLC0415
+
+    console = Terminal()
+    calibrations = []
+    for name in CALIBRATED:
+        calibrations.append(calibrate(name, replications, first_seed))
+        alarms = ", ".join(
+            f"{count} at {level}" for level, count in zip(LEVELS, calibrations[-1].family_alarms, strict=True)
+        )
+        console.print(
+            f"{name}: {counted(len(calibrations[-1].tests), 'test')},"
+            f" {counted(replications, 'data set')}; family: {alarms}"
+        )
+    if json_file:
+        record = {
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": f"egm rng calibrate --replications {replications} --first-seed {first_seed}",
+            "python": platform.python_version(),
+            "levels": LEVELS,
+            "games": [dataclasses.asdict(calibration) for calibration in calibrations],
+        }
+        json_file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if off := [text for calibration in calibrations for text in off_level(calibration)]:
+        raise click.ClickException("\n".join(off))
+    console.print("every test rejects good data at its stated rate")

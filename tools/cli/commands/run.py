@@ -1,0 +1,341 @@
+"""``egm run``: the whole cabinet on this computer: bench, machine and screen, each in its own process."""
+
+import asyncio
+import ctypes
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import click
+
+from egm.app.preflight import missing_ports
+from egm.clock import SystemClock
+from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir, load_cabinet
+from egm.errors import OperatorError
+from egm.isolated import python_module
+from egm.links.screen.private import HOST
+from meters import JournalError
+from meters.lock import FolderLock
+from tools.cli.demonstration import demonstration_staff
+from tools.cli.one_game import cabinet_with
+from tools.cli.terminal import echo
+
+#: A child that ends with this status has told the person why; starting it again would only repeat it.
+_OPERATOR_ERROR: Final = 2
+#: The machine waited for another cabinet file, and there is one: all begin again.
+_FILE_CHANGED: Final = 4
+_RESTARTS_MAX: Final = 5
+_RESTART_WINDOW_S: Final = 60.0
+_LOCK: Final = "run/cabinet.lock"
+_PR_SET_PDEATHSIG: Final = 1
+"""Linux, linux/prctl.h."""
+_LIBC: Final = ctypes.CDLL(None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """One process of the cabinet.
+
+    ``ready``: the file whose appearance lets the next child start. ``speaks``: what it prints is for the
+    person who started it. ``closes``: when it ends by itself, somebody has closed it, and all end. ``after``:
+    what is cleared away each time it has ended, however it did.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    ready: Path | None = None
+    speaks: bool = False
+    closes: bool = False
+    after: Callable[[], None] = lambda: None
+    held: tuple[int, ...] = ()
+    """Descriptors it is given each time it is started."""
+
+
+def _dies_with(parent: int) -> Callable[[], None]:
+    """What a child does before it begins: have the kernel end it when ``parent`` is no more."""
+
+    def prepare() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # it died before the kernel was asked
+            os._exit(1)
+
+    return prepare
+
+
+@cache
+def _door(name: str, port: int) -> tuple[int, int]:
+    """What this process holds for a browser screen: its listening socket, and who was let in (their digests).
+
+    Both end with this process. Raises ClickException for a port that is taken.
+    """
+    try:
+        listening = socket.create_server((HOST, port)).detach()
+    except OSError as error:
+        raise click.ClickException(f"{name}: port {port} on {HOST}: {error.strerror}") from error
+    return listening, os.memfd_create(name)
+
+
+def _screen(
+    name: str, arguments: Sequence[str], shown: "_Shown", port: int = 0, *, closes: bool = False
+) -> _Child:
+    """A screen process; one for a browser is given its door."""
+    held = _door(name, port) if shown.mode == "web" else ()
+    door = ("--held", *map(str, held)) if held else ()
+    command = python_module("egm.screen", *arguments, "--mode", shown.mode, *door)
+    return _Child(name, command, speaks=True, closes=closes, held=held)
+
+
+def _screen_mode(wanted: str) -> str:
+    """``auto``: a window where there is a display, else a page in a browser."""
+    if wanted != "auto":
+        return wanted
+    return "window" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else "web"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """How the picture is shown: where, and what else the screen process is started with."""
+
+    mode: str
+    port: int | None = None
+    top: bool = False
+    display: int = 0
+    top_display: int | None = None
+    flags: tuple[str, ...] = ()
+    """Of every screen of a player: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
+
+    @property
+    def is_kiosk(self) -> bool:
+        """Whether nobody is there but who looks at the screen: what is wrong is said on it."""
+        return self.mode == "kmsdrm" or "--fullscreen" in self.flags
+
+
+def _children(
+    folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _Shown
+) -> tuple[_Child, ...]:
+    """What is to run; ``cabinet`` is None where the file cannot be used, and the screen is to say so."""
+    screen = shown.mode
+    where = ("--state", str(folder.root))
+    which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
+    children = []
+    simulated = _is_simulated(cabinet)
+    if simulated:
+        ready = folder.run / "bench.ready"
+        children.append(_Child("bench", python_module("egm.app.bench", *where, *which), ready))
+    stay = ("--stay",) if shown.is_kiosk else ()
+    machine = python_module("egm.app", *where, *which, *stay)
+    children.append(_Child("machine", machine, after=folder.forget_lines))
+    if screen != "none":
+        bench = ("--bench",) if simulated else ()
+        display = ("--display", str(shown.display))
+        first = (*where, *bench, *display, *shown.flags)
+        children.append(_screen("screen", first, shown, shown.port or 0, closes=True))
+    if cabinet is not None and screen in {"window", "web"}:
+        for position in range(2, cabinet.machine.positions + 1):  # each has a screen of its own
+            beside = (*where, "--position", str(position), *shown.flags)
+            children.append(_screen(f"screen of position {position}", beside, shown))
+    if shown.top and screen in {"window", "web"}:
+        on = () if shown.top_display is None else ("--display", str(shown.top_display))
+        children.append(_screen("top screen", (*where, "--top", *on), shown))
+    return tuple(children)
+
+
+def _first_words(folder: StateFolder, mode: str, *, simulated: bool) -> tuple[str, ...]:
+    """What somebody needs to know who starts a cabinet for the first time."""
+    words = [f"the machine's memory is in {folder.root}"]
+    if mode == "web":
+        words.append("open the address below in a browser on this computer (another: egm screen address)")
+    if mode != "none" and simulated:
+        words.append("F2, or the tab at the right edge, opens the drawer: insert a bill there")
+    if mode != "none":
+        words.append(
+            "keys: space plays, c cashes out, arrows change the bet, h helps, l the language, F10 for staff"
+        )
+    return (*words, "Ctrl-C stops the cabinet; nothing is lost")
+
+
+def _claim(folder: StateFolder) -> FolderLock:
+    """Make the state folder this cabinet's, before anything of another's that runs on it is touched.
+
+    Raises JournalLocked naming the process that has it: another cabinet, or a machine that runs by itself.
+    """
+    lock = FolderLock(folder.root, _LOCK)
+    FolderLock(folder.root).release()
+    return lock
+
+
+class _Supervisor:
+    """Starts the children in order and keeps them up; ends when told to, or when one cannot be kept up."""
+
+    def __init__(self, children: Sequence[_Child]) -> None:
+        self._children = children
+        self._stop = asyncio.Event()
+        self._status = 0
+
+    async def run(self) -> int:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop.set)
+        async with asyncio.TaskGroup() as group:
+            for child in self._children:
+                if child.ready is not None:
+                    child.ready.unlink(missing_ok=True)
+                group.create_task(self._keep(child))
+                await self._wait_for(child)
+        return self._status
+
+    async def _wait_for(self, child: _Child) -> None:
+        # A file another process makes cannot be awaited, only looked for.
+        while child.ready is not None and not child.ready.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
+            await asyncio.sleep(0.02)
+
+    async def _keep(self, child: _Child) -> None:
+        loop = asyncio.get_running_loop()
+        starts: list[float] = []
+        stopped = asyncio.create_task(self._stop.wait())
+        while not self._stop.is_set():
+            starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
+            said = None if child.speaks else asyncio.subprocess.DEVNULL
+            process = await asyncio.create_subprocess_exec(
+                *child.command, stdout=said, preexec_fn=_dies_with(os.getpid()), pass_fds=child.held
+            )
+            ended = asyncio.create_task(process.wait())
+            await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
+            if self._stop.is_set():
+                await _end(process)
+                await ended
+            child.after()
+            if self._stop.is_set():
+                break
+            if child.closes and process.returncode == 0:
+                self._stop.set()
+            elif process.returncode in {_OPERATOR_ERROR, _FILE_CHANGED} or len(starts) >= _RESTARTS_MAX:
+                if process.returncode not in {_OPERATOR_ERROR, _FILE_CHANGED}:
+                    echo(f"egm: the {child.name} ended {len(starts)} times within a minute", err=True)
+                self._status = process.returncode or 1
+                self._stop.set()
+            else:
+                echo(f"egm: the {child.name} ended with status {process.returncode}; restarting", err=True)
+        stopped.cancel()
+
+
+def _state_of(game: str) -> Path:
+    """Where the memory of a cabinet with one game lives: beside the demonstration's, never in it."""
+    usual = default_state_dir()
+    return usual.with_name(f"{usual.name}-{Path(game).stem}")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+        try:
+            async with asyncio.timeout(5):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+
+
+@click.command()
+@click.option("--state", "state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+@click.option("--cabinet", "cabinet", type=click.Path(path_type=Path), help="The cabinet file.")
+@click.option(
+    "--game",
+    metavar="GAME",
+    help="A demonstration cabinet with this game alone: a definition's file, or a library id.",
+)
+@click.option(
+    "--screen",
+    type=click.Choice(["auto", "window", "kmsdrm", "web", "none"]),
+    default="auto",
+    show_default=True,
+    help="Where the picture goes; auto: a window where there is a display, else a browser.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), help="The browser screen's port on 127.0.0.1.")
+@click.option("--top", is_flag=True, help="A top screen as well: a second window, or a second browser page.")
+@click.option("--display", type=click.IntRange(0), default=0, help="The display the window opens on.")
+@click.option("--top-display", type=click.IntRange(0), help="The display the top screen's window opens on.")
+@click.option(
+    "--fullscreen",
+    is_flag=True,
+    help="Cover the whole display, with no way out of it; a cabinet file that cannot be used is said there.",
+)
+@click.option("--portrait", is_flag=True, help="In a browser: the picture is always upright.")
+@click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
+@click.option("--silent", is_flag=True, help="No sound.")
+def command(
+    state: Path | None,
+    cabinet: Path | None,
+    game: str | None,
+    screen: str,
+    port: int | None,
+    *,
+    top: bool,
+    display: int,
+    top_display: int | None,
+    fullscreen: bool,
+    portrait: bool,
+    reduced_motion: bool,
+    silent: bool,
+) -> None:
+    """Start the cabinet: simulated devices, the machine, and the screen. Ctrl-C stops it."""
+    flags = {
+        "--fullscreen": fullscreen,
+        "--portrait": portrait,
+        "--reduced-motion": reduced_motion,
+        "--silent": silent,
+    }
+    shown = _Shown(
+        mode=_screen_mode(screen),
+        port=port,
+        top=top,
+        display=display,
+        top_display=top_display,
+        flags=tuple(flag for flag, on in flags.items() if on),
+    )
+    if game is not None and cabinet is not None:
+        raise click.UsageError("--game makes a cabinet file of its own: give --game or --cabinet")
+    folder = StateFolder(state or (default_state_dir() if game is None else _state_of(game)))
+    try:
+        if not shown.is_kiosk:  # a kiosk says it on its screen, until the file is changed
+            load_cabinet(cabinet)
+        folder.prepare()
+        lock = _claim(folder)
+        folder.forget_lines()
+        if game is not None:
+            cabinet = cabinet_with(game, folder)
+    except (OperatorError, JournalError) as error:
+        raise click.ClickException(str(error)) from error
+    status = _FILE_CHANGED
+    while status == _FILE_CHANGED:
+        status = asyncio.run(_Supervisor(_begun(folder, cabinet, shown)).run())
+    lock.release()
+    sys.exit(status)
+
+
+def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
+    """Say what there is to know, and what is to run. Raises ClickException for a file that cannot be used."""
+    try:
+        file = load_cabinet(cabinet)
+        badges = demonstration_staff(file, folder, SystemClock().now())
+    except OperatorError as error:
+        if not shown.is_kiosk:
+            raise click.ClickException(str(error)) from error
+        return _children(folder, cabinet, None, shown)
+    for badge in badges:
+        echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
+    for fault in missing_ports(file):
+        echo(f"egm: {fault}", err=True)
+    for line in _first_words(folder, shown.mode, simulated=_is_simulated(file)):
+        echo(f"egm: {line}")
+    return _children(folder, cabinet, file, shown)
+
+
+def _is_simulated(cabinet: CabinetFile | None) -> bool:
+    """Whether there is anything for the bench to do."""
+    return cabinet is not None and any(device.port == "bench" for device in cabinet.devices.values())

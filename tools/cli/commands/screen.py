@@ -1,0 +1,104 @@
+"""``egm screen``: pictures of every scene, and the browser screen's present address."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import click
+
+from egm.config.cabinet_file import default_state_dir
+from paytables.wording import counted
+from tools.cli.commands.par import load
+from tools.cli.named import named
+from tools.cli.tables import working
+from tools.cli.terminal import echo
+
+#: A still picture is at least so large, pixels a unit.
+_STILL: Final = 0.667
+
+
+@click.group()
+def command() -> None:
+    """Pictures of the screen, and where to find it."""
+
+
+@command.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--game", "only", multiple=True, help="Only this game (library id or file); may be repeated.")
+@click.option("--size", "sizes", multiple=True, help="Only this window (WIDTHxHEIGHT); may be repeated.")
+def shots(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None:
+    """Draw every scene of every game, in both languages and four sizes of window, as PNG files in FOLDER."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    from paytables import DefinitionError, library, load_game  # noqa: PLC0415 (the environment comes first)
+    from tools.dev.gallery.draw import SIZES, draw_all  # noqa: PLC0415
+
+    try:
+        games = [load_game(named(name)) for name in only or library()]
+        folder.mkdir(parents=True, exist_ok=True)
+    except (DefinitionError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    windows = [_size(size) for size in sizes] or SIZES
+    count = 0
+    with working("drawing") as done:
+        for _ in draw_all(folder, games, windows):
+            count += 1
+            done(count)
+    echo(f"{counted(count, 'picture')} in {folder}")
+
+
+def _size(text: str) -> tuple[int, int]:
+    """``1280x720`` as numbers. Raises UsageError."""
+    wide, _, high = text.partition("x")
+    if not (wide.isdecimal() and high.isdecimal() and 0 < int(wide) <= 7680 and 0 < int(high) <= 7680):
+        raise click.UsageError(f"--size {text}: not WIDTHxHEIGHT in pixels, such as 1280x720")
+    return int(wide), int(high)
+
+
+@command.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--game", "name", default="aurora-twenty", show_default=True, help="Library id or file.")
+@click.option("--scale", type=click.FloatRange(0.1, 1.0), default=0.4, show_default=True)
+@click.option("--quality", type=click.IntRange(1, 100), default=62, show_default=True)
+def preview(file: Path, name: str, scale: float, quality: int) -> None:
+    """Show a game: play it with the machine's own generator and write it to FILE as a moving picture (WebP).
+
+    Where FILE is a definition (.toml), one still picture of that game is written beside it (PNG).
+    """
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)
+    from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
+    from tools.dev.gallery.preview import Film, PreviewError, film_of  # noqa: PLC0415
+    from tools.dev.gallery.sheet import still  # noqa: PLC0415
+
+    if file.suffix == ".toml":
+        shown, picture = load(str(file)), file.with_suffix(".png")
+        wide, high = still(shown, picture, max(scale, _STILL))
+        echo(f"{picture}: {wide} x {high} pixels")
+        return
+    try:
+        game = load_game(named(name))
+        who = Personalization(
+            product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
+        )
+        chance = RandomService.start(personalization=who, sources=[KernelSource()])
+        with chance.step() as draw:
+            size = film_of(game, draw, file, Film(scale=scale, quality=quality))
+    except (DefinitionError, PreviewError, RngError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{file}: {size / 1e6:.2f} MB")
+
+
+@command.command()
+@click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+@click.option("--top", is_flag=True, help="The top screen's.")
+def address(state: Path | None, *, top: bool) -> None:
+    """Print a fresh address of the browser screen, after the one printed at the start has been used."""
+    path = (state or default_state_dir()) / "run" / ("top.url" if top else "screen.url")
+    try:
+        echo(path.read_text("utf-8").strip())
+    except OSError as error:
+        raise click.ClickException(
+            f"{path}: {error.strerror}; the first address stands where `egm run` was started"
+        ) from error

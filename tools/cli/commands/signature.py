@@ -1,0 +1,40 @@
+"""``egm signature``: what GAT answers, from a terminal: a keyed signature of each component."""
+
+from pathlib import Path
+
+import click
+
+from egm.config.cabinet_file import load_cabinet
+from egm.errors import LocalError, OperatorError
+from egm.integrity.verify.digest import Algorithm, read_seed, signatures
+from egm.integrity.verify.examine import scope_of
+from egm.integrity.verify.tree import COMPONENTS, files
+from tools.cli.tables import Column, Form, Table, forms, show
+
+
+@click.command()
+@click.option("--cabinet", type=click.Path(path_type=Path, dir_okay=False), help="The cabinet file.")
+@click.option("--seed", default="", metavar="HEX", help="The key of the HMAC, as given by the inspector.")
+@click.option(
+    "--algorithm",
+    type=click.Choice([algorithm.value for algorithm in Algorithm]),
+    default=Algorithm.SHA1_HMAC.value,
+    show_default=True,
+)
+@click.option(
+    "--component", "wanted", type=click.Choice(sorted(COMPONENTS)), multiple=True, help="Only this one."
+)
+@forms
+def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], form: Form) -> None:
+    """Sign each component of the software installed here, as GAT does.
+
+    What a component's content is, so that anybody can compute the same: its files in the order of their
+    names, each as one line "<size> <name>" and its bytes.
+    """
+    try:
+        scope = scope_of(load_cabinet(cabinet))
+        made = signatures(files(scope), Algorithm(algorithm), read_seed(seed), wanted)
+    except (OperatorError, LocalError) as error:
+        raise click.ClickException(str(error)) from error
+    document = {"algorithm": algorithm, "seed": seed, "components": made}
+    show(form, Table(("component", Column(algorithm, "signature")), made.items()), document=document)

@@ -1,0 +1,208 @@
+"""``egm simulate``: play a game many times and hold the result against its exact figures."""
+
+import json
+import time
+from dataclasses import dataclass
+
+import click
+
+from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
+from paytables.reels.rules import ReelRules
+from paytables.wording import counted
+from tools.cli.commands.par import load
+from tools.cli.tables import working
+from tools.cli.terminal import Terminal, echo
+from tools.cli.whole import Whole
+from tools.lab.parsheet import percent
+from tools.lab.simulation import (
+    Fit,
+    Share,
+    SimulationError,
+    Tally,
+    Verdict,
+    estimate,
+    judge,
+    judge_distribution,
+    judge_share,
+    simulate,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """A finished simulation of one bet."""
+
+    bet: BetAnalysis
+    tally: Tally
+    verdict: Verdict
+    hits: Share | None
+    fit: Fit | None
+    seconds: float
+    path: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether return, hit frequency and distribution agree with the exact ones, where those are known."""
+        return self.verdict.agrees and all(part is None or part.agrees for part in (self.hits, self.fit))
+
+
+@click.command()
+@click.argument("game")
+@click.option("--games", default=100_000, show_default=True, type=Whole(min=2), help="how many")
+@click.option("--workers", default=1, show_default=True, type=Whole(min=1), help="processes")
+@click.option("--bet", help="which way to bet (default: the first of the PAR sheet)")
+@click.option(
+    "--compiled", is_flag=True, help="the evaluator compiled: millions of games a second, plain spins only"
+)
+@click.option("--seed", default=1, show_default=True, type=int, help="of the compiled path's own generator")
+@click.option("--json", "as_json", is_flag=True)
+def command(
+    game: str, games: int, workers: int, bet: str | None, seed: int, *, compiled: bool, as_json: bool
+) -> None:
+    """Play GAME through the production path, with draws of the certified generator.
+
+    Prints the interval of the simulated return and the z-score of its distance from the exact one, and holds
+    hit frequency and distribution against the exact ones too; the exit status is 1 when one of them lies
+    farther away than 99.9 % of honest simulations. Where there is no exact return that is said, and the
+    interval is by the sample's own deviation.
+    """
+    loaded = load(game)
+    try:
+        with working("working out the exact distribution"):
+            bets = analyse(loaded, Depth.FULL).bets
+    except AnalysisError as error:
+        _estimate(game, loaded, bet, games, workers, str(error), as_json=as_json)
+        return
+    found = next((b for b in bets if bet in {None, b.bet}), None)
+    if found is None:
+        raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
+    if found.variance is None:
+        raise click.ClickException(f"{loaded.id}: bet {found.bet} has no exact variance to be held against")
+    try:
+        result = (
+            _compiled(loaded, found, games, seed)
+            if compiled
+            else _played(game, loaded, found, games, workers)
+        )
+    except (SimulationError, AnalysisError) as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        echo(json.dumps(_data(loaded, result), indent=2))
+    else:
+        _print(Terminal(), loaded, result)
+    if not result.agrees:
+        raise SystemExit(1)
+
+
+def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
+    started = time.perf_counter()
+    tally = Tally()
+    with working(f"{game.id}, bet {bet.bet}", games) as done:
+        for tally in simulate(name, bet.cost_credits, bet.options, games, workers):
+            done(tally.games)
+    return _result(bet, tally, time.perf_counter() - started, "production")
+
+
+def _estimate(
+    name: str, game: Game, bet: str | None, games: int, workers: int, reason: str, *, as_json: bool
+) -> None:
+    """Play a way to bet whose return is beyond exact reach, and say what the sample says of it."""
+    modes = game.rules.modes if isinstance(game.rules, ReelRules) else {}
+    if bet is not None and bet not in modes:
+        raise click.ClickException(f"{game.id} has no bet {bet!r}")
+    mode = bet or next(iter(modes), None)
+    cost = game.bet_options[0] if mode is None else modes[mode].cost
+    try:
+        with working(f"{game.id}, bet {mode or cost}", games) as done:
+            for tally in simulate(name, cost, {} if mode is None else {"mode": mode}, games, workers):
+                done(tally.games)
+    except SimulationError as error:
+        raise click.ClickException(str(error)) from None
+    found = estimate(tally, cost)
+    if as_json:
+        echo(
+            json.dumps(
+                {
+                    "game": game.id,
+                    "digest_sha256": game.digest,
+                    "bet": mode,
+                    "games": found.games,
+                    "credits_won": tally.credits,
+                    "return": found.rtp,
+                    "interval": [found.low, found.high],
+                    "exact_return": None,
+                    "why_not_exact": reason,
+                },
+                indent=2,
+            )
+        )
+        return
+    interval = f"99.9 % interval {100 * found.low:.4f} - {100 * found.high:.4f} %"
+    echo(f"{game.id} {game.version}, bet {mode or cost}: {counted(found.games, 'game')}, production path")
+    echo(f"  simulated return {100 * found.rtp:.4f} %   {interval}, by the sample's own deviation")
+    echo(f"  no exact return: {reason}")
+
+
+def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
+    from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
+
+    if not isinstance(game.rules, ReelRules):
+        raise SimulationError(f"no compiled simulation of the family {game.family!r}")
+    stages = game.rules.stages[bet.bet]
+    compiled.simulate(stages, 2, seed)  # compile before the clock starts
+    started = time.perf_counter()
+    s = compiled.simulate(stages, games, seed)
+    tally = Tally(s.games, s.credits, s.squares, s.hits, s.most)
+    return _result(bet, tally, time.perf_counter() - started, "compiled")
+
+
+def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
+    assert bet.variance is not None  # the command has checked it
+    hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
+    fit = None if bet.law is None or not tally.wins else judge_distribution(tally, bet.law)
+    verdict = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
+    return _Result(bet, tally, verdict, hits, fit, seconds, path)
+
+
+def _data(game: Game, r: _Result) -> dict[str, object]:
+    return {
+        "game": game.id,
+        "digest_sha256": game.digest,
+        "bet": r.bet.bet,
+        "path": r.path,
+        "games": r.tally.games,
+        "credits_won": r.tally.credits,
+        "return": r.verdict.rtp,
+        "interval": [r.verdict.low, r.verdict.high],
+        "exact_return": str(r.bet.rtp),
+        "z": r.verdict.z,
+        "agrees": r.agrees,
+        "hit_frequency": r.tally.hits / r.tally.games,
+        "exact_hit_frequency": None if r.hits is None else str(r.hits.exact),
+        "hit_frequency_z": None if r.hits is None else r.hits.z,
+        "distribution_classes": None if r.fit is None else r.fit.classes,
+        "distribution_z": None if r.fit is None else r.fit.z,
+        "most_credits": r.tally.most,
+        "games_per_second": r.tally.games / r.seconds,
+    }
+
+
+def _print(console: Terminal, game: Game, r: _Result) -> None:
+    v = r.verdict
+    console.print(f"{game.id} {game.version}, bet {r.bet.bet}: {counted(v.games, 'game')}, {r.path} path")
+    interval = f"99.9 % interval {100 * v.low:.4f} - {100 * v.high:.4f} %"
+    console.print(f"  simulated return {100 * v.rtp:.4f} %   {interval}")
+    console.print(f"  exact return     {percent(r.bet.rtp)}   z = {v.z:+.3f}")
+    beside = "no exact one" if r.hits is None else f"exact {percent(r.hits.exact)}   z = {r.hits.z:+.3f}"
+    console.print(f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   {beside}")
+    fit = "not held: " + ("no exact one" if r.bet.law is None else "too few games, or the compiled path")
+    if r.fit is not None:
+        fit = f"chi-square {r.fit.chi_square:.1f} over {r.fit.classes} classes of wins   z = {r.fit.z:+.3f}"
+    console.print(f"  distribution     {fit}")
+    console.print(f"  highest win      {counted(r.tally.most, 'credit')}")
+    console.print(f"  {v.games / r.seconds:,.0f} games a second")
+    for name, part in (("return", v), ("hit frequency", r.hits), ("distribution", r.fit)):
+        if part is not None and not part.agrees:
+            console.print(f"  [red]the exact {name} is OUTSIDE what this simulation allows[/]")
+    if r.agrees:
+        console.print("  [green]the exact figures lie in the simulation's intervals[/]")

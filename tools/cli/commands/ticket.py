@@ -1,0 +1,482 @@
+"""``egm ticket``: the cage of a machine that stands alone, and pictures of tickets.
+
+Looking (``check``, ``list``, ``report``, ``payees``, ``prove``) opens everything for reading only. Acting
+takes persons enrolled on the machine, each proved by a PIN.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from babel.numbers import format_currency
+
+from egm.clock import Clock, SystemClock
+from egm.config.cabinet_file import default_state_dir
+from egm.errors import LocalError, OperatorError
+from egm.kernel.timekeeping import Timekeeper, timekeeper_of
+from egm.money.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
+from egm.money.tickets.audit import compare
+from egm.money.tickets.beside import machine_key, open_beside
+from egm.money.tickets.cage import Cage, Payee, reads, register
+from egm.money.tickets.proof import PURPOSE as NUMBERS
+from egm.money.tickets.proof import commitment, put_together, said_of
+from egm.money.tickets.render import pdf, png, render
+from egm.money.tickets.restoration import restore
+from egm.money.tickets.store import PURPOSE
+from egm.money.tickets.templates import Template, load_template
+from egm.people import Permission
+from meters import JournalError, open_view
+from meters.copies import SECOND_FOLDER
+from paytables.source import contents
+from paytables.wording import counted
+from tools.cli.cage import ask_all, open_cage, taken_in_all
+from tools.cli.staff import prove, roster_of
+from tools.cli.tables import Column, Form, Table, forms, show, whole
+from tools.cli.terminal import echo
+from tools.cli.whole import Whole
+
+#: What the cashier reads when a ticket is refused.
+_WORDS: Final = {
+    Reason.MISREAD: "these digits are no ticket number: read them again",
+    Reason.UNKNOWN: "no ticket has this number; one of before the ledger was lost: egm ticket prove",
+    Reason.NOT_PRINTED: "no machine says that this ticket was printed",
+    Reason.PENDING: "the ticket is locked to a redemption that has not ended",
+    Reason.REDEEMED: "the ticket has been redeemed already",
+    Reason.VOID: "the ticket is void",
+    Reason.EXPIRED: "the ticket has expired",
+    Reason.HOST_OWES: "the ticket was issued elsewhere: the host that validates it pays it",
+    Reason.NOT_OURS: "the machine's journal knows of no such ticket: do not pay it, look into it",
+    Reason.WRONG_KIND: "this kind of ticket is not paid in cash",
+}
+_WRITERS: Final = {".png": png, ".pdf": pdf}
+
+
+# ---------------------------------------------------------------- what the commands share
+def _digits(_: click.Context, __: click.Parameter, value: str) -> str:
+    """The digits of a number as typed: people copy the dashes, scanners do not."""
+    return value.replace("-", "").replace(" ", "")
+
+
+def _picture(_: click.Context, __: click.Parameter, value: Path) -> Path:
+    if value.suffix not in _WRITERS:
+        raise click.BadParameter(f"{value}: a .png or .pdf is wanted")
+    return value
+
+
+_state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+_medium = click.option(
+    "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+)
+_person = click.option("--person", required=True, help="Who does it: a staff number.")
+_second = click.option("--second", default="", help="The second person, where the place wants one.")
+_why = click.option("--why", required=True, help="The reason, for the record.")
+_number = click.argument("number", callback=_digits)
+_language = click.option("--language", default="en", show_default=True, help="Of a ticket in one language.")
+_output = click.option(
+    "--output", required=True, type=click.Path(path_type=Path), callback=_picture, help="A .png or .pdf."
+)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """End in one line whatever can be refused."""
+    try:
+        yield
+    except (OperatorError, LocalError, JournalError, OSError) as why:
+        raise click.ClickException(str(why)) from why
+
+
+@contextmanager
+def _reading(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
+    """The ledger there is, to look at: nothing is written, whatever is found."""
+    with _told(), open_beside(state or default_state_dir(), second=medium) as store:
+        yield store
+
+
+@contextmanager
+def _cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
+    """The ledger in the hands of enrolled persons, each of whom gives a PIN now."""
+    with _told(), open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage:
+        yield cage
+
+
+def _date_is_known(folder: Path, clock: Clock) -> bool:
+    """Whether the clock of this computer may say that a ticket's date is over, by the machine's journal."""
+    try:
+        with open_view(folder) as view:
+            return timekeeper_of(view, clock).is_believed
+    except JournalError:
+        return Timekeeper(clock).is_believed
+
+
+def _shown_state(record: Record, at: datetime | None) -> str:
+    """The state of a ticket as people read it; ``at``: now, where that is known."""
+    return TicketState.EXPIRED.value if at is not None and record.is_past(at) else record.state.value
+
+
+def _now(folder: Path) -> datetime | None:
+    clock = SystemClock()
+    return clock.now() if _date_is_known(folder, clock) else None
+
+
+def _money(amount_cents: int, currency: str) -> str:
+    return format_currency(Decimal(amount_cents).scaleb(-2), currency, locale="en_CA")
+
+
+def _worth(ticket: Ticket) -> str:
+    return _money(ticket.amount_cents, ticket.currency)
+
+
+def _when(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+_AMOUNT: Final = Column("amount", right=True)
+
+
+def _ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
+    """A ticket for a script: its fields and moves, under the number that may be shown."""
+    ticket = json.loads(record.ticket.to_json()) | {"number": number}
+    moves = [{"at": move.at.isoformat(), "action": move.action.value, "by": move.by} for move in record.moves]
+    return {"state": _shown_state(record, at), "ticket": ticket, "moves": moves}
+
+
+def _draw(ticket: Ticket, template: Template, language: str, output: Path) -> None:
+    output.write_bytes(_WRITERS[output.suffix](render(ticket, template, language)))
+
+
+@click.group("ticket")
+def command() -> None:
+    """The cage of a stand-alone machine: look up, pay, void and reprint tickets."""
+
+
+# ---------------------------------------------------------------- looking
+@command.command("check")
+@_number
+@_state
+@_medium
+@forms
+def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -> None:
+    """Say what a ticket is worth and what became of it. Ends with 1 unless it may be redeemed."""
+    if not reads(number):
+        raise click.ClickException(_WORDS[Reason.MISREAD])
+    with _reading(state, medium) as store:
+        record = store.get(number)
+    if record is None:
+        raise click.ClickException(_WORDS[Reason.UNKNOWN])
+    at = _now(state or default_state_dir())
+    shown = _shown_state(record, at)
+    ticket = record.ticket
+    until = "for ever" if record.expires_at is None else f"until {_when(record.expires_at)} UTC"
+    before = (
+        f"{shown}: {_worth(ticket)} {ticket.kind.value}, good {until}\n"
+        f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
+    )
+    moves = ((_when(move.at), move.action.value, move.by) for move in record.moves)
+    document = _ticket_data(record, number, at)
+    show(form, Table(("when (UTC)", "what", "by"), moves), document=document, before=before)
+    if shown != TicketState.ISSUED:
+        raise click.exceptions.Exit(1)
+
+
+@command.command("list")
+@_state
+@click.option("--only", type=click.Choice([state.value for state in TicketState]), multiple=True)
+@click.option("--last", type=Whole(min=1), default=35, show_default=True, help="How many at most.")
+@_medium
+@forms
+def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, form: Form) -> None:
+    """List tickets, newest first; the numbers of those still owed are masked."""
+    with _reading(state, medium) as store:
+        records = list(islice(store.records(*(TicketState(value) for value in only)), last))
+    at = _now(state or default_state_dir())
+    rows = (
+        (
+            _when(record.ticket.issued_at),
+            record.ticket.machine_serial,
+            f"{record.ticket.sequence:04d}",
+            record.shown_number,
+            record.ticket.kind.value,
+            _shown_state(record, at),
+            _worth(record.ticket),
+        )
+        for record in records
+    )
+    columns = ("issued (UTC)", "machine", "ticket", "number", "kind", "state", _AMOUNT)
+    document = [_ticket_data(record, record.shown_number, at) for record in records]
+    show(form, Table(columns, rows, empty="no ticket"), document=document)
+
+
+@command.command("report")
+@_state
+@click.option("--serial", help="The machine, where several share the ledger.")
+@_medium
+@forms
+def report(*, state: Path | None, medium: Path | None, serial: str | None, form: Form) -> None:
+    """Count and value by state and kind, what is owed; proves both copies, and compares the meters.
+
+    Ends with 1 where the machine's meters and the ledger differ.
+    """
+    folder = state or default_state_dir()
+    with _reading(state, medium) as store:
+        moves = store.verify()
+        sums = store.sums()
+        with open_view(folder) as view:
+            kept: Any = view.state("tickets") or {}
+            compared = compare(store, view.balance_cents, serial, kept.get("base"))
+    owed: dict[str, int] = {}
+    for line in sums:
+        owed[line.currency] = owed.get(line.currency, 0) + line.owed * line.amount_cents
+    fields = ("state", "kind", "currency", "tickets", "amount_cents")
+    lines = [{field: getattr(line, field) for field in fields} for line in sums]
+    meters = [asdict(pair) for pair in compared]
+    rows = ((x.state, x.kind, x.tickets, _money(x.amount_cents, x.currency)) for x in sums)
+    after = (
+        *(f"outstanding: {_money(amount_cents, currency)}" for currency, amount_cents in owed.items()),
+        f"{counted(moves, 'move')}, every digest holds in both copies",
+        *(
+            f"{pair.account}: the meters say {pair.journal_cents} in cents, the tickets {pair.ledger_cents}"
+            for pair in compared
+            if not pair.agrees
+        ),
+    )
+    show(
+        form,
+        Table(("state", "kind", whole("tickets"), _AMOUNT), rows, empty="no ticket"),
+        document={"sums": lines, "owed_cents": owed, "moves_verified": moves, "meters": meters},
+        after="\n".join(after),
+    )
+    if not all(pair.agrees for pair in compared):
+        raise click.exceptions.Exit(1)
+
+
+@command.command("payees")
+@_state
+@_medium
+@forms
+def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
+    """The payments at the cage whose payee the place wants written down: when, what, to whom, by whom.
+
+    From the ticket ledger; the books of the machine itself are `egm register`.
+    """
+    with _reading(state, medium) as store:
+        lines = list(register(store))
+    document = [
+        _ticket_data(line.record, line.record.ticket.number)
+        | {"name": line.payee.name, "address": line.payee.address}
+        for line in lines
+    ]
+    rows = (
+        (_when(x.paid.at), _worth(x.record.ticket), x.payee.name, x.payee.address, x.paid.by) for x in lines
+    )
+    columns = ("paid (UTC)", _AMOUNT, "name", "address", "by")
+    show(form, Table(columns, rows, empty="no payee was written down"), document=document)
+
+
+@command.command("prove")
+@_number
+@_state
+@_medium
+def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
+    """Prove a ticket from the machine's journals alone. Ends with 1 unless no machine took it in again.
+
+    What the cage has paid stands in the ledger only: where that is lost, look into the cage's own book.
+    """
+    folder = state or default_state_dir()
+    with _told():
+        key = machine_key(folder, medium).derive(NUMBERS)
+        answers, unread = ask_all(folder, medium, lambda view: list(said_of(view, key, number)))
+    proof = put_together(said for answer in answers for said in answer)
+    missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
+    if proof is None:
+        raise click.ClickException(f"no journal of this machine knows a ticket of this number{missing}")
+    money = f"{counted(proof.amount_cents, 'cent')} {proof.kind}"
+    echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
+    if proof.taken:
+        raise click.ClickException(f"a machine took it in again: {proof.taken}")
+    if unread:
+        raise click.ClickException(f"it is not known whether a machine took it in again{missing}")
+    echo(
+        "no machine took it in again; a payment at the cage is not in the journals: look into the cage's book"
+    )
+
+
+# ---------------------------------------------------------------- acting
+@command.command("pay")
+@_number
+@_state
+@_medium
+@_person
+@_second
+@click.option("--name", default="", help="Who is paid, where the place wants it written down.")
+@click.option("--address", default="", help="The payee's address.")
+def pay(
+    number: str,
+    *,
+    state: Path | None,
+    medium: Path | None,
+    person: str,
+    second: str,
+    name: str,
+    address: str,
+) -> None:
+    """Redeem a ticket for cash. Hand over money only when this says paid."""
+    payee = Payee(name, address) if name or address else None
+    with _cage(state, medium, person, second) as cage:
+        answer = cage.pay(number, payee)
+    if isinstance(answer, Refusal):
+        detail = f" ({answer.detail})" if answer.detail else ""
+        raise click.ClickException(f"not paid: {_WORDS[answer.reason]}{detail}")
+    echo(f"paid: {_worth(answer.ticket)}")
+
+
+@command.command("void")
+@_number
+@_state
+@_medium
+@_person
+@_second
+@_why
+def void(number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
+    """Cancel an issued ticket."""
+    with _cage(state, medium, person, second) as cage:
+        record = cage.void(number, why)
+    echo(f"void: {_worth(record.ticket)}")
+
+
+@command.command("release")
+@_number
+@_state
+@_medium
+@_person
+@_second
+@_why
+def release(
+    number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str
+) -> None:
+    """Free a ticket locked to a machine that will never end its redemption. Look into its box first."""
+    with _cage(state, medium, person, second) as cage:
+        record = cage.release(number, why)
+    echo(f"good again: {_worth(record.ticket)}")
+
+
+@command.command("revive")
+@_number
+@_state
+@_medium
+@_person
+@_second
+@_why
+def revive(
+    number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str
+) -> None:
+    """Say that a ticket is owed whatever its date: a wrong clock dated it or let it expire."""
+    with _cage(state, medium, person, second) as cage:
+        record = cage.revive(number, why)
+    echo(f"good for ever: {_worth(record.ticket)}")
+
+
+@command.command("reprint")
+@_number
+@_state
+@_medium
+@_person
+@_second
+@_why
+@_language
+@_output
+def reprint(
+    number: str,
+    *,
+    state: Path | None,
+    medium: Path | None,
+    person: str,
+    second: str,
+    why: str,
+    language: str,
+    output: Path,
+) -> None:
+    """Draw an issued ticket again, marked as a duplicate."""
+    with _cage(state, medium, person, second) as cage:
+        ticket = cage.reprint(number, why)
+        _draw(ticket, load_template(ticket.template), language, output)
+    echo(f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}: {output}")
+
+
+@command.command("restore")
+@_state
+@_medium
+@_person
+@click.option("--second", required=True, help="The second person.")
+@_why
+def restore_(*, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
+    """Begin the ticket ledger anew from what can be proved of it. The machine must not be running.
+
+    For a ledger the machine does not trust, or one of before there were heads (tickets.head).
+    What was there is kept under another name.
+    """
+    folder = state or default_state_dir()
+    with _told():
+        roster = roster_of(folder, medium)
+        for number in (person, second):
+            prove(roster, number, Permission.CLEAR_MEMORY)
+        key = machine_key(folder, medium)
+        at = SystemClock().now().replace(microsecond=0)
+        taken, numbers = taken_in_all(folder, medium), key.derive(NUMBERS)
+        moves, vouches = restore(
+            folder,
+            medium or folder / SECOND_FOLDER,
+            key.derive(PURPOSE),
+            persons=(person, second),
+            why=why,
+            at=at,
+            taken=lambda number: taken.get(commitment(numbers, number)),
+        )
+    echo(f"the ticket ledger begins anew with {counted(moves, 'move')}; what vouches for them: {vouches}")
+
+
+# ---------------------------------------------------------------- pictures
+@command.command("render")
+@click.option("--template", "name", default="generic", show_default=True, help="A template's id, or a file.")
+@click.option(
+    "--ticket",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A ticket as JSON; without it, a specimen.",
+)
+@_language
+@_output
+def render_(name: str, file: Path | None, language: str, output: Path) -> None:
+    """Draw a ticket with a template, to look at. It is in no ledger: nobody pays it."""
+    with _told():
+        template = load_template(Path(name) if name.endswith(".toml") else name)
+        ticket = _specimen(template) if file is None else Ticket.from_json(contents(file).decode())
+        _draw(ticket, template, language, output)
+    echo(str(output))
+
+
+def _specimen(template: Template) -> Ticket:
+    """A ticket nobody can take for money: its number holds no check."""
+    issued_at = SystemClock().now().replace(microsecond=0)
+    country = next(iter(template.locales.values())).rpartition("_")[2]
+    return Ticket(
+        number="123456789012345678",
+        sequence=1,
+        kind=TicketKind.CASHABLE,
+        amount_cents=12345,
+        currency={"CA": "CAD", "US": "USD"}.get(country, "EUR"),
+        denomination_cents=25,
+        issued_at=issued_at,
+        expires_at=issued_at + timedelta(days=365),
+        machine_serial="SPECIMEN",
+        operator_number="0",
+        house=House(site="SPECIMEN", address="SPECIMEN", licence_holder="SPECIMEN"),
+        template=template.id,
+    )

@@ -1,0 +1,52 @@
+"""A demonstration cabinet with one game alone, for whoever is making that game."""
+
+import json
+import re
+from pathlib import Path
+from typing import Final
+
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
+from egm.errors import OperatorError
+from egm.play.installed_games import admit
+from egm.profiles import load_profile
+from paytables import DefinitionError, Game, load_game
+from tools.cli.named import named, refusal
+
+_TABLES: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
+_FILE: Final = "cabinet.toml"
+
+
+def cabinet_with(name: str, folder: StateFolder) -> Path:
+    """Write the cabinet file of a demonstration cabinet with this game alone into its state folder.
+
+    Raises OperatorError where the game is refused, by file, line, key and reason, or would not be offered.
+    """
+    try:
+        game = load_game(named(name))
+    except DefinitionError as error:
+        raise OperatorError(refusal(error)) from None
+    slot = game.id if game.source is None or not name.endswith(".toml") else str(game.source.path)
+    path = folder.root / _FILE
+    path.write_text(_file(game, slot), encoding="utf-8")
+    file = load_cabinet(path)
+    _, refused = admit(file.games, load_profile(file.machine.profile), file.progressives)
+    if refused:
+        raise OperatorError(f"{name} would not be offered: {refused[0].reason}")
+    return path
+
+
+def _file(game: Game, slot: str) -> str:
+    """The demonstration cabinet's file with this game, and each of its levels kept by the machine itself.
+
+    Its metrics take any free port: the demonstration cabinet may run beside it.
+    """
+    levels = dict.fromkeys(play.level for play in game.every_level())
+    tables = [f"[[games]]\ngame = {json.dumps(slot)}\n"]
+    tables += [
+        f"[[progressives]]\ngame = {json.dumps(game.id)}\nlevel = {json.dumps(level)}\n" for level in levels
+    ]
+    return (
+        _TABLES.sub("", DEFAULT_CABINET.read_text(encoding="utf-8"))
+        + "\n[metrics]\nport = 0\n\n"
+        + "\n".join(tables)
+    )

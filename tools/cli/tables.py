@@ -1,0 +1,236 @@
+"""One table for every command: on a terminal at any width, in a pipe, as JSON and as CSV.
+
+A command makes :class:`Table` of the values themselves and gives it to :func:`show` with the form that
+:func:`forms` took from the command line. On a terminal a table wraps between words; where even so it does
+not fit, each row becomes a block of ``column  value`` lines. Nothing is ever cut, and what a file or a
+journal says steers no terminal (:mod:`tools.cli.terminal`).
+"""
+
+import csv
+import io
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeVar
+
+import click
+from rich.cells import cell_len
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tools.cli.terminal import Terminal, echo, json_text, lines, printable
+
+Form = Literal["text", "json", "csv"]
+Style = dict[str, Any]
+"""How a cell is set apart on a terminal: what ``click.style`` takes."""
+
+Columns = Sequence["Column | str"]
+_F = TypeVar("_F", bound=Callable[..., Any])
+_GAP: Final = "  "
+_UNBOUNDED: Final = 1 << 30
+
+GOOD: Final[Style] = {"fg": "green"}
+DOUBT: Final[Style] = {"fg": "yellow"}
+BAD: Final[Style] = {"fg": "red", "bold": True}
+
+
+def shown(value: Any) -> str:
+    """A value as people read it in a cell."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {shown(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return ", ".join(map(shown, value))
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. ``key``: its name in JSON and CSV; the title with underscores where none is given.
+
+    ``text``: a value as a terminal shows it; JSON and CSV carry the value itself.
+    """
+
+    title: str
+    key: str = ""
+    right: bool = False
+    text: Callable[[Any], str] = shown
+    style: Callable[[Any], Style | None] = lambda _: None
+
+    @property
+    def name(self) -> str:
+        """Its name for programs."""
+        kept = "".join(letter if letter.isalnum() else " " for letter in self.title.lower())
+        return self.key or "_".join(kept.split()) or "value"
+
+
+def figure(value: Any) -> str:
+    """A whole number in threes, nothing as a dash, anything else as it is."""
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else shown(value)
+
+
+def whole(title: str, key: str = "") -> Column:
+    """A column of whole numbers, shown in threes."""
+    return Column(title, key, right=True, text=figure)
+
+
+@dataclass(slots=True)
+class Table:
+    """Columns and rows of values. A column given as text alone is :class:`Column` of that title."""
+
+    columns: Columns
+    rows: Iterable[Iterable[Any]] = ()
+    title: str = ""
+    empty: str = "none"
+    """What a terminal says of a table without rows."""
+    headed: bool = True
+    """Whether a terminal shows the columns' titles; without, a table of facts."""
+    _columns: tuple[Column, ...] = field(init=False)
+    _rows: list[tuple[Any, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._columns = tuple(Column(each) if isinstance(each, str) else each for each in self.columns)
+        self._rows = [tuple(row) for row in self.rows]
+
+    def __bool__(self) -> bool:
+        """Whether there is any row."""
+        return bool(self._rows)
+
+    def document(self) -> list[dict[str, Any]]:
+        """The rows for programs."""
+        names = [column.name for column in self._columns]
+        return [dict(zip(names, row, strict=True)) for row in self._rows]
+
+    def to_csv(self) -> str:
+        """The rows for spreadsheets, under the columns' names."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([column.name for column in self._columns])
+        writer.writerows([printable(shown(value)) for value in row] for row in self._rows)
+        return out.getvalue()
+
+    def to_text(self, width: int = _UNBOUNDED) -> str:
+        """The table in lines of at most ``width`` columns, as far as its longest words let it."""
+        cells = [[lines(c.text(v)) for c, v in zip(self._columns, row, strict=True)] for row in self._rows]
+        heads = [lines(column.title) for column in self._columns] if self.headed else []
+        title = [lines(self.title)] if self.title else []
+        if not cells:
+            return "\n".join((*title, self.empty))
+        widths = _widths([heads, *cells] if heads else cells, width)
+        if widths is None:
+            return "\n".join((*title, "\n\n".join(self._block(row, width) for row in cells)))
+        drawn = list(title)
+        if heads:
+            drawn += self._row(heads, widths, [None] * len(heads), bold=True)
+            drawn.append(_GAP.join("─" * each for each in widths))
+        for row, values in zip(cells, self._rows, strict=True):
+            styles = [column.style(value) for column, value in zip(self._columns, values, strict=True)]
+            drawn += self._row(row, widths, styles)
+        return "\n".join(drawn)
+
+    def _row(
+        self, cells: Sequence[str], widths: Sequence[int], styles: Sequence[Style | None], **every: Any
+    ) -> Iterator[str]:
+        wrapped = [_wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
+        for i in range(max(map(len, wrapped))):
+            parts = []
+            for column, cell, width, style in zip(self._columns, wrapped, widths, styles, strict=True):
+                part = cell[i] if i < len(cell) else ""
+                space = " " * (width - cell_len(part))
+                drawn = click.style(part, **{**(style or {}), **every}) if part and (style or every) else part
+                parts.append(space + drawn if column.right else drawn + space)
+            yield _GAP.join(parts).rstrip()
+
+    def _block(self, row: Sequence[str], width: int) -> str:
+        names = [lines(column.title) or column.name for column in self._columns]
+        wide = max(map(cell_len, names))
+        indent = "\n" + " " * (wide + len(_GAP))
+        left = max(width - wide - len(_GAP), 1)
+        return "\n".join(
+            f"{name}{' ' * (wide - cell_len(name))}{_GAP}{indent.join(_wrapped(cell, left))}".rstrip()
+            for name, cell in zip(names, row, strict=True)
+        )
+
+
+def _wrapped(cell: str, width: int) -> list[str]:
+    wrapped = [
+        part
+        for line in cell.split("\n")
+        for part in textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
+    ]
+    return wrapped or [""]
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+    """The width of each column so that all fit into ``width``, or None where they cannot.
+
+    The widest give way first, none below its longest word.
+    """
+    columns = list(zip(*rows, strict=True))
+    widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
+    least = [max((cell_len(w) for cell in column for w in cell.split()), default=0) for column in columns]
+    over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    while over > 0:
+        able = [i for i, wide in enumerate(widths) if wide > least[i]]
+        if not able:
+            return None
+        widest = max(able, key=lambda i: widths[i])
+        widths[widest] -= 1
+        over -= 1
+    return widths
+
+
+def terminal_width() -> int:
+    """The columns there are: the terminal's, or what COLUMNS says; a pipe has no end."""
+    if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    return _UNBOUNDED
+
+
+def forms(command: _F) -> _F:
+    """Give a command ``--json`` and ``--csv``: its argument ``form``, for :func:`show`."""
+    command = click.option("--csv", "form", flag_value="csv", type=str, help="For spreadsheets.")(command)
+    command = click.option("--json", "form", flag_value="json", type=str, help="For scripts.")(command)
+    return click.option("--text", "form", flag_value="text", type=str, default=True, hidden=True)(command)
+
+
+def show(form: Form, *tables: Table, document: Any = None, before: str = "", after: str = "") -> None:
+    """Print tables in a form. ``document``: what JSON says, where that is more than the (one) table's rows.
+
+    ``before`` and ``after``: sentences around them, for people only. As CSV the tables follow each other, an
+    empty line between.
+    """
+    if form == "json":
+        echo(json_text(tables[0].document() if document is None else document, indent=2))
+    elif form == "csv":
+        echo("\n".join(table.to_csv() for table in tables), nl=False)
+    else:
+        width = terminal_width()
+        body = "\n\n".join(table.to_text(width) for table in tables)
+        # each cell is shown as it is (tools.cli.terminal) before it is styled
+        click.echo("\n".join(part for part in (lines(before), body, lines(after)) if part))
+
+
+def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
+    """A table of single facts: what, and its value."""
+    return Table(("fact", "value"), rows, title=title, headed=False)
+
+
+@contextmanager
+def working(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Say on the terminal what takes its time, and how far it is: the function given is told what is done.
+
+    Shown on the standard error of a terminal alone, and taken away at the end: pipes and files stay clean.
+    """
+    console = Terminal(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    known = columns if total is not None else (columns[0], columns[1], columns[3])
+    with Progress(*known, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(printable(what), total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,1 @@
+"""What developers of this project run: benches, evidence, fuzzing, generated documents. Never installed."""

@@ -1,0 +1,126 @@
+"""``make bench``: run every ``bench_*`` module, or those named on the command line, and print the table.
+
+Each area has a limit of its own (``LIMIT_SECONDS`` of its module, or the one here): nothing hangs. What
+could not be measured is said, the others are measured all the same, and the exit status is 1.
+"""
+
+import importlib
+import multiprocessing
+import os
+import pkgutil
+import platform
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from types import ModuleType
+from typing import Final
+
+import click
+from rich.table import Table
+
+import tools.dev.bench
+from tools.cli.terminal import Terminal
+from tools.dev.bench import Figure
+
+LIMIT_SECONDS: Final = 900.0
+
+
+def _send(module: ModuleType, out: Connection) -> None:
+    """In the area's own process: send its figures one by one, then why there are no more."""
+    os.setsid()
+    try:
+        for figure in module.figures():
+            out.send(figure)
+    except Exception as why:  # noqa: BLE001 (whatever it is, it is said, and the other areas go on)
+        out.send(f"{type(why).__name__}: {why}")
+    else:
+        out.send("")
+
+
+def _measured(module: ModuleType) -> Iterator[Figure | str]:
+    """Yield an area's figures, and last why the rest could not be measured, or nothing.
+
+    It runs in a process of its own. That one, and every process it has started, is killed at its limit:
+    whatever it waits for, and whatever it would still clean up.
+    """
+    seconds = float(getattr(module, "LIMIT_SECONDS", LIMIT_SECONDS))
+    ends = time.monotonic() + seconds
+    context = multiprocessing.get_context("fork")
+    results, out = context.Pipe(duplex=False)
+    area = context.Process(target=_send, args=(module, out))
+    area.start()
+    out.close()
+    try:
+        said: Figure | str | None = None
+        while not isinstance(said, str):
+            if not results.poll(max(0.0, ends - time.monotonic())):
+                said = f"no end within {seconds:g} s"
+            else:
+                try:
+                    said = results.recv()
+                except EOFError:
+                    area.join()
+                    said = f"its process ended ({area.exitcode})"
+            yield said
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(area.pid or 0, signal.SIGKILL)
+        area.kill()
+        area.join()
+        results.close()
+
+
+def _measure(module: ModuleType, table: Table) -> str:
+    """Fill the table with an area's figures; why the rest could not be measured, or nothing."""
+    for f in _measured(module):
+        if isinstance(f, str):
+            return f
+        baseline = "" if f.baseline is None else f"{f.baseline_name}: {f.baseline:,.4g} {f.unit}"
+        ratio = "" if f.ratio is None else f"{f.ratio:.3g}"
+        table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.aim)
+    raise AssertionError  # the last is a reason
+
+
+def _modules() -> list[str]:
+    return sorted(
+        m.name for m in pkgutil.iter_modules(tools.dev.bench.__path__) if m.name.startswith("bench_")
+    )
+
+
+@click.command()
+@click.argument("areas", nargs=-1)
+def main(areas: tuple[str, ...]) -> None:
+    """Print the figures of AREAS (all of them when none is named)."""
+    names = _modules()
+    unknown = [a for a in areas if f"bench_{a}" not in names]
+    if unknown:
+        known = ", ".join(n.removeprefix("bench_") for n in names)
+        raise click.ClickException(f"no bench area {', '.join(unknown)}; there are: {known}")
+    # Whoever ends this ends the area's processes with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    console = Terminal()
+    console.print(
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", style="dim"
+    )
+    missing = []
+    for name in [f"bench_{a}" for a in areas] or names:
+        table = Table(title=name.removeprefix("bench_"), title_justify="left", show_edge=False)
+        for column in ("figure", "value", "baseline", "ratio", "aim"):
+            table.add_column(column, justify="left" if column in {"figure", "baseline", "aim"} else "right")
+        why = _measure(importlib.import_module(f"tools.dev.bench.{name}"), table)
+        console.print(table)
+        if why:
+            missing.append(name.removeprefix("bench_"))
+            said = f"not measured: {table.row_count} figures, and then {why}"
+            console.print(said, style="bold red", markup=False)
+        console.print()
+    if missing:
+        console.print(f"not measured whole: {', '.join(missing)}", style="bold red")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,331 @@
+"""A machine that grows old: what start-up, memory and a day's audit cost after many games, beside after few.
+
+The games are made by the machine's own code, the whole library, without waiting for the disk. One memory
+grows to the smaller number of games and then on to the larger: every figure of the larger has that of the
+smaller as its baseline, and a ratio of 1 says that age costs nothing. What is at hand swings as segments move
+to the archive, so the last day is looked at :data:`INSTANTS` times, and the worst of it counts.
+
+``EGM_BENCH_GAMES`` sets the larger number. ``EGM_BENCH_FOLDER`` names a folder that is kept: a run that was
+cut short goes on there from where it had come. How far it is, is told on standard error.
+"""
+
+import json
+import multiprocessing
+import os
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Final
+
+from egm.clock import SystemClock
+from egm.config.cabinet_file import GameSlot
+from egm.kernel.engine import Engine
+from egm.kernel.events import EventType
+from egm.kernel.machine import Cabinet, Key
+from meters import Journal, export, open_view
+from meters.archive import STATE
+from meters.keys import MachineKey
+from meters.storage import DiskStorage
+from paytables import library
+from tools.audit.games import Shelf
+from tools.audit.point import go_on, save
+from tools.cli.terminal import echo
+from tools.dev.bench import Figure
+from tools.dev.bench.bench_cabinet import bench_engine
+from tools.dev.bench.bench_meters import UnsyncedStorage
+
+LIMIT_SECONDS: Final = 4 * 3600.0
+GAMES: Final = int(os.environ.get("EGM_BENCH_GAMES", "1000000"))
+FIVE_YEARS: Final = 17_500_000
+GAMES_A_DAY: Final = FIVE_YEARS // (5 * 365)
+INSTANTS: Final = 6
+_AT_ONCE: Final = 50_000
+"""Games played by one process, and then audited."""
+_TOLD_EVERY: Final = 10_000
+_WARM: Final = 5_000
+"""Games after which a machine at play has everything in memory it will have."""
+_SAME_GAME: Final = 25
+_NOTE_CENTS: Final = 10**9
+
+
+class Player:
+    """Plays the whole library on one machine, as a seed says."""
+
+    def __init__(self, engine: Engine[Cabinet], seed: int) -> None:
+        self._engine = engine
+        self._random = random.Random(seed)  # noqa: S311 (who plays what, not what comes)
+        self.games = 0
+
+    def play(self, games: int) -> None:
+        """Play so many games, to the end of each."""
+        for _ in range(games):
+            self._play_one()
+
+    def _play_one(self) -> None:
+        engine, cabinet = self._engine, self._engine.cabinet
+        if self.games % _SAME_GAME == 0:
+            engine.handle(EventType.GAME, value=self._random.choice(sorted(cabinet.games)))
+        engine.handle(EventType.PLAY)
+        self.finish()
+        self.games += 1
+
+    def finish(self) -> None:
+        """Bring the game under way to its end, if there is one."""
+        engine, cabinet = self._engine, self._engine.cabinet
+        while cabinet.conversation is not None and cabinet.conversation.decision is not None:
+            engine.handle(
+                EventType.CHOOSE, value=self._random.choice(list(cabinet.conversation.decision.options))
+            )
+        game = cabinet.recall(Key.GAME)
+        if game is not None:
+            engine.handle(EventType.SHOWN, value=game["play_id"])
+        if cabinet.recall(Key.HANDPAY) is not None:
+            engine.handle(EventType.KEY_TURNED, key="attendant", reason="bench", detail="")
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """What a start and the files take at one instant."""
+
+    start_seconds: float
+    start_bytes: int
+    """The most memory the process had that started, its program too."""
+    at_hand_bytes: int
+    at_hand_games: float
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """What a memory costs at one age, and at the worst instant of its last day."""
+
+    games: int
+    instants: tuple[Instant, ...]
+    grown_bytes: float
+    """Memory a machine at play took more for a game, once warm."""
+    export_seconds: float
+    audit_seconds: float
+    audited_games: int
+    point_bytes: int
+    archive_bytes: int
+    games_archived: float
+
+    def worst(self, of: Callable[[Instant], float]) -> float:
+        """The worst of the last day."""
+        return max(map(of, self.instants))
+
+    @property
+    def game_bytes(self) -> float:
+        """What a game takes at hand, on both media, when most are: files do not shrink in between."""
+        fullest = max(self.instants, key=lambda instant: instant.at_hand_games)
+        return fullest.at_hand_bytes / fullest.at_hand_games
+
+
+def _tell(text: str) -> None:
+    echo(f"age: {text}", err=True)
+
+
+def _answer(out: Connection, work: Callable[..., Any], arguments: tuple[object, ...]) -> None:
+    out.send(work(*arguments))
+
+
+def _in_its_own_process(work: Callable[..., Any], *arguments: object) -> Any:
+    """Run ``work`` in a new process: what it holds in memory is its own."""
+    context = multiprocessing.get_context("spawn")
+    results, out = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(out, work, arguments))
+    process.start()
+    out.close()
+    try:
+        return results.recv()
+    except EOFError as why:
+        raise RuntimeError(f"{work.__name__}{arguments} came to no end") from why
+    finally:
+        process.join()
+        results.close()
+
+
+def _resident_bytes() -> int:
+    """The memory this process has now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def _start(state: Path) -> tuple[float, int]:
+    """Open the memory and read its meters: processor seconds, and the most memory the process ever had."""
+    began = time.process_time()
+    with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
+        journal.meters()
+        seconds = time.process_time() - began
+        return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def _audit(state: Path, point: Path) -> tuple[float, float, int]:
+    """Export what was added since ``point``, verify it and write the next point, as the commands do.
+
+    Returns processor seconds of either, and the games replayed. Raises RuntimeError where anything is wrong.
+    """
+    key, file = MachineKey.load(DiskStorage(), state), point.with_name("day.export")
+    if key is None:
+        raise RuntimeError(f"{state}: no machine key")
+    auditor = go_on(point, Shelf())
+    before = auditor.report.games
+    began = time.process_time()
+    with open_view(state, key=key) as view, file.open("wb") as out:
+        export.write(view, key, out, datetime.now(UTC), after=auditor.reached[0])
+    exported = time.process_time()
+    auditor = go_on(point, Shelf())
+    with file.open("rb") as opened:
+        reader = export.ExportReader(opened, str(file))
+        report = auditor.run(reader.bodies(), head=(reader.header.sequence, reader.header.head_hash))
+    if report.wrong or reader.footer_fault:
+        raise RuntimeError(f"the audit found {report.findings or reader.footer_fault}")
+    save(auditor, point)
+    file.unlink()
+    return exported - began, time.process_time() - exported, report.games - before
+
+
+def _bytes(*folders: Path) -> int:
+    return sum(path.stat().st_size for folder in folders for path in folder.glob("*") if path.is_file())
+
+
+def _played(state: Path) -> int:
+    if not (state / "journal.sqlite").exists():
+        return 0
+    with open_view(state) as view:
+        return view.meters().value("games_played")
+
+
+def _grow(state: Path, games: int, seed: int) -> float:
+    """Let the machine in ``state`` play so many games on; what each took of memory, once all was warm."""
+    warm, played = 0, 0
+    with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
+        slots = tuple(GameSlot(game=name) for name in library())
+        player = Player(bench_engine(journal, slots=slots, fund_cents=_NOTE_CENTS), seed)
+        player.finish()
+        while played < games:
+            player.play(more := min(_WARM, games - played))
+            played += more
+            warm = warm or _resident_bytes()
+            if played % _TOLD_EVERY == 0:
+                _tell(f"{played:,} of {games:,} games, entry {journal.sequence:,}")
+        return (_resident_bytes() - warm) / max(1, games - _WARM)
+
+
+def _archived(state: Path) -> tuple[float, float]:
+    """Games that are archived, and games at hand."""
+    with open_view(state) as view:
+        reached: Any = view.state(STATE)
+        through = reached["through"] if reached else 0
+        a_game = view.sequence / view.meters().value("games_played")
+        return through / a_game, (view.sequence - through) / a_game
+
+
+def _aged(folder: Path, games: int) -> Age:
+    """Grow to ``games``, audited all the way, with a last day that is audited by itself."""
+    state, point = folder / "state", folder / "point"
+    grown, played = 0.0, _played(state)
+    while played < games - GAMES_A_DAY:
+        more = min(_AT_ONCE, games - GAMES_A_DAY - played)
+        _tell(f"{played:,} games of {games:,}: playing {more:,}")
+        grown = _in_its_own_process(_grow, state, more, played)
+        _in_its_own_process(_audit, state, point)
+        played = _played(state)
+    instants, day = [], games - played
+    for instant in range(INSTANTS):
+        _in_its_own_process(
+            _grow, state, day * (instant + 1) // INSTANTS - day * instant // INSTANTS, instant
+        )
+        start_seconds, start_bytes = _in_its_own_process(_start, state)
+        at_hand_bytes = _bytes(state, state / "second")
+        instants.append(Instant(start_seconds, start_bytes, at_hand_bytes, _archived(state)[1]))
+        _tell(f"{_played(state):,} games: {start_seconds:.3f} s to start")
+    export_seconds, audit_seconds, audited = _in_its_own_process(_audit, state, point)
+    return Age(
+        games=games,
+        instants=tuple(instants),
+        grown_bytes=grown,
+        export_seconds=export_seconds,
+        audit_seconds=audit_seconds,
+        audited_games=audited,
+        point_bytes=point.stat().st_size,
+        archive_bytes=_bytes(state / "archive", state / "second" / "archive"),
+        games_archived=_archived(state)[0],
+    )
+
+
+def _age(folder: Path, games: int) -> Age:
+    """What was measured at this age before, or is now."""
+    kept = folder / f"age-{games}.json"
+    if not kept.exists():
+        kept.write_text(json.dumps(asdict(_aged(folder, games))))
+    raw = json.loads(kept.read_text())
+    return Age(**raw | {"instants": tuple(Instant(**each) for each in raw["instants"])})
+
+
+def _figures(young: Age, old: Age) -> Iterator[Figure]:
+    def beside(name: str, unit: str, of: Callable[[Age], float], aim: str, better: str = "lower") -> Figure:
+        return Figure(
+            name=f"{name}, {old.games:,} games",
+            value=of(old),
+            unit=unit,
+            baseline_name=f"{young.games:,} games",
+            baseline=of(young),
+            better=better,
+            aim=aim,
+        )
+
+    yield beside(
+        "start-up, both copies checked, slowest of the day",
+        "s",
+        lambda a: a.worst(lambda i: i.start_seconds),
+        "1; under 5 s",
+    )
+    yield beside(
+        "memory of a process that starts, program and all",
+        "MiB",
+        lambda a: a.worst(lambda i: i.start_bytes) / 2**20,
+        "1",
+    )
+    yield beside("memory a machine at play takes more a game", "B", lambda a: a.grown_bytes, "0")
+    yield beside(f"a day's export ({GAMES_A_DAY:,} games)", "s", lambda a: a.export_seconds, "1")
+    yield beside("a day's audit", "s", lambda a: a.audit_seconds, "1")
+    yield beside(
+        "audit of the whole library, one core",
+        "games/s",
+        lambda a: a.audited_games / a.audit_seconds,
+        "1",
+        better="higher",
+    )
+    yield beside("what the verifier keeps", "kB", lambda a: a.point_bytes / 1e3, "1")
+    yield beside(
+        "at hand, both media, at most", "MB", lambda a: a.worst(lambda i: i.at_hand_bytes) / 1e6, "1"
+    )
+    yield beside("a game at hand, both media, when most are", "B", lambda a: a.game_bytes, "2,000 B")
+    if young.games_archived and old.games_archived:
+        yield beside("a game archived, both media", "B", lambda a: a.archive_bytes / a.games_archived, "1")
+        most = old.worst(lambda i: i.at_hand_bytes)
+        yield Figure(
+            name=f"five years ({FIVE_YEARS:,} games), both media",
+            value=(most + FIVE_YEARS * old.archive_bytes / old.games_archived) / 1e9,
+            unit="GB",
+            baseline_name="as they would be at hand",
+            baseline=FIVE_YEARS * old.game_bytes / 1e9,
+            better="lower",
+        )
+
+
+def figures() -> Iterator[Figure]:
+    """Yield what age costs."""
+    with ExitStack() as cleanup:
+        kept = os.environ.get("EGM_BENCH_FOLDER")
+        folder = Path(kept or cleanup.enter_context(tempfile.TemporaryDirectory(prefix="egm-bench-")))
+        folder.mkdir(parents=True, exist_ok=True)
+        few = max(GAMES // 10, 2 * GAMES_A_DAY)
+        young = _age(folder, few)
+        yield from _figures(young, _age(folder, GAMES))

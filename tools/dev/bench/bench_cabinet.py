@@ -1,0 +1,131 @@
+"""The cabinet without screen or devices: whole games, from button to closed, each durable twice."""
+
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Final
+
+from egm.app.rules import RULES
+from egm.clock import SystemClock
+from egm.config.cabinet_file import GameSlot
+from egm.kernel.engine import Engine
+from egm.kernel.events import EventType
+from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.messages import Decision, Play
+from egm.kernel.timekeeping import Timekeeper
+from egm.money.host.model import HostMoney
+from egm.money.tickets.model import House
+from egm.play.installed_games import admit
+from egm.profiles import load_profile
+from meters import Journal
+from rng import Personalization, RandomService
+from tools.dev.bench import Figure
+from tools.dev.bench.bench_meters import fund
+
+TURNS: Final = 100
+GAMES_A_TURN: Final = 15
+
+
+class _Silent:
+    """Nobody watches."""
+
+    def show(self, message: Play | Decision) -> None:
+        """Let it pass."""
+
+
+def bench_engine(
+    journal: Journal,
+    host: HostMoney | None = None,
+    *,
+    slots: tuple[GameSlot, ...] = (GameSlot(game="maple-classic"),),
+    fund_cents: int = 1_000_000,
+) -> Engine[Cabinet]:
+    """A machine that has come up, with ``fund_cents`` (ten thousand dollars) more on its credit meter."""
+    profile = load_profile("generic")
+    residents, _ = admit(slots, profile)
+    who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
+    chance = RandomService.start(personalization=who, policy=profile.chance)
+    clock = SystemClock()
+    cabinet = Cabinet(
+        identity=Identity("BENCH", "1", House(site="bench")),
+        journal=journal,
+        profile=profile,
+        games={game_id: resident.game for game_id, resident in residents.items()},
+        denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
+        clock=clock,
+        times=Timekeeper(clock),
+        chance=chance,
+        restart_chance=lambda: chance,
+        outbox=_Silent(),
+        host=host or HostMoney(),
+    )
+    engine = Engine(cabinet, RULES, lambda: None)
+    engine.handle(EventType.MEMORY_READY)
+    engine.handle(EventType.SELF_TEST_PASSED)
+    fund(journal, fund_cents)
+    return engine
+
+
+def _play(engine: Engine[Cabinet], games: int) -> float:
+    """Play so many games; the seconds they took."""
+    began = time.perf_counter()
+    for _ in range(games):
+        engine.handle(EventType.PLAY)
+        engine.handle(EventType.SHOWN, value=engine.cabinet.recall(Key.GAME)["play_id"])
+    return time.perf_counter() - began
+
+
+class BarePairs:
+    """Two fsync-ed one-row transactions of a game's size, as SQLite alone does them."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self._database = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
+        self._database.execute("PRAGMA journal_mode=WAL")
+        self._database.execute("PRAGMA synchronous=FULL")
+        self._database.execute("CREATE TABLE entry (sequence INTEGER PRIMARY KEY, body TEXT) STRICT")
+
+    def write(self, pairs: int) -> float:
+        """Write so many pairs; the seconds they took."""
+        body = "x" * 1500
+        began = time.perf_counter()
+        for _ in range(2 * pairs):
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute("INSERT INTO entry (body) VALUES (?)", (body,))
+            self._database.execute("COMMIT")
+        return time.perf_counter() - began
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+
+def bare_pairs_per_second(folder: Path, pairs: int) -> float:
+    """What bare SQLite does by itself."""
+    with closing(BarePairs(folder)) as bare:
+        return pairs / bare.write(pairs)
+
+
+def figures() -> Iterator[Figure]:
+    """Durable games per second (draw, evaluate, journal twice), in turns with bare transactions."""
+    ours = theirs = 0.0
+    with ExitStack() as cleanup:
+        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
+        journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
+        engine = bench_engine(journal)
+        bare = cleanup.enter_context(closing(BarePairs(folder / "bare")))
+        for _ in range(TURNS):
+            ours += _play(engine, GAMES_A_TURN)
+            theirs += bare.write(GAMES_A_TURN)
+    games = TURNS * GAMES_A_TURN
+    yield Figure(
+        name="durable games, button to closed, both copies",
+        value=games / ours,
+        unit="games/s",
+        baseline_name="2 bare fsync-ed SQLite transactions a game",
+        baseline=games / theirs,
+        aim="0.5",
+    )

@@ -1,0 +1,68 @@
+"""Money through a host, on this computer's disk: whole transfers, and how long an order takes."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from egm.clock import SystemClock
+from egm.errors import invariant
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event
+from egm.kernel.machine import Key
+from egm.links.sas.settings import SasLine
+from egm.money.host.model import HostMoney, Order, TransferKind
+from egm.money.host.transfer_port import HostTransfers
+from meters import Journal
+from tools.dev.bench import Figure
+from tools.dev.bench.bench_cabinet import bare_pairs_per_second, bench_engine
+
+TRANSFERS: Final = 1000
+_ASSET: Final = 1
+
+
+def _transfers(folder: Path) -> tuple[float, list[float]]:
+    """Transfers to the host per second, each read and closed; and the milliseconds of each order."""
+    orders_ms = []
+    with Journal.open(folder, now=SystemClock().now) as journal:
+        engine = bench_engine(journal, HostMoney(transfers=True, asset_number=_ASSET, online=True))
+
+        def handle(event: Event) -> None:
+            engine.handle(event.type, **event.data)
+
+        transfers = HostTransfers(engine, handle)
+        began = time.perf_counter()
+        for number in range(TRANSFERS):
+            cents = {CreditKind.CASHABLE: 100}
+            order = Order(identifier=f"bench-{number}", kind=TransferKind.OUT, cents=cents)
+            ordered = time.perf_counter()
+            transfers.order(order, asset_number=_ASSET)
+            orders_ms.append((time.perf_counter() - ordered) * 1000)
+            transfers.told()
+        seconds = time.perf_counter() - began
+        invariant(engine.cabinet.recall(Key.TRANSFERS) == TRANSFERS, "bench.transfers_refused")
+    return TRANSFERS / seconds, sorted(orders_ms)
+
+
+def figures() -> Iterator[Figure]:
+    """Transfers a second beside bare SQLite; the slowest orders beside what a SAS host is made to wait."""
+    with tempfile.TemporaryDirectory() as folder:
+        per_second, orders_ms = _transfers(Path(folder) / "machine")
+        yield Figure(
+            name="electronic transfers, ordered, done and closed",
+            value=per_second,
+            unit="transfers/s",
+            baseline_name="two fsync-ed rows of bare SQLite",
+            baseline=bare_pairs_per_second(Path(folder) / "bare", TRANSFERS),
+            aim="above 0.2",
+        )
+    yield Figure(
+        name="an order until it is durable, p99",
+        value=orders_ms[int(len(orders_ms) * 0.99)],
+        unit="ms",
+        baseline_name="what a SAS host waits before it is told busy",
+        baseline=float(SasLine().busy_ms),
+        better="lower",
+        aim="below 1: hosts are seldom told to ask again",
+    )

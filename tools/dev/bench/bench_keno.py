@@ -1,0 +1,98 @@
+"""Keno: exact laws beside an enumeration of every draw, and how fast tickets are analysed and played."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from math import comb
+from typing import Final, TypeVar
+
+from paytables import analyse, load_game, play_through
+from paytables.keno.joint import Caught, Joint, Part, Won
+from rng import Personalization, RandomService, ReseedPolicy
+from tools.dev.bench import Figure
+
+T = TypeVar("T")
+#: A field small enough that plain Python can go through every draw of it.
+NUMBERS: Final = 24
+DRAWN: Final = 8
+CARDS: Final = (frozenset({1, 2, 3, 4, 5, 6}), frozenset({4, 5, 6, 7, 8}), frozenset({6, 8, 20, 21, 22, 23}))
+PAYS: Final = (0, 0, 0, 1, 5, 40, 300)
+PLAYS: Final = 1000
+
+
+def figures() -> Iterator[Figure]:
+    """Yield the figures; the two laws must agree, or there is nothing to measure."""
+    exact, law = _timed(_joint)
+    plain, counts = _timed(_every_draw)
+    if law != counts:
+        raise AssertionError("the joint law and the enumeration of every draw differ")
+    draws = comb(NUMBERS, DRAWN)
+    yield Figure(
+        name=f"law of three overlapping cards, {DRAWN} of {NUMBERS}",
+        value=1000 * exact,
+        unit="ms",
+        baseline_name=f"every one of {draws:,} draws, in the same language",
+        baseline=1000 * plain,
+        better="lower",
+        aim="the same cost on any field: the enumeration grows with the number of draws",
+    )
+    kings, _ = _timed(lambda: _kings(20))
+    yield Figure(
+        name=f"law of {comb(20, 3) + comb(20, 5):,} ways of 20 kings, 20 of 80",
+        value=1000 * kings,
+        unit="ms",
+        better="lower",
+        aim=f"{comb(80, 20):.2g} draws in milliseconds",
+    )
+    for name in ("aurora-keno", "archipelago-keno"):
+        game = load_game(name)
+        took, analysis = _timed(lambda game=game: analyse(game))  # type: ignore[misc]
+        yield Figure(
+            name=f"full analysis of {name}, {len(analysis.bets)} ways to bet",
+            value=1000 * took,
+            unit="ms",
+            better="lower",
+        )
+    yield Figure(name="draws played and recorded", value=_plays(), unit="draws/s")
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    began = time.perf_counter()
+    result = work()
+    return time.perf_counter() - began, result
+
+
+def _win(caught: Mapping[Caught, int]) -> Won:
+    return sum(n * PAYS[catch] for (_, catch, _), n in caught.items()), 0
+
+
+def _joint() -> dict[int, int]:
+    parts = [Part((card,), frozenset({len(card)}), _win) for card in CARDS]
+    return {won: n for (won, _), n in Joint(parts, NUMBERS, DRAWN).law().cases.items()}
+
+
+def _every_draw() -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for balls in combinations(range(1, NUMBERS + 1), DRAWN):
+        drawn = set(balls)
+        won = sum(PAYS[len(card & drawn)] for card in CARDS)
+        counts[won] = counts.get(won, 0) + 1
+    return counts
+
+
+def _kings(kings: int) -> int:
+    groups = tuple(frozenset({n}) for n in range(1, kings + 1))
+    part = Part(groups, frozenset({3, 5}), _win)
+    return Joint([part], 80, 20).law().total
+
+
+def _plays() -> float:
+    who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
+    chance = RandomService.start(personalization=who, policy=ReseedPolicy())
+    game = load_game("aurora-keno")
+    wager = game.wager(1)
+    began = time.perf_counter()
+    for _ in range(PLAYS):
+        with chance.step() as step:
+            play_through(game, wager, step)
+    return PLAYS / (time.perf_counter() - began)

@@ -1,0 +1,140 @@
+"""Exact analysis beside enumeration, the compiled evaluator beside the interpreted, every library game.
+
+The baseline of the exact figures is a compiled full-cycle enumeration of the same tables on one core, over a
+part of the cycle; the whole would take minutes. Both are windows of the cycle settled a second.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from paytables import Depth, analyse, library, load_game
+from paytables.definition import parse, source_of
+from paytables.game import game_from
+from paytables.reels import compiled, moments
+from paytables.reels.law import run_law
+from paytables.reels.rules import ReelRules
+from paytables.reels.spin import Spin
+from paytables.reels.stage import Reels
+from tools.dev.bench import Figure
+from tools.lab.simulation import play_batch
+
+GAME = "aurora-twenty"
+BET = "twenty"
+#: Windows the enumeration is measured over, and games of each simulation.
+WINDOWS = 8_000_000
+COMPILED_GAMES = 3_000_000
+INTERPRETED_GAMES = 5_000
+
+
+class _Draw:
+    """A quick generator of benchmark numbers (xorshift64): the evaluator is measured, not chance."""
+
+    def __init__(self) -> None:
+        self.state = 88172645463325252
+
+    def below(self, bound: int, purpose: str) -> int:
+        del purpose
+        x = self.state
+        x ^= x << 13 & 0xFFFFFFFFFFFFFFFF
+        x ^= x >> 7
+        x ^= x << 17 & 0xFFFFFFFFFFFFFFFF
+        self.state = x
+        return x % bound
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """Return the processor time of the work: what else the computer does at the time is not counted."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def _base(factor: int = 1) -> Reels:
+    """Return the game's first stage, made anew (nothing remembered), with strips ``factor`` times as long."""
+    data = parse(source_of(GAME))
+    strips = data["stage"]["base"]["strips"]
+    data["stage"]["base"]["strips"] = [" ".join([strip] * factor) for strip in strips]
+    rules = game_from(data, GAME).rules
+    assert isinstance(rules, ReelRules)  # the library says so
+    stage = rules.stages[BET].stage("base")
+    assert isinstance(stage, Spin)
+    return stage.reels
+
+
+def _moments(reels: Reels) -> None:
+    moments.run_table(reels, second=False)
+    moments.second_moment(reels)
+
+
+def _moments_seconds(factor: int) -> float:
+    """Return the least of three, each on strips made anew: it is short, and the enumeration is an average."""
+    return min(_seconds(partial(_moments, reels)) for reels in [_base(factor) for _ in range(3)])
+
+
+def _exact() -> Iterator[Figure]:
+    reels = _base()
+    compiled.enumerate_cycle(reels, 1)  # compile before the clock starts
+    enumerated = WINDOWS / _seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
+    exact = _moments_seconds(1)
+    exact_longer = _moments_seconds(4)
+    law = _seconds(lambda: run_law(_base()))
+    for name, seconds, aim in (
+        ("exact return and sigma", exact, "1,000x"),
+        ("whole distribution and hit frequency", law, "20x"),
+    ):
+        yield Figure(
+            name=f"{GAME}: {name}",
+            value=reels.cycle / seconds,
+            unit="windows/s",
+            baseline_name="compiled enumeration, one core",
+            baseline=enumerated,
+            aim=aim,
+        )
+    yield Figure(
+        name="return and sigma, strips 4 times as long",
+        value=exact_longer,
+        unit="s",
+        baseline_name="strips as they are",
+        baseline=exact,
+        better="lower",
+        aim="1x: flat",
+    )
+
+
+def _simulation() -> Iterator[Figure]:
+    game = load_game(GAME)
+    assert isinstance(game.rules, ReelRules)
+    stages = game.rules.stages[BET]
+    compiled.simulate(stages, 2, 1)
+    fast = COMPILED_GAMES / _seconds(lambda: compiled.simulate(stages, COMPILED_GAMES, 1))
+    cost = stages.mode.cost
+    slow = INTERPRETED_GAMES / _seconds(lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, _Draw()))
+    yield Figure(
+        name=f"{GAME}: games simulated, compiled, one core",
+        value=fast,
+        unit="games/s",
+        baseline_name="interpreted, as the cabinet plays",
+        baseline=slow,
+        aim="10 million games/s",
+    )
+
+
+def _library() -> Iterator[Figure]:
+    for name in library():
+        game = load_game(name)
+        quick = _seconds(lambda name=name: analyse(load_game(name), Depth.RETURN))  # type: ignore[misc]
+        yield Figure(name=f"{name}: load, and exact return", value=1000 * quick, unit="ms", better="lower")
+        yield Figure(
+            name=f"{name}: the whole PAR sheet",
+            value=1000 * _seconds(lambda g=game: analyse(g)),  # type: ignore[misc] # (bound at once)
+            unit="ms",
+            better="lower",
+        )
+
+
+def figures() -> Iterator[Figure]:
+    """Yield the figures of exact analysis, simulation, and every game of the library."""
+    yield from _exact()
+    yield from _simulation()
+    yield from _library()

@@ -1,0 +1,113 @@
+"""The generator and the draws, each beside something everybody knows, in the same run."""
+
+import random
+import secrets
+import timeit
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from rng import KernelSource, Personalization, RandomService, ReseedPolicy
+from rng.ctr_drbg import CtrDrbg
+from tools.dev.bench import Figure
+from tools.lab.rng.bulk import BulkDraws
+from tools.lab.rng.collection import raw_reader
+
+_BULK = 2_000_000
+_GAMES = 20_000
+
+
+def _seconds(action: Callable[[], object], number: int) -> float:
+    """The least time of one ``action`` in five rounds of ``number``."""
+    return min(timeit.repeat(action, number=number, repeat=5)) / number
+
+
+def _service(*, fresh_input_each_step: bool) -> RandomService:
+    return RandomService.start(
+        personalization=Personalization(
+            product="open-egm", version="bench", machine_serial="bench", instance=0, boot_counter=0
+        ),
+        sources=[KernelSource()],
+        policy=ReseedPolicy(fresh_input_each_step=fresh_input_each_step),
+    )
+
+
+def _bulk(service: RandomService) -> Iterator[Figure]:
+    draws = BulkDraws(raw_reader(service))
+    plain = np.random.Generator(np.random.PCG64(1))
+    below = _seconds(lambda: draws.below(22, _BULK), 1) / _BULK
+    integers = _seconds(lambda: plain.integers(22, size=_BULK), 1) / _BULK
+    narrow = _seconds(lambda: plain.integers(22, size=_BULK, dtype=np.uint16), 1) / _BULK
+    randbelow = _seconds(lambda: secrets.randbelow(22), 20_000)
+    name = "bulk below(22)"
+    yield Figure(
+        name=name, value=1e-6 / below, unit="M/s", baseline_name="numpy PCG64 integers",
+        baseline=1e-6 / integers, aim="at least 1",
+    )  # fmt: skip
+    yield Figure(
+        name=name, value=1e-6 / below, unit="M/s", baseline_name="the same, uint16", baseline=1e-6 / narrow,
+    )  # fmt: skip
+    yield Figure(
+        name=name, value=1e-6 / below, unit="M/s", baseline_name="secrets.randbelow",
+        baseline=1e-6 / randbelow, aim="at least 100",
+    )  # fmt: skip
+    permuted = np.tile(np.arange(52, dtype=np.uint8), (_GAMES, 1))
+    deck = _seconds(lambda: draws.sample(52, 52, _GAMES), 1) / _GAMES
+    plain_deck = _seconds(lambda: plain.permuted(permuted, axis=1), 1) / _GAMES
+    yield Figure(
+        name="bulk 52-card shuffle", value=1e-6 / deck, unit="M/s", baseline_name="numpy PCG64 permuted",
+        baseline=1e-6 / plain_deck,
+    )  # fmt: skip
+    keno = _seconds(lambda: draws.sample(80, 20, _GAMES), 1) / _GAMES
+    plain_keno = _seconds(lambda: plain.choice(80, 20, replace=False), 2000)
+    yield Figure(
+        name="bulk keno 20 of 80", value=1e-6 / keno, unit="M/s", baseline_name="numpy PCG64 choice",
+        baseline=1e-6 / plain_keno,
+    )  # fmt: skip
+
+
+def _step(service: RandomService, label: str, bare: float, aim: str) -> Iterator[Figure]:
+    def five() -> None:
+        with service.step() as draws:
+            for _ in range(5):
+                draws.below(22, "reel")
+
+    yield Figure(
+        name=f"step of five draws, {label}", value=1e6 * _seconds(five, 3000), unit="us",
+        baseline_name="Generate of 5 bytes", baseline=1e6 * bare, better="lower", aim=aim,
+    )  # fmt: skip
+
+
+def _scalar(service: RandomService) -> Iterator[Figure]:
+    system = random.SystemRandom()
+
+    def deck() -> None:
+        with service.step() as draws:
+            draws.shuffle(range(52), "deck")
+
+    def keno() -> None:
+        with service.step() as draws:
+            draws.sample(80, 20, "keno")
+
+    cards = list(range(52))
+    yield Figure(
+        name="step of a 52-card shuffle", value=1e6 * _seconds(deck, 500), unit="us",
+        baseline_name="SystemRandom.shuffle", baseline=1e6 * _seconds(lambda: system.shuffle(cards), 500),
+        better="lower",
+    )  # fmt: skip
+    yield Figure(
+        name="step of a keno draw", value=1e6 * _seconds(keno, 1000), unit="us",
+        baseline_name="SystemRandom.sample",
+        baseline=1e6 * _seconds(lambda: system.sample(range(80), 20), 1000), better="lower",
+    )  # fmt: skip
+
+
+def figures() -> Iterator[Figure]:
+    """The generator alone, one step, bulk and scalar draws."""
+    drbg = CtrDrbg(bytes(48), bytes(16))
+    bare = _seconds(lambda: drbg.generate(5), 5000)
+    plain, mixed = _service(fresh_input_each_step=False), _service(fresh_input_each_step=True)
+    yield from _step(plain, "no fresh input", bare, "15 us or less")
+    yield from _step(mixed, "fresh input mixed in", bare, "")
+    yield from _scalar(mixed)
+    yield from _bulk(plain)

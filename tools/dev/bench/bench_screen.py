@@ -1,0 +1,237 @@
+"""The screen: what a frame costs, start to attract, memory, a tap's way to the picture, a browser's bytes."""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
+
+from egm.isolated import python_module
+from egm.screen.hearing import heard
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from egm.screen.view import Action, View
+from egm.screen.web import Web
+from tools.dev.bench import Figure
+
+_SIZE = (1920, 1080)
+_FRAMES = 400
+
+
+def figures() -> Iterator[Figure]:
+    """Frames of 1920 x 1080 in software on one core, beside a bare full-screen blit of the same run."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    import pygame  # noqa: PLC0415 (the environment comes first)
+
+    pygame.display.init()
+    pygame.font.init()
+    pygame.display.set_mode((8, 8))
+    yield from _frames()
+    yield _start()
+    yield _restart()
+    yield from _browser()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    yield Figure(
+        name="memory, after drawing four games and two pages",
+        value=peak,
+        unit="MiB",
+        better="lower",
+        aim="<= 700 MiB",
+    )
+
+
+def _percentiles(draw: Callable[[int], None]) -> tuple[float, float]:
+    """Median and 99th percentile of one call: milliseconds of one core, whatever else the computer does."""
+    times = []
+    for i in range(_FRAMES):
+        begin = time.thread_time()
+        draw(i)
+        times.append((time.thread_time() - begin) * 1000)
+    times.sort()
+    return times[len(times) // 2], times[len(times) * 99 // 100]
+
+
+def _frames() -> Iterator[Figure]:
+    import pygame  # noqa: PLC0415
+
+    target, source = pygame.Surface(_SIZE).convert(), pygame.Surface(_SIZE).convert()
+    _, bare = _percentiles(lambda _: target.blit(source, (0, 0)) and None)
+    for label, picture, view, length in _shows():
+
+        def draw(i: int) -> None:
+            picture.draw(target, replace(view, now=100.0 + length * i / _FRAMES))  # noqa: B023 (called in this turn)
+
+        _percentiles(draw)  # the first time round draws what is then kept
+        median, slow = _percentiles(draw)
+        yield Figure(name=f"frame p50, {label}", value=median, unit="ms", better="lower")
+        yield Figure(
+            name=f"frame p99, {label}",
+            value=slow,
+            unit="ms",
+            baseline_name="bare full-screen blit p99",
+            baseline=bare,
+            better="lower",
+            aim="value <= 12 ms",
+        )
+
+
+def _shows() -> Iterator[tuple[str, Picture, View, float]]:
+    """What is drawn: games being shown, a service page of long tables, the top screen with its drums."""
+    from egm.screen.theme import load_theme  # noqa: PLC0415
+    from egm.screen.top import TopPicture  # noqa: PLC0415
+    from egm.screen.view import times  # noqa: PLC0415
+    from paytables import load_game  # noqa: PLC0415
+    from tools.dev.gallery import at_rest, game_view, kinds, pages, shown  # noqa: PLC0415
+
+    theme = load_theme()
+    harbour = None
+    for label, name in (
+        ("reels", "aurora-twenty"),
+        ("Keno", "aurora-keno"),
+        ("feature: hold and spin", "lantern-harbour"),
+        ("wheel", "river-wheel"),
+    ):
+        game = load_game(name)
+        view = game_view(game)
+        harbour = view if name == "lantern-harbour" else harbour
+        found = kinds(game, theme, 400)
+        outcome = found.feature or found.much or found.little
+        assert outcome is not None
+        show = shown(at_rest((view,), view, "en"), view, outcome)
+        line = times(show, theme)
+        assert line is not None
+        yield label, Picture(theme), show, line.done
+    assert harbour is not None
+    rest = at_rest((harbour,), harbour, "en")
+    assert rest.snapshot is not None
+    raised = tuple(
+        one.model_copy(update={"amount_cents": one.amount_cents + 987_654})
+        for one in rest.snapshot.progressives
+    )
+    grown = heard(rest, rest.snapshot.model_copy(update={"progressives": raised}))
+    yield "top screen, levels growing", TopPicture(theme), grown, 3.0
+    page = heard(rest, rest.snapshot.model_copy(update={"page": pages.meters()}))
+    yield "service page of long tables", Picture(theme), page, 3.0
+
+
+def _start() -> Figure:
+    """From a cold process to the attract scene drawn."""
+    code = (
+        "import os; os.environ['SDL_VIDEODRIVER'] = 'dummy'\n"
+        "import pygame; pygame.display.init(); pygame.font.init(); pygame.display.set_mode((8, 8))\n"
+        "from dataclasses import replace\n"
+        "from egm.screen.picture import Picture\nfrom egm.screen.theme import load_theme\n"
+        "from paytables import load_game\nfrom tools.dev.gallery import at_rest, game_view\n"
+        "view = game_view(load_game('maple-classic'))\n"
+        "rest = replace(at_rest((view,), view, 'en', credit_cents=0), now=160.0)\n"
+        "picture = Picture(load_theme()); picture.draw(pygame.Surface(picture.pixels), rest)\n"
+    )
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+    bare = time.perf_counter() - begin
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    value = time.perf_counter() - begin
+    return Figure(
+        name="start to attract",
+        value=value,
+        unit="s",
+        baseline_name="start of a bare Python",
+        baseline=bare,
+        better="lower",
+        aim="value <= 4 s",
+    )
+
+
+def _restart() -> Figure:
+    """A screen process that was killed: from its new start to an address a browser can open."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "run").mkdir()
+        arguments = python_module("egm.screen", "--state", folder, "--mode", "web")
+        spent = []
+        for _ in range(3):
+            begin = time.perf_counter()
+            process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+            assert process.stdout is not None
+            process.stdout.readline()
+            spent.append(time.perf_counter() - begin)
+            process.kill()
+            process.wait()
+            process.stdout.close()
+    return Figure(
+        name="killed screen, start to a page that can be opened",
+        value=min(spent),
+        unit="s",
+        better="lower",
+        aim="value <= 2 s",
+    )
+
+
+def _browser() -> Iterator[Figure]:
+    """A link to the browser screen in this process: bytes a second while idle, frames from key to picture."""
+    from egm.screen.theme import load_theme  # noqa: PLC0415
+    from paytables import load_game  # noqa: PLC0415
+    from tools.dev.gallery import at_rest, game_view  # noqa: PLC0415
+
+    theme = load_theme()
+    game = game_view(load_game("maple-classic"))
+    view = at_rest((game,), game, "en")
+    web = Web(theme)
+    origin, _, _ = web.address.partition("/?")
+    cookie = _cookie(web.address)
+    address = origin.replace("http", "ws") + "/link"
+    headers = {"Cookie": cookie}
+    with connect(address, origin=Origin(origin), additional_headers=headers, max_size=None) as link:
+        seconds = 5
+        for i in range(seconds * 30):
+            _one_frame(web, replace(view, now=100 + i / 30), link)
+        rate = web.bytes_sent / seconds / 1e6
+        name = "browser screen, idle at 30 frames a second"
+        yield Figure(name=name, value=rate, unit="MB/s", better="lower")
+        link.send('{"key": "KeyH"}')
+        frames = 0
+        while view.page.value != "help" and frames < 100:
+            frames += 1
+            for did in web.inputs() or []:
+                view = pressed(view, did, theme)[0] if isinstance(did, Action) else view
+            _one_frame(web, replace(view, now=200 + frames / 30), link)
+            time.sleep(1 / 30)
+        yield Figure(name="key to picture", value=frames, unit="frames", better="lower", aim="<= 3 frames")
+    web.close()
+
+
+def _one_frame(web: Web, view: View, link: ClientConnection) -> None:
+    """Draw, send, receive and acknowledge one frame; nothing is sent where nothing changed."""
+    deadline = time.perf_counter() + 10
+    while (target := web.frame()) is None:
+        if time.perf_counter() > deadline:
+            raise TimeoutError("the browser screen wanted no frame for 10 s")
+        time.sleep(0.0005)
+    before = web.bytes_sent
+    web.picture.draw(target, view)
+    web.show()
+    if web.bytes_sent > before:
+        link.recv(timeout=10)
+        link.send('{"shown": true}')
+
+
+def _cookie(address: str) -> str:
+    """Use the address once; the cookie it gives."""
+    import http.client  # noqa: PLC0415
+    from urllib.parse import urlsplit  # noqa: PLC0415
+
+    url = urlsplit(address)
+    link = http.client.HTTPConnection(url.netloc, timeout=10)
+    link.request("GET", f"/?{url.query}")
+    cookie = link.getresponse().getheader("Set-Cookie") or ""
+    link.close()
+    return cookie.split(";")[0]

@@ -1,0 +1,101 @@
+"""Start to attract, as on a cabinet: no laboratory package, every profile, a memory just begun and again.
+
+The machine in its own process until a screen has its first picture of it, and the screen's own process until
+its first frame, which says what the machine does meanwhile.
+"""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
+from egm.isolated import python_module
+from egm.kernel.messages import LINE_BYTES_MAX, Hello, Snapshot, decode, encode
+from egm.profiles import available
+from tools.dev.bench import Figure
+
+#: What a laboratory has and a cabinet has not.
+_LABORATORY: Final = ("jinja2", "matplotlib", "numba", "numpy", "scipy")
+_CODE: Final = (
+    "import runpy, sys\n"
+    f"for name in {_LABORATORY!r}: sys.modules[name] = None\n"
+    "sys.argv[0] = 'egm.app'\n"
+    "runpy.run_module('egm.app', run_name='__main__')\n"
+)
+_PATIENCE_SECONDS: Final = 120.0
+
+
+def _cabinet(folder: Path, profile: str) -> Path:
+    """The demonstration's cabinet at a place."""
+    text = DEFAULT_CABINET.read_text(encoding="utf-8")
+    house = f'profile = "{profile}"\nlicence_holder = "bench"\naddress = "bench"'
+    file = folder / f"{profile}.toml"
+    file.write_text(text.replace('profile = "generic"', house) + "\n[metrics]\nport = 0\n", encoding="utf-8")
+    return file
+
+
+def _machine(state: StateFolder, cabinet: Path) -> float:
+    """Seconds from a cold process to the first picture of a machine."""
+    where = ("--state", str(state.root), "--cabinet", str(cabinet))
+    began = time.perf_counter()
+    process = subprocess.Popen((sys.executable, "-I", "-c", _CODE, *where), stderr=subprocess.DEVNULL)
+    try:
+        while time.perf_counter() - began < _PATIENCE_SECONDS:
+            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+                line.connect(str(state.screen_socket))
+                line.settimeout(_PATIENCE_SECONDS)
+                line.sendall(encode(Hello(token=state.screen_token.read_text(encoding="ascii").strip())))
+                with line.makefile("rb") as heard:
+                    while not isinstance(decode(heard.readline(LINE_BYTES_MAX)), Snapshot):
+                        pass
+                return time.perf_counter() - began
+            time.sleep(0.01)
+        raise TimeoutError(f"{cabinet.stem}: no picture within {_PATIENCE_SECONDS:.0f} s")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _screen(folder: Path) -> float:
+    """Seconds from a cold process to a screen that can be opened, with no machine there yet."""
+    (folder / "run").mkdir()
+    arguments = python_module("egm.screen", "--state", str(folder), "--mode", "web", "--silent")
+    began = time.perf_counter()
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    seconds = time.perf_counter() - began
+    process.terminate()
+    process.wait()
+    process.stdout.close()
+    return seconds
+
+
+def figures() -> Iterator[Figure]:
+    """Each profile's machine, the first time and again; then the screen that says what it does."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for profile in available():
+            state = StateFolder(folder / profile)
+            for when in ("first start", "start again"):
+                yield Figure(
+                    name=f"{profile}: {when}, to the first picture of the machine",
+                    value=_machine(state, _cabinet(folder, profile)),
+                    unit="s",
+                    better="lower",
+                    aim="value <= 4 s",
+                )
+        (folder / "screen").mkdir()
+        yield Figure(
+            name="screen that says what a starting machine does",
+            value=_screen(folder / "screen"),
+            unit="s",
+            better="lower",
+            aim="value <= 1 s",
+        )

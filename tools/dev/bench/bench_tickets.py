@@ -1,0 +1,112 @@
+"""Tickets: what a durable step costs beside its bare writes, and what a picture costs."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from egm.clock import SystemClock
+from egm.money.tickets import (
+    House,
+    Machine,
+    Ticket,
+    TicketDesk,
+    TicketRules,
+    TicketStore,
+    stand_alone_numbers,
+)
+from egm.money.tickets.numbers import is_stand_alone
+from egm.money.tickets.render import render
+from egm.money.tickets.templates import load_template
+from rng import KernelSource, Personalization, RandomService
+from tools.dev.bench import Figure
+
+_ROUNDS: Final = 60
+#: Synced writes of one durable step: a line of the log, a commit of SQLite.
+_WRITES: Final = 2
+
+
+def figures() -> Iterator[Figure]:
+    """The figures of tickets."""
+    with tempfile.TemporaryDirectory() as folder, TicketStore.open(Path(folder), key=bytes(32)) as store:
+        desk = _desk(store)
+        bare_ms = _bare_write_ms(Path(folder))
+        count = iter(range(10**9))
+
+        def issue() -> None:
+            ticket = desk.prepare(f"issue-{next(count)}", 1234, denomination_cents=1)
+            assert isinstance(ticket, Ticket)
+            desk.printed(ticket.number)
+
+        yield _step("ticket reserved and issued, two durable steps", _milliseconds(issue), 2 * bare_ms)
+        numbers = iter([record.ticket.number for record in store.records()])
+
+        def redeem() -> None:
+            number = next(numbers)
+            desk.redeem_begin(number, number)
+            desk.redeem_commit(number)
+
+        yield _step("ticket locked and redeemed, two durable steps", _milliseconds(redeem), 2 * bare_ms)
+        ticket = next(store.records()).ticket
+    template = load_template(ticket.template)
+    yield Figure(
+        name="ticket drawn, 1248 x 520 dots",
+        value=_milliseconds(lambda: render(ticket, template, "en")),
+        unit="ms",
+        better="lower",
+        aim="below 100: a printer takes longer",
+    )
+
+
+def _step(name: str, value: float, baseline: float) -> Figure:
+    return Figure(
+        name=name,
+        value=value,
+        unit="ms",
+        baseline_name="as many bare synced writes",
+        baseline=baseline,
+        better="lower",
+        aim="below 3",
+    )
+
+
+def _desk(store: TicketStore) -> TicketDesk:
+    who = Personalization(product="bench", version="1", machine_serial="B", instance=1, boot_counter=1)
+    chance = RandomService.start(personalization=who, sources=[KernelSource()])
+
+    def below(bound: int) -> int:
+        with chance.step() as step:
+            return step.below(bound)
+
+    return TicketDesk(
+        store,
+        Machine(serial="B", operator_number="1", house=House(site="bench")),
+        TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
+        SystemClock(),
+        numbering=stand_alone_numbers(below),
+        reads=is_stand_alone,
+    )
+
+
+def _milliseconds(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(_ROUNDS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return median(times) * 1000
+
+
+def _bare_write_ms(folder: Path) -> float:
+    """The writes of one step and nothing else: 600 bytes appended and synced, once a copy."""
+    with (folder / "bare").open("ab", buffering=0) as file:
+
+        def write() -> None:
+            for _ in range(_WRITES):
+                file.write(bytes(600))
+                os.fdatasync(file.fileno())
+
+        return _milliseconds(write)

@@ -1,0 +1,1 @@
+"""Commands for developers, in the shape of those of ``egm``."""

@@ -1,0 +1,84 @@
+"""``egm audit liars``: lies about honest journals, and how many the audit names."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from egm.errors import OperatorError
+from meters import JournalError, export, open_view
+from paytables.source import opened
+from paytables.wording import counted
+from tools.audit.games import Shelf
+from tools.cli.tables import Form, Table, forms, show, whole, working
+from tools.cli.terminal import printable
+from tools.cli.whole import Whole
+from tools.dev.liars import play
+from tools.dev.soak.campaign import soak
+
+#: Lives of a cabinet that lies are told about, and how much happens in each.
+_LIVES: Final = 3
+_ACTIONS_A_LIFE: Final = 150
+
+
+@click.command()
+@click.argument("exports", nargs=-1, type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--lies", default=1000, show_default=True, type=Whole(min=1), help="How many.")
+@click.option("--seed", default=1, show_default=True, type=int, help="The same seed tells the same lies.")
+@click.option(
+    "--games",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="A folder of game definitions, besides the library.",
+)
+@forms
+def liars(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Path, ...], form: Form) -> None:
+    """Tell lies about honest journals, each sealed anew with the machine's key, and see which are named.
+
+    The journals are EXPORTS, or those of a cabinet that lives a while for it. One lie alters, leaves out,
+    repeats or moves one thing of one entry. Exit status 1 when a lie about money, an outcome, a meter, a
+    person or a ruling is neither named by the audit nor one whose outside witness is stated.
+    """
+    shelf = Shelf(games)
+    try:
+        with working("lies told", lies) as done:
+            journals = [_bodies_of(file) for file in exports] or _lived(seed)
+            score = play(journals, shelf, lies=lies, seed=seed, progress=done)
+    except (JournalError, OperatorError, ValueError) as why:
+        raise click.ClickException(printable(why)) from why
+    told = score.to_json()
+    columns = ("of", "what", whole("lies"), whole("named"), whole("not named"))
+    rows = (
+        (of, name, lies, named, lies - named)
+        for of, kinds in (("touched", told["by_what_they_touch"]), ("entry", told["by_kind"]))
+        for name, (lies, named) in kinds.items()
+    )
+    show(form, Table(columns, rows), document=told, after="\n".join(_sentences(told)))
+    raise SystemExit(1 if score.undetected else 0)
+
+
+def _bodies_of(file: Path) -> list[bytes]:
+    with opened(file) as source:
+        return list(export.ExportReader(source, str(file)).bodies())
+
+
+def _lived(seed: int) -> list[list[bytes]]:
+    """The journals of cabinets that lived a while, in virtual time."""
+    journals = []
+    for life in range(_LIVES):
+        with tempfile.TemporaryDirectory(prefix="egm-liars-") as folder:
+            soak(Path(folder), seed=seed + life, actions=_ACTIONS_A_LIFE)
+            with open_view(Path(folder) / "state") as view:
+                journals.append(list(view.bodies()))
+    return journals
+
+
+def _sentences(told: dict[str, Any]) -> Iterator[str]:
+    for witness, times in told["witnessed"].items():
+        yield f"not in the export alone, {counted(times, 'lie')}; found by: {witness}"
+    for lie in told["undetected"]:
+        where = f"entry {lie['entry']} {lie['kind']} {lie['field'] or 'as a whole'}"
+        yield f"passed {lie['about']}: {where}: {lie['what']}"
+    yield f"{told['named']} of {counted(told['lies'], 'lie')} named, {told['at_the_entry']} at the very entry"

@@ -1,0 +1,41 @@
+"""``python -m tools.dev.conformance``: write the conformance pages, or say which is stale."""
+
+import click
+
+from tools.cli.terminal import echo
+from tools.dev.conformance.evidence import EvidenceError, collect
+from tools.dev.conformance.page import FOLDER, pages
+from tools.dev.conformance.requirements import ROOT, RequirementsError, load
+from tools.dev.conformance.sas import sas_page
+from tools.dev.freshness import deliver
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a page is not what it should be.")
+def main(*, check: bool) -> None:
+    """Write CONFORMANCE.md with its page a group, and the same for the tables of SAS: each row and its tests.
+
+    Refuses a row that is not shown and says no reason, and one of a regulation that has tests and no mutant.
+    """
+    try:
+        requirements = load()
+        evidence = collect(requirements)
+        written = {ROOT / path: text for path, text in pages(requirements, evidence).items()}
+        written[ROOT / "egm/links/sas/CONFORMANCE.md"] = sas_page(evidence)
+    except (RequirementsError, EvidenceError) as error:
+        raise click.ClickException(str(error)) from error
+    complaints = [text for row in requirements.rows.values() for text in evidence.complaints(row)]
+    if complaints:
+        raise click.ClickException("tests/conformance/requirements.toml:\n" + "\n".join(complaints))
+    built = {path: text for path, text in written.items() if path.is_relative_to(ROOT / FOLDER)}
+    for path, text in {} if check else built.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    if not check:
+        echo(f"{len(built)} pages written into {FOLDER}/")
+    committed = {path: text for path, text in written.items() if path not in built}
+    deliver(committed, check=check, verb="make conformance")
+
+
+if __name__ == "__main__":
+    main()

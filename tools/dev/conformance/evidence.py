@@ -1,0 +1,126 @@
+"""Which tests show which requirements, as pytest itself collects them."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from tools.dev.conformance.requirements import ROOT, Requirements, Row
+
+#: pytest's exit codes for a collection that worked, one that found nothing included
+_COLLECTED: Final = frozenset({0, 5})
+
+
+class EvidenceError(Exception):
+    """The tests could not be collected, or claim a requirement that does not exist."""
+
+
+class Status(StrEnum):
+    """How far a requirement has come; the value is the word on the page."""
+
+    SHOWN = "shown"
+    IN_PART = "in part"
+    LIBRARY = "library only"
+    OPEN = "open"
+    NOT_YET = "not yet"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Witness:
+    """One test function: its file from the root of the checkout, its name, whether it is in the slow tier."""
+
+    file: str
+    name: str
+    slow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The tests of each requirement and of each clause (``F-05:b``), sorted; of none there is no entry.
+
+    ``library`` are tests of modules no command and no engine uses yet: they show nothing of the product.
+    ``sas`` are those of the rows of the SAS tables, by table and code: ``polls:0F``.
+    """
+
+    tests: Mapping[str, tuple[Witness, ...]]
+    library: Mapping[str, tuple[Witness, ...]] = field(default_factory=dict)
+    sas: Mapping[str, tuple[Witness, ...]] = field(default_factory=dict)
+
+    def of(self, mark: str) -> tuple[Witness, ...]:
+        """The tests that show the row, or the clause, of this id."""
+        return self.tests.get(mark, ())
+
+    def status(self, row: Row) -> Status:
+        """Shown when tests name the row, each of its clauses, and nothing is said to be left."""
+        if self.of(row.id):
+            whole = all(self.of(mark) for mark in row.marks) and not row.left
+            return Status.SHOWN if whole else Status.IN_PART
+        if row.id in self.library:
+            return Status.LIBRARY
+        return Status.OPEN if row.open else Status.NOT_YET
+
+    def complaints(self, row: Row) -> list[str]:
+        """What the row owes its reader: a reason where it is not shown, a mutant where a regulation asks."""
+        status = self.status(row)
+        found = []
+        if status is not Status.SHOWN and not row.left:
+            found.append(f"{row.id} is {status}, and no reason is said (open, not_yet)")
+        if row.regulation and status in {Status.SHOWN, Status.IN_PART}:
+            judged = {f"{row.id}:{mutant.clause}" if mutant.clause else row.id for mutant in row.mutants}
+            found += [
+                f"{mark} has tests and no mutant"
+                for mark in row.marks
+                if self.of(mark) and mark not in judged
+            ]
+        return found
+
+
+def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
+    """Let pytest collect the tests under ``root`` and join their marks to the requirements.
+
+    Raises :class:`EvidenceError` with pytest's own words where collection fails, or with the tests that
+    claim an id that does not exist.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        marks = Path(folder) / "marks.json"
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--collect-only",
+            "-q",
+            "-p",
+            "tools.dev.conformance.plugin",
+        ]
+        command += ["-p", "no:cacheprovider", "-p", "no:xdist", "--requirement-marks", str(marks)]
+        quiet = os.environ | {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+        done = subprocess.run(command, cwd=root, env=quiet, capture_output=True, text=True, check=False)
+        if done.returncode not in _COLLECTED or not marks.exists():
+            raise EvidenceError(f"pytest could not collect the tests:\n{done.stdout}{done.stderr}")
+        entries = json.loads(marks.read_text(encoding="utf-8"))
+    kinds: dict[str, dict[str, set[Witness]]] = {"rows": {}, "library": {}, "sas": {}}
+    for entry in entries:
+        file, _, name = entry["test"].partition("::")
+        witness = Witness(file, name, entry["slow"])
+        for kind, found in kinds.items():
+            for mark in entry[kind]:
+                found.setdefault(mark, set()).add(witness)
+                if kind != "sas":  # a clause's test is its row's too
+                    found.setdefault(mark.partition(":")[0], set()).add(witness)
+    unknown = [
+        f"{test.file}::{test.name}: {mark!r}"
+        for found in (kinds["rows"], kinds["library"])
+        for mark in sorted(found.keys() - requirements.marks)
+        for test in sorted(found[mark])
+    ]
+    if unknown:
+        raise EvidenceError("no such requirement:\n" + "\n".join(unknown))
+    return Evidence(
+        *({mark: tuple(sorted(tests)) for mark, tests in found.items()} for found in kinds.values())
+    )

@@ -1,0 +1,176 @@
+"""``CONFORMANCE.md``, a summary of one screen, and a page a group: made from requirements and evidence."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from tools.dev.conformance.evidence import Evidence, Status, Witness
+from tools.dev.conformance.requirements import Citation, Requirements, Row
+
+#: more tests than this are folded away behind their number
+_UNFOLDED: Final = 3
+#: where the pages too long to be committed are written, and the way back from there
+FOLDER: Final = "build/conformance"
+_ROOT: Final = "../../"
+
+
+def pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
+    """Every page by its path from the root: the summary, which is committed, and those that are not."""
+    groups = {
+        f"{FOLDER}/{letter}.md": group(letter, requirements, evidence) for letter in requirements.groups
+    }
+    return {
+        "CONFORMANCE.md": summary(requirements, evidence),
+        f"{FOLDER}/regulations.md": regulations(requirements, evidence),
+        f"{FOLDER}/sources.md": sources(requirements),
+        **groups,
+    }
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: frozenset[int] = frozenset()) -> str:
+    """A Markdown table; the columns in ``numeric`` are set to the right."""
+    rule = ["---:" if column in numeric else "---" for column in range(len(head))]
+    lines = [head, rule, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def summary(requirements: Requirements, evidence: Evidence) -> str:
+    """What the words mean, and how many rows of each group have come how far."""
+
+    def line(title: str, rows: Iterable[Row]) -> list[str]:
+        counts = Counter(evidence.status(row) for row in rows)
+        return [title, str(counts.total()), *(str(counts[status]) for status in Status)]
+
+    rows = tuple(requirements.rows.values())
+    lines = [
+        line(f"{letter}. {name}", requirements.in_group(letter))
+        for letter, name in requirements.groups.items()
+    ]
+    lines.append(line("**All**", rows))
+    lines.append(line("**Asked for by a regulation ®**", (row for row in rows if row.regulation)))
+    head = ["Group", "Rows", *(status.capitalize() for status in Status)]
+    return f"""\
+# Conformance
+
+The {len(rows)} numbered requirements of `tests/conformance/requirements.toml` are drawn from regulations
+and public technical standards, in our own words; **®** marks a row that a regulation asks for by name. Tests
+carry the numbers of the rows they show. How far the rows have come, as the tests stand now:
+
+* **shown**: tests that go through the product (its engine, or a command people run) show every clause.
+* **in part**: they show some of it; the row says what is left, and why.
+* **library only**: written and tested, and used by neither engine nor command: it counts as not shown.
+* **open**: the machine cannot or need not show it; the row says why.
+* **not yet**: nothing shows it yet; the row says what is missing.
+
+{table(head, lines, frozenset(range(1, len(head))))}
+
+`make conformance` writes this page, and into `{FOLDER}/` a page a group with each row, its sources, its
+tests and what is left of it, one that follows each provision of the regulations (`regulations.md`), and what
+was read of every text (`sources.md`). `make mutants` takes away what each row ® asks for in turn, and fails
+if its tests do not.
+
+It certifies nothing, and nothing in it claims conformity with a standard whose text was not read.
+"""
+
+
+def regulations(requirements: Requirements, evidence: Evidence) -> str:
+    """Each provision of the regulations that touches a machine: the rows that carry it and their tests."""
+    parts = ["# The regulations, provision by provision"]
+    for source in requirements.sources.values():
+        lines = []
+        for provision in requirements.provisions:
+            if provision.citation.source != source:
+                continue
+            rows = [requirements.rows[name] for name in provision.rows]
+            states = "<br>".join(f"{_link(row)} {_state(evidence.status(row))}" for row in rows)
+            tests = {test for row in rows for test in evidence.of(row.id)}
+            shown = witnesses(sorted(tests), _ROOT)
+            lines.append([provision.citation.clause, provision.about, states or provision.note, shown])
+        if lines:
+            parts += [f"## {source.title}", table(["Provision", "About", "Rows", "Tests"], lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
+    """The requirements of one group, each with its sources and its evidence."""
+    lines = [
+        [
+            f'<a id="{row.id.lower()}"></a>{row.id}{" **®**" if row.regulation else ""}',
+            _text(row, evidence),
+            "; ".join([*_cited(row.citations), *(_link(requirements.rows[other]) for other in row.see)]),
+            _evidence(row, evidence),
+        ]
+        for row in requirements.in_group(letter)
+    ]
+    head = f"# {letter}. {requirements.groups[letter]}"
+    note = "A test is given by its file and its name in words: [test_x.py]: *a repeat moves nothing*."
+    return "\n\n".join([head, note, table(["No.", "Requirement", "Source", "Evidence"], lines)]) + "\n"
+
+
+def sources(requirements: Requirements) -> str:
+    """What each source key stands for, and how much of the text was read."""
+    words = {
+        "full": "in full",
+        "part": "in part",
+        "titles": "titles and contents only",
+        "secondary": "a report about it",
+    }
+    lines = [
+        [
+            f"{source.key}{' **®**' if source.regulation else ''}",
+            source.title,
+            "; ".join(filter(None, [words[source.seen], source.note])),
+        ]
+        for source in requirements.sources.values()
+    ]
+    return "# Sources\n\n" + table(["Key", "Text", "Read"], lines) + "\n"
+
+
+def _link(row: Row) -> str:
+    return f"[{row.id}]({row.group}.md#{row.id.lower()})"
+
+
+def _state(status: Status) -> str:
+    return f"**{status}**" if status is Status.SHOWN else str(status)
+
+
+def _cited(citations: Iterable[Citation]) -> list[str]:
+    return [f"**{citation}**" if citation.source.regulation else str(citation) for citation in citations]
+
+
+def _text(row: Row, evidence: Evidence) -> str:
+    """The requirement, and each of its clauses with how far it is."""
+    clauses = zip(row.marks, row.clauses, strict=bool(row.clauses))
+    return "<br>".join(
+        [
+            row.text,
+            *(f"*{mark}* {text}: {'shown' if evidence.of(mark) else 'not shown'}" for mark, text in clauses),
+        ]
+    )
+
+
+def _evidence(row: Row, evidence: Evidence) -> str:
+    status = evidence.status(row)
+    found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.of(row.id)
+    said = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.left}"
+    judged = f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
+    return "<br>".join(filter(None, (witnesses(found, _ROOT), judged, said)))
+
+
+def witnesses(tests: Sequence[Witness], root: str = "") -> str:
+    """Tests as they stand in a cell; ``root`` leads from the page's folder to the checkout's."""
+    lines = "<br>".join(_test(test, root) for test in tests)
+    if len(tests) <= _UNFOLDED:
+        return lines
+    return f"<details><summary>{len(tests)} tests</summary>{lines}</details>"
+
+
+def _test(test: Witness, root: str) -> str:
+    tier = " (slow tier)" if test.slow else ""
+    return f"[{test.file.rpartition('/')[2]}]({root}{test.file}): *{_words(test.name)}*{tier}"
+
+
+def _words(name: str) -> str:
+    """``TestLossyLine::test_a_bill_is_stacked`` as "LossyLine: a bill is stacked"."""
+    pieces = (piece.removeprefix("test_").removeprefix("Test") for piece in name.split("::"))
+    return ": ".join(pieces).replace("_", " ")

@@ -1,0 +1,40 @@
+"""An atheris target for every codec: any bytes are messages or named errors, whole or one at a time.
+
+Run it with ``pip install 'open-egm[fuzz]'`` and ``python -m tools.dev.fuzz.codecs [libFuzzer options]``, for
+example ``-max_total_time=600``. The first byte chooses the codec, the second how many bytes are fed at once.
+"""
+
+import sys
+
+from egm.devices.codec_table import CODECS, feed
+
+_NAMES = sorted(CODECS)
+
+
+class CodecDisagreesError(AssertionError):
+    """The same bytes gave different messages when they came in other portions."""
+
+
+def one_input(data: bytes) -> None:
+    """Feed one input; raises for anything a codec may not do."""
+    if len(data) < 2:
+        return
+    name = _NAMES[data[0] % len(_NAMES)]
+    rest = data[2:]
+    whole = feed(name, rest, step=max(len(rest), 1))
+    pieces = feed(name, rest, step=data[1] % 7 + 1)
+    if whole != pieces:
+        raise CodecDisagreesError(f"{name}: {whole} and, in pieces, {pieces}")
+
+
+def main() -> None:
+    """Fuzz until stopped."""
+    import atheris  # noqa: PLC0415 (an extra nothing else needs)
+
+    atheris.instrument_all()
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

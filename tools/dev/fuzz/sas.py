@@ -1,0 +1,142 @@
+"""An atheris target for a SAS line: whatever comes, the machine's side stands, and the next poll is answered.
+
+Run it with ``pip install 'open-egm[fuzz]'`` and ``python -m tools.dev.fuzz.sas [libFuzzer options]``. The
+first byte chooses framing and features, the second how many bytes are read at once; the rest is the line.
+Effects are not run, they are answered at random as busy, refused or done: what they do is the state table's
+affair.
+"""
+
+import sys
+from datetime import UTC, datetime
+from typing import Final
+
+from egm.links.sas.channel import Ask, Channel, Send
+from egm.links.sas.codec import ACK
+from egm.links.sas.exception_queue import Happening
+from egm.links.sas.polls import polls_for
+from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
+from egm.links.sas.settings import Group
+from egm.links.sas.tables.exceptions import EXCEPTIONS
+from egm.links.sas.wire import LenientFraming, StrictFraming, marked
+from meters import MeterReading
+
+ADDRESS: Final = 1
+_GAP_NS: Final = 5_000_000
+_STEP_NS: Final = 1_000_000
+_POLLS: Final = polls_for(frozenset(Group))
+_CODES: Final = sorted(set(EXCEPTIONS) - {0})
+_CREDITS: Final = bytes((ADDRESS, 0x1A))
+
+
+class LineStandsError(AssertionError):
+    """A poll after the noise was not answered as it must be."""
+
+
+def readout() -> Readout:
+    """A machine of one game, with something of everything."""
+    game = GameFacts(
+        number=1,
+        id="game",
+        title="Game",
+        version="1",
+        digest="0" * 64,
+        denominations_cents=(1, 5),
+        max_bet_credits=10,
+        payback=9000,
+    )
+    return Readout(
+        reading=MeterReading(1, "", ()),
+        serial="FUZZ",
+        currency="USD",
+        denomination_cents=1,
+        games=(game,),
+        selected_game=1,
+        player_denomination_cents=1,
+        handpay=HandpayFacts("handpay-1", "jackpot", 100),
+        hopper=HopperFacts(10, ("hopper.jam",)),
+        coin_cents=100,
+        last_bill_cents=500,
+        last_ticket_cents=700,
+        stacker_bills=1,
+        stacker_cents=500,
+        reel_stops=(1, 2, 3),
+        local_time=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+        polls=frozenset(_POLLS),
+    )
+
+
+class _Machine:
+    """Framing and channel of one line, as :class:`egm.links.sas.line.Line` joins them."""
+
+    def __init__(self, choices: int) -> None:
+        self.strict = bool(choices & 1)
+        self.channel = Channel(ADDRESS, _POLLS)
+        self.channel.readout = readout()
+        self.channel.real_time = bool(choices & 2)
+        framing = StrictFraming if self.strict else LenientFraming
+        self._framing = framing(ADDRESS, _GAP_NS)
+        self._answer = choices >> 2
+        self.now_ns = 0
+
+    def hear(self, data: bytes) -> bytes:
+        """What is sent in answer to ``data``."""
+        out = b""
+        self.now_ns += _STEP_NS
+        for heard in self._framing.hear(data, self.now_ns):
+            for action in self.channel.hear(heard, self.now_ns):
+                if isinstance(action, Ask):
+                    self._answer = self._answer * 5 + 1
+                    replies = (
+                        self.channel.busy(action.request),
+                        self.channel.replied(action.poll, action.request, None),
+                        self.channel.replied(action.poll, action.request, ACK),
+                    )
+                    out += b"".join(a.data for a in replies[self._answer % 3] if isinstance(a, Send))
+                elif isinstance(action, Send):
+                    out += action.data
+        return out
+
+    def rest(self) -> None:
+        """A pause between two messages."""
+        self.now_ns += 2 * _GAP_NS
+
+
+def one_input(data: bytes) -> None:
+    """Feed one input; raises where a poll after it is not answered, or anything at all is raised."""
+    if len(data) < 2:
+        return
+    machine = _Machine(data[0])
+    step, noise = data[1] % 16 + 1, data[2:]
+    for at in range(0, len(noise), step):
+        machine.hear(noise[at : at + step])
+        if noise[at] % 8 == 0:
+            list(machine.channel.post(Happening(_CODES[noise[at] % len(_CODES)]), machine.now_ns))
+        if noise[at] % 16 == 1:
+            machine.rest()
+    machine.rest()
+    machine.channel.real_time = False
+    _ask(machine, b"\x80", 0)
+    answer = _ask(machine, _CREDITS, 8)
+    if answer[:2] != _CREDITS:
+        raise LineStandsError(f"poll 1A answered {answer.hex(' ')}")
+    _ask(machine, b"\x81", 1)
+
+
+def _ask(machine: _Machine, message: bytes, size: int) -> bytes:
+    answer = machine.hear(marked(message) if machine.strict else message)
+    if len(answer) != size:
+        raise LineStandsError(f"{message.hex(' ')} was answered {answer.hex(' ') or 'by silence'}")
+    return answer
+
+
+def main() -> None:
+    """Fuzz until stopped."""
+    import atheris  # noqa: PLC0415 (an extra nothing else needs)
+
+    atheris.instrument_all()
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,360 @@
+"""Every scene of every game as a view: for pictures, for review, for tests. Outcomes are really played."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from egm.app.view import game_art
+from egm.kernel.messages import (
+    Decision,
+    GameView,
+    Hello,
+    Play,
+    PrizeInKind,
+    ProgressiveView,
+    ProgressiveWin,
+    Snapshot,
+)
+from egm.play.installed_games import Resident
+from egm.play.odds import chances, long_odds
+from egm.profiles.profile import Awards
+from egm.progressive.pools import Pools
+from egm.screen.hearing import heard
+from egm.screen.layout import LANDSCAPE
+from egm.screen.marks import is_keno, spots
+from egm.screen.painter import Painter
+from egm.screen.pressing import pressed
+from egm.screen.scenes.help import sheets
+from egm.screen.scenes.stage import Stage
+from egm.screen.show import has_title
+from egm.screen.text import Texts
+from egm.screen.theme import Theme
+from egm.screen.view import Action, View, times
+from paytables import Choice, Depth, Game, Outcome, analyse
+from paytables import Decision as Asked
+from tools.dev.gallery.pages import page_scenes, recall
+
+UNIT_CENTS: Final = 25
+NOON: Final = "2026-11-21T17:05:00+00:00"
+_ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
+
+
+@dataclass(slots=True)
+class Walk:
+    """Draws that are always the same for a name: good for pictures, for nothing else."""
+
+    name: str
+    count: int = 0
+
+    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (the contract's)
+        """A number below ``bound``, from a hash of the name and the count."""
+        self.count += 1
+        digest = hashlib.sha256(f"{self.name}/{self.count}".encode()).digest()
+        return int.from_bytes(digest, "big") % bound
+
+
+def played(game: Game, name: str, bet: int) -> Outcome:
+    """One whole game, every decision answered with its first option."""
+    play = game.play(game.wager(bet), Walk(name))
+    try:
+        decision = next(play)
+        while True:
+            decision = play.send(Choice(decision.options[0]))
+    except StopIteration as ended:
+        outcome: Outcome = ended.value
+        return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """Outcomes worth a picture: none won, a little, much, and one with more than one step."""
+
+    loss: Outcome | None
+    little: Outcome | None
+    much: Outcome | None
+    feature: Outcome | None
+    asked: tuple[Asked, ...] = ()
+    doubled: Outcome | None = None
+    """One whose win was staked on a colour and doubled."""
+
+
+def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
+    """The first question of each kind that the game asks, and the second of one that goes on asking."""
+    found: dict[str, Asked] = {}
+    for number in range(tries):
+        play = game.play(game.wager(max(game.bet_options)), Walk(f"{game.id}/{number}"))
+        asked_here: dict[str, int] = {}
+        try:
+            asked = next(play)
+            while True:
+                asked_here[asked.kind] = asked_here.get(asked.kind, 0) + 1
+                later = asked_here[asked.kind] > 2
+                found.setdefault(f"{asked.kind}{'-later' if later else ''}", asked)
+                asked = play.send(Choice(asked.options[-1]))
+        except StopIteration:
+            continue
+    return tuple(found.values())
+
+
+def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
+    """Look for the outcomes worth a picture among the first ``tries`` games."""
+    bet = max(game.bet_options)
+    found: dict[str, Outcome] = {}
+    for number in range(tries):
+        outcome = played(game, f"{game.id}/{number}", bet)
+        level = theme.celebration(outcome.win_credits, bet)
+        kind = "much" if level >= 3 else "little" if level else "loss" if not outcome.win_credits else ""
+        steps = outcome.display.get("steps") or ()
+        if len(steps) > 1:
+            found.setdefault("feature", outcome)
+        elif kind:
+            found.setdefault(kind, outcome)
+        if len(found) == 4:
+            break
+    return Kinds(
+        found.get("loss"),
+        found.get("little"),
+        found.get("much"),
+        found.get("feature"),
+        questions(game),
+        doubled(game),
+    )
+
+
+def doubled(game: Game, tries: int = 400) -> Outcome | None:
+    """A game whose win was doubled once and then taken."""
+    if game.after_double_up(1) == 1:
+        return None
+    for number in range(tries):
+        play = game.play(game.wager(max(game.bet_options)), Walk(f"{game.id}/{number}"))
+        called = False
+        try:
+            asked = next(play)
+            while True:
+                double = asked.kind == "double_up" and not called
+                called = called or double
+                asked = play.send(Choice("red" if double else asked.options[0]))
+        except StopIteration as ended:
+            outcome: Outcome = ended.value
+            if called and outcome.win_credits:
+                return outcome
+    return None
+
+
+def game_view(game: Game) -> GameView:
+    """The game as the machine publishes it."""
+    bets = analyse(game, Depth.PRIZES).bets
+    least = min(bet.rtp for bet in bets)
+    return GameView(
+        id=game.id,
+        family=game.family,
+        version=game.version,
+        digest=game.digest,
+        title=dict(game.title),
+        help=dict(game.help),
+        bet_options=tuple(game.bet_options),
+        denominations_cents=tuple(game.denominations_cents),
+        return_percent=Resident(game, (), least, Pools()).return_percent,
+        presentation=game.presentation(),
+        long_odds=long_odds(bets, Awards()),
+        art=game_art(game),
+        chances=chances(bets),
+    )
+
+
+def levels(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
+    """The progressive levels of a game, each some way above where it begins."""
+    return tuple(
+        ProgressiveView.model_validate(
+            {
+                "id": f"{game.id}.{level['id']}",
+                "level": str(level["id"]),
+                "names": level["name"],
+                "amount_cents": int(level["reset_credits"]) * UNIT_CENTS * 13 // 11 + 4711,
+                "status": status,
+            }
+        )
+        for level in game.presentation.get("progressives", ())
+    )
+
+
+def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
+    """The machine idle with this game and some credit, and what is different."""
+    whole: dict[str, Any] = {
+        "journal_sequence": 1,
+        "state": "idle",
+        "time_utc": NOON,
+        "site": "Demonstration",
+        "serial": "EGM-0000001",
+        "operator_number": "1",
+        "currency": "CAD",
+        "language": language,
+        "languages": ("en", "fr"),
+        "game_id": game.id,
+        "denomination_cents": UNIT_CENTS,
+        "bet_credits": max(game.bet_options),
+        "credit_cents": 123450,
+        "win_cents": 0,
+        "last_display": None,
+        "accepts": _ALL,
+        "progressives": levels(game),
+    }
+    return Snapshot(**(whole | changes))
+
+
+def at_rest(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
+    """A screen that has just been told everything."""
+    view = heard(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=games))
+    return replace(heard(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
+
+
+def shown(view: View, game: GameView, outcome: Outcome) -> View:
+    """The screen at the start of a game with this outcome."""
+    assert view.snapshot is not None
+    bet = max(game.bet_options)
+    playing = view.snapshot.model_copy(update={"state": "playing", "accepts": ("language", "service")})
+    play = Play(
+        play_id=game.id,
+        game_id=game.id,
+        bet_credits=bet,
+        win_credits=outcome.win_credits,
+        win_cents=outcome.win_credits * UNIT_CENTS,
+        display=outcome.to_json()["display"],
+    )
+    return heard(heard(view, playing), play)
+
+
+def asked_view(rest: View, game: GameView, asked: Asked) -> View:
+    """The screen at the moment a question comes."""
+    told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+    language = rest.snapshot.language if rest.snapshot else "en"
+    waiting = snapshot(game, language, state="playing", accepts=("language", "service"))
+    return heard(heard(rest, waiting), told)
+
+
+def game_scenes(
+    games: tuple[GameView, ...], game: GameView, found: Kinds, language: str, theme: Theme
+) -> Iterator[tuple[str, View]]:
+    """The scenes of one game: (name, view)."""
+    rest = at_rest(games, game, language)
+    yield "idle", rest
+    yield "attract", replace(at_rest(games, game, language, credit_cents=0, accepts=("language",)), now=160.0)
+    for name, outcome in (("loss", found.loss), ("win", found.little), ("big-win", found.much)):
+        if outcome is not None:
+            yield from _of_outcome(rest, game, outcome, name, theme)
+    yield from _feature_scenes(rest, game, found, theme)
+    for number, asked in enumerate(found.asked):
+        view = asked_view(rest, game, asked)
+        line = times(view, theme)
+        assert line is not None
+        yield f"asks-{asked.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
+    if found.doubled is not None:
+        view = shown(rest, game, found.doubled)
+        line = times(view, theme)
+        assert line is not None
+        last = line.steps[-1]
+        for part, share in (("turning", 0.3), ("turned", 1.02)):
+            yield (
+                f"double-up-{part}",
+                replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
+            )
+    yield from _level_scenes(rest, game, found, theme)
+    yield from _prize_scene(rest, game, found, theme)
+    if is_keno(game):
+        yield "marking", _marked(rest, game, theme)
+    recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
+    ended = found.doubled or found.feature or found.little
+    recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
+    yield from page_scenes(rest, iter(recalls), theme)
+    for sheet in range(len(sheets(Stage(Painter(theme), Texts(language), LANDSCAPE, rest)))):
+        view, _ = pressed(rest, Action("help"), theme)
+        yield f"help-{sheet + 1}", replace(view, sheet=sheet)
+
+
+def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+    """The first steps of a game with a feature, the cards that begin its features, and what closes it."""
+    if found.feature is None:
+        return
+    view = shown(rest, game, found.feature)
+    line, show = times(view, theme), view.show
+    assert line is not None
+    assert show is not None
+    for i, step in enumerate(line.steps[:4]):
+        yield f"feature-{i + 1}", replace(view, now=100.0 + step.spun + 0.3)
+    titles = [step.title for i, step in enumerate(line.steps) if has_title(show, i)]
+    for i, title in enumerate(titles[:2]):
+        yield f"feature-title-{i + 1}", replace(view, now=100.0 + title + 1.0)
+    yield "feature-closing", replace(view, now=100.0 + line.spun + 0.6)
+
+
+def _marked(rest: View, game: GameView, theme: Theme) -> View:
+    """Two cards being marked, the second in pairs."""
+    view = rest
+    sizes = spots(game)
+    touches: list[tuple[str, int | None]] = [("mark", 7 * i + 3) for i in range(min(sizes))]
+    touches.append(("new_card", None))
+    for pair in ((10, 20), (30, 40), (50, 60)):
+        touches += [("mark", number) for number in pair] + [("new_group", None)]
+    for name, value in touches[:-1]:
+        view, _ = pressed(replace(view, now=view.now + 0.1), Action(name, value), theme)
+    return view
+
+
+def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+    """Progressive levels that are not current, and one being won."""
+    known = levels(game)
+    if not known or rest.snapshot is None:
+        return
+    for status in ("stale", "down"):
+        yield (
+            f"levels-{status}",
+            heard(rest, rest.snapshot.model_copy(update={"progressives": levels(game, status)})),
+        )
+    outcome = found.feature or found.much or found.little
+    if outcome is None:
+        return
+    view = shown(rest, game, outcome)
+    assert view.show is not None
+    for name, cents in (("won", known[0].amount_cents), ("confirming", None)):
+        hit = ProgressiveWin(id=known[0].id, level=known[0].level, names=known[0].names, amount_cents=cents)
+        more = view.show.play.win_cents + (cents or 0)
+        play = view.show.play.model_copy(update={"progressives": (hit,), "win_cents": more})
+        won = replace(view, show=replace(view.show, play=play))
+        line = times(won, theme)
+        assert line is not None
+        yield f"levels-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
+
+
+def _prize_scene(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+    """A prize in kind being won."""
+    stated = game.presentation.get("merchandise") or ()
+    if not stated or found.little is None:
+        return
+    view = shown(rest, game, found.little)
+    assert view.show is not None
+    first = stated[0]
+    prize = PrizeInKind(id=first["id"], names=first["name"], value_cents=first["value_cents"])
+    play = view.show.play.model_copy(update={"prizes": (prize,)})
+    for name, cents in (("beside-a-win", play.win_cents), ("alone", 0)):
+        told = play.model_copy(update={"win_cents": cents})
+        won = replace(view, show=replace(view.show, play=told))
+        line = times(won, theme)
+        assert line is not None
+        yield f"prize-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
+
+
+def _of_outcome(
+    rest: View, game: GameView, outcome: Outcome, name: str, theme: Theme
+) -> Iterator[tuple[str, View]]:
+    view = shown(rest, game, outcome)
+    line = times(view, theme)
+    assert line is not None
+    if name == "loss":
+        yield "spin", replace(view, now=100.9)
+        return
+    yield f"{name}-rolling", replace(view, now=100.0 + (line.spun + line.rolled) / 2)
+    after = replace(view, now=100.0 + line.done)
+    win = outcome.win_credits * UNIT_CENTS
+    after = heard(after, snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win))
+    yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)

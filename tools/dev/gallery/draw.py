@@ -1,0 +1,56 @@
+"""The gallery's views as PNG files."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import Final
+
+import pygame
+
+from egm.screen.picture import Picture
+from egm.screen.theme import load_theme
+from egm.screen.top import TopPicture
+from egm.screen.web import fitting
+from paytables import Game
+from tools.dev.gallery import game_scenes, game_view, kinds
+from tools.dev.gallery.machine import machine_scenes
+
+#: The windows the machine is shown in: a cabinet's, a laptop's, an upright cabinet's, a telephone's.
+SIZES: Final = ((1920, 1080), (1280, 720), (1080, 1920), (390, 844))
+#: The scenes that the top screen is shown in, too.
+ABOVE: Final = frozenset(
+    {"idle", "attract", "big-win-rolling", "levels-won", "handpay-jackpot", "out-of-service", "door"}
+)
+
+
+def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int]]) -> Iterator[Path]:
+    """Draw every scene as a window of each size (pixels) shows it; yields each file. The clock is UTC."""
+    pygame.display.init()
+    pygame.font.init()
+    pygame.display.set_mode((8, 8))
+    theme = load_theme()
+    views = tuple(game_view(game) for game in games)
+    found = {game.id: kinds(game, theme) for game in games}
+    for size in sizes:
+        layout, scale = fitting(size, portrait=False)
+        picture = Picture(theme, scale=scale, layout=layout, timezone=UTC)
+        above = TopPicture(theme, scale=scale, layout=layout, timezone=UTC)
+        surface = pygame.Surface(picture.pixels).convert()
+        for language in ("en", "fr"):
+            scenes = [("machine", name, view) for name, view in machine_scenes(views, language, theme)]
+            for game in views:
+                scenes += [
+                    (game.id, name, view)
+                    for name, view in game_scenes(views, game, found[game.id], language, theme)
+                ]
+            for group, name, view in scenes:
+                place = f"{language}-{size[0]}x{size[1]}"
+                picture.draw(surface, view)
+                path = folder / f"{group}-{name}-{place}.png"
+                pygame.image.save(surface, path)
+                yield path
+                if name in ABOVE:
+                    above.draw(surface, view)
+                    path = folder / f"{group}-top-{name}-{place}.png"
+                    pygame.image.save(surface, path)
+                    yield path

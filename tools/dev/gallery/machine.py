@@ -1,0 +1,165 @@
+"""The scenes that are the machine's, whatever the game: starting, shut, paying, protecting, serviced."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from egm.kernel.messages import (
+    BenchReply,
+    GameView,
+    Handpay,
+    HostLock,
+    Notice,
+    PayOut,
+    PrizeInKind,
+    Protection,
+    Reminder,
+    Residual,
+    Session,
+    Tilt,
+)
+from egm.screen.hearing import heard_bench, lost
+from egm.screen.pressing import pressed
+from egm.screen.theme import Theme
+from egm.screen.view import Action, View
+from tools.dev.gallery import NOON, at_rest
+from tools.dev.gallery.pages import every_page, page_scenes
+
+
+def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
+    """Reminders, limits that were reached, and the page where a player sets them."""
+    kept = {
+        "protection": Protection(
+            clock=True, limits=True, help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
+        ),
+        "session": Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=3450, limit_minutes=60),
+    }
+    for kind, until in (
+        ("time", ""),
+        ("spend", ""),
+        ("time_limit", "2026-11-21T17:20:00+00:00"),
+        ("spend_limit", ""),
+    ):
+        reminder = Reminder.model_validate(
+            {"kind": kind, "minutes": 65, "spent_cents": 3450, "until_utc": until}
+        )
+        goes = ("acknowledge",) if kind in {"time", "spend"} else ()
+        accepts = (*goes, "cash_out", "language", "service")
+        rest = at_rest(games, games[0], language, reminder=reminder, accepts=accepts, **kept)
+        yield f"reminder-{kind}", rest
+    rest = at_rest(games, games[0], language, accepts=("limit", "language", "service"), **kept)
+    view, _ = pressed(rest, Action("help"), theme)
+    yield "limits", replace(view, sheet=-1)
+    yield "help-line", replace(view, sheet=-2)
+
+
+def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
+    """The scenes that are the machine's, whatever the game."""
+    game = games[0]
+
+    def stopped(**changes: Any) -> View:
+        return at_rest(games, game, language, accepts=("language", "service"), **changes)
+
+    rest = at_rest(games, game, language)
+    yield "boot", View(now=1.2)
+    yield "self-test", stopped(state="self_test")
+    yield "link-lost", lost(rest)
+    yield "games", pressed(rest, Action("games"), theme)[0]
+    for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
+        yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
+    hamper = PrizeInKind(
+        id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000
+    )
+    for name, more in (("delivered", {}), ("or-cash", {"amount_cents": 1850, "cash_instead": True})):
+        told = {"kind": "merchandise", "amount_cents": 0, "prizes": (hamper,), **more}
+        yield f"handpay-prize-{name}", stopped(state="handpay", handpay=Handpay.model_validate(told))
+    for way in ("ticket", "coins", "aft"):
+        paying = stopped(state="paying", paying=PayOut(way=way, amount_cents=4725))
+        yield f"paying-{way}", replace(paying, now=101.5, scene_at=100.0)
+    yield from _locked(stopped)
+    yield from _credit(games, game, language)
+    yield from _money(games, game, language)
+    for name, cash_out in (("transfer", False), ("cash-out", True)):
+        lock = HostLock(host="main", cash_out=cash_out, until_utc="2026-11-21T17:05:08+00:00")
+        yield f"locked-{name}", replace(stopped(state="locked", lock=lock), now=101.5, scene_at=100.0)
+    yield from _protected(games, language, theme)
+    yield from page_scenes(stopped(), every_page(), theme)
+    yield "drawer", _drawer(rest)
+    yield (
+        "refused",
+        at_rest(games, game, language, notices=(Notice(code="refused.bet_is_covered", severity="warning"),)),
+    )
+
+
+def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
+    """Doors, tilts and memory."""
+    yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
+    for code, by in (
+        ("io_board.communication", "self"),
+        ("bill_acceptor.disputed", "attendant"),
+        ("game_defective", "technician"),
+    ):
+        tilt = Tilt.model_validate({"code": code, "since": NOON, "cleared_by": by})
+        yield f"tilt-{by}", stopped(state="tilt", tilts=(tilt,))
+    tilts = [
+        Tilt.model_validate({"code": code, "since": NOON, "cleared_by": by})
+        for code, by in (
+            ("ticket_printer.paper_out", "attendant"),
+            ("hopper.hopper_empty", "attendant"),
+            ("bill_acceptor.stacker_full", "technician"),
+        )
+    ]
+    yield "tilt-several", stopped(state="tilt", tilts=tuple(tilts))
+    memory = Tilt(code="memory_damaged", since=NOON, cleared_by="memory_clear")
+    yield "tilt-memory", stopped(state="tilt", tilts=(memory,))
+    yield "out-of-service", stopped(state="out_of_service")
+
+
+def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
+    """Machines shut for a reason, and value on its way."""
+    for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
+        closed = (Notice(code=code, severity="warning"),)
+        accepts = ("cash_out", "language")
+        out = at_rest(games, game, language, state="out_of_service", accepts=accepts, notices=closed)
+        yield f"out-{code.partition('.')[2]}", out
+    for code in ("bill_accepted", "ticket_accepted", "coins_accepted", "ticket_printed", "ticket_returned"):
+        values: dict[str, int | str] = {} if code == "ticket_returned" else {"amount_cents": 2000}
+        moved = at_rest(games, game, language, notices=(Notice(code=code, values=values),))
+        yield f"value-{code}", replace(moved, now=101.2)
+
+
+def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
+    """Credit of several kinds, and a rest that buys nothing."""
+    yield "credit-restricted", at_rest(games, game, language, credit_cents=1500, restricted_cents=1500)
+    kinds = {"credit_cents": 123450, "restricted_cents": 100000, "nonrestricted_cents": 2500}
+    yield "credit-promotional", at_rest(games, game, language, **kinds)
+    accepts = ("language", "service", "residual")
+    rest = {"credit_cents": 3, "residual": Residual(amount_cents=3), "accepts": accepts}
+    yield "residual", at_rest(games, game, language, **rest)
+    staked = Residual(amount_cents=3, prize_cents=5)
+    yield "residual-played", at_rest(games, game, language, **{**rest, "residual": staked})
+    closed = (Notice(code="disabled.host", severity="warning"),)
+    shut = {"state": "out_of_service", "notices": closed, **rest}
+    yield "residual-out", at_rest(games, game, language, **shut)
+
+
+def _drawer(rest: View) -> View:
+    """The drawer of a bench with every kind of device."""
+    bench: dict[str, dict[str, Any]] = {
+        "bill": {
+            "inside_cents": 0,
+            "powered": True,
+            "status": "idle",
+            "stuck": None,
+            "jams_next": False,
+            "notes_cents": [100, 500, 1000, 2000, 5000, 10000],
+        },
+        "coins": {"coins_cents": [5, 10, 25, 100]},
+        "printer": {
+            "ticket_in_path": False,
+            "printed": [{"barcode": "001234567890123456", "barcode_complete": True}],
+        },
+        "io": {"doors_open": ["belly"], "keys_on": ["operator"], "tower": ["service"]},
+    }
+    out = replace(rest, with_bench=True, drawer_since=90.0, bench_linked=True, bench=bench, now=101.0)
+    return heard_bench(out, BenchReply(ok=True, text="2000 cents goes in"))

@@ -1,0 +1,131 @@
+"""A moving picture of a game as it is played: real draws from the generator, the frames a player sees."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC
+from pathlib import Path
+from typing import Final
+
+import pygame
+from PIL import Image
+
+from egm.kernel.messages import GameView, Play
+from egm.screen.hearing import heard
+from egm.screen.layout import LANDSCAPE
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from egm.screen.theme import Theme, load_theme
+from egm.screen.view import Action, View, times
+from paytables import Choice, Draw, Game, Outcome
+from tools.dev.gallery import UNIT_CENTS, at_rest, game_view, snapshot
+
+#: Games looked at for one worth showing.
+_TRIES: Final = 4000
+_REST_SECONDS: Final = 1.0
+
+
+class PreviewError(Exception):
+    """No preview could be made: says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """How the preview is made: its size as a share of 1920 x 1080, its pace, its length at most."""
+
+    scale: float = 0.42
+    frames_per_second: int = 15
+    seconds_most: float = 18.0
+    quality: int = 62
+
+
+def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
+    """The first game played that wins well and whose show is not too long. Raises :class:`PreviewError`."""
+    bet = max(game.bet_options)
+    view_of = game_view(game)
+    rest = at_rest((view_of,), view_of, "en")
+    for _ in range(_TRIES):
+        play = game.play(game.wager(bet), draw)
+        try:
+            asked = next(play)
+            while True:
+                asked = play.send(Choice(asked.options[0]))
+        except StopIteration as ended:
+            outcome: Outcome = ended.value
+        if theme.celebration(outcome.win_credits, bet) < 2:
+            continue
+        line = times(told(rest, view_of, outcome), theme)
+        if line is not None and line.done < film.seconds_most - 2 * _REST_SECONDS:
+            return outcome
+    raise PreviewError(f"{game.id}: none of {_TRIES} games was worth showing")
+
+
+def told(view: View, game: GameView, outcome: Outcome) -> View:
+    """The view when the machine has told the outcome of a game."""
+    bet = max(game.bet_options)
+    playing = snapshot(game, "en", state="playing", accepts=("language",), credit_cents=_credit(game))
+    play = Play(
+        play_id="preview",
+        game_id=game.id,
+        bet_credits=bet,
+        win_credits=outcome.win_credits,
+        win_cents=outcome.win_credits * UNIT_CENTS,
+        display=outcome.to_json()["display"],
+    )
+    return heard(heard(view, playing), play)
+
+
+def _start_cents(game: GameView) -> int:
+    """The credit before the game: a twenty, or enough for some bets."""
+    return max(20_00, 4 * max(game.bet_options) * UNIT_CENTS)
+
+
+def _credit(game: GameView) -> int:
+    return _start_cents(game) - max(game.bet_options) * UNIT_CENTS
+
+
+def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterator[View]:
+    """Every frame's view: at rest, PLAY pressed, the game, its win, at rest with the win."""
+    step = 1 / film.frames_per_second
+    rest = at_rest((game,), game, "en", credit_cents=_start_cents(game))
+    now = rest.now
+    while now < rest.now + _REST_SECONDS:
+        yield replace(rest, now=now)
+        now += step
+    view, _ = pressed(replace(rest, now=now), Action("play"), theme)
+    view = told(view, game, outcome)
+    line = times(view, theme)
+    assert line is not None
+    end = now + line.done
+    while now < end:
+        yield replace(view, now=now)
+        now += step
+    win = outcome.win_credits * UNIT_CENTS
+    after = heard(
+        replace(view, now=now), snapshot(game, "en", credit_cents=_credit(game) + win, win_cents=win)
+    )
+    end = now + 2 * _REST_SECONDS
+    while now < end:
+        yield replace(after, now=now)
+        now += step
+
+
+def film_of(game: Game, draw: Draw, path: Path, film: Film) -> int:
+    """Play, draw and write an animated WebP; returns its size in bytes. Raises :class:`PreviewError`."""
+    pygame.display.init()
+    pygame.font.init()
+    pygame.display.set_mode((8, 8))
+    theme = load_theme()
+    outcome = worth_showing(game, draw, theme, film)
+    picture = Picture(theme, scale=film.scale, layout=LANDSCAPE, timezone=UTC)
+    surface = pygame.Surface(picture.pixels)
+    frames: list[Image.Image] = []
+    for view in scenes(game_view(game), outcome, theme, film):
+        picture.draw(surface, view)
+        frames.append(Image.frombytes("RGB", picture.pixels, pygame.image.tobytes(surface, "RGB")))
+    data = io.BytesIO()
+    pace = round(1000 / film.frames_per_second)
+    options = {"duration": pace, "loop": 0, "quality": film.quality, "method": 4}
+    frames[0].save(data, "WEBP", save_all=True, append_images=frames[1:], **options)
+    path.write_bytes(data.getvalue())
+    return len(data.getvalue())

@@ -1,0 +1,53 @@
+"""Sheets for game designers: every symbol that is drawn, by its name, and one game as it stands at rest."""
+
+from datetime import UTC
+from pathlib import Path
+from typing import Final
+
+import pygame
+
+from egm.screen.art.symbols import DRAWINGS, draw_symbol
+from egm.screen.picture import Picture
+from egm.screen.theme import Theme, load_theme
+from paytables import Game
+from tools.dev.gallery import at_rest, game_view
+
+_CELL: Final = 128
+_COLUMNS: Final = 10
+_NAME: Final = 26
+_GROUND: Final = (24, 20, 44)
+
+
+def _start() -> Theme:
+    pygame.display.init()
+    pygame.font.init()
+    pygame.display.set_mode((8, 8))
+    return load_theme()
+
+
+def symbol_sheet(path: Path) -> int:
+    """Draw every symbol with its name into a PNG file; returns how many there are."""
+    theme = _start()
+    rows = -(-len(DRAWINGS) // _COLUMNS)
+    sheet = pygame.Surface((_COLUMNS * _CELL, rows * (_CELL + _NAME)))
+    sheet.fill(_GROUND)
+    font = pygame.font.Font(str(theme.fonts["strong"]), 17)
+    for number, name in enumerate(sorted(DRAWINGS)):
+        x, y = number % _COLUMNS * _CELL, number // _COLUMNS * (_CELL + _NAME)
+        drawn = draw_symbol(name, name, (_CELL - 16, _CELL - 16))
+        sheet.blit(drawn, (x + 8, y + 8), special_flags=pygame.BLEND_PREMULTIPLIED)
+        words = font.render(name, True, (240, 236, 255))
+        sheet.blit(words, (x + (_CELL - words.get_width()) // 2, y + _CELL))
+    pygame.image.save(sheet, path)
+    return len(DRAWINGS)
+
+
+def still(game: Game, path: Path, scale: float) -> tuple[int, int]:
+    """Draw a game as it waits for its player into a PNG file; returns its pixels."""
+    theme = _start()
+    shown = game_view(game)
+    picture = Picture(theme, scale=scale, timezone=UTC)
+    surface = pygame.Surface(picture.pixels).convert()
+    picture.draw(surface, at_rest((shown,), shown, "en"))
+    pygame.image.save(surface, path)
+    return picture.pixels

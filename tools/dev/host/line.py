@@ -1,0 +1,151 @@
+"""The host's end of the wire: a request out, whatever answers in, all of it recorded.
+
+The first byte of each message carries the wakeup bit. A real UART sends it by switching between mark and
+space parity, draining in between; a line without a ninth bit (a TCP serial server) sends plain bytes; and a
+pseudo-terminal can carry what a Linux UART in the machine would have delivered for it (``FF 00 xx``), so
+that the machine's own ninth-bit decoder is exercised.
+"""
+
+import os
+import termios
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import serial
+
+from egm.errors import PeerError
+from tools.dev.host.trace import Recorder, Side
+
+BAUD: Final = 19_200
+_PTY_MAJORS: Final = range(136, 144)
+_CHUNK: Final = 512
+
+
+class Wire(StrEnum):
+    """How the wakeup bit travels."""
+
+    PARITY = "parity"
+    """Mark and space parity of a real UART."""
+    MARKED = "marked"
+    """Bytes as a receiving UART marks them: for a machine that listens strictly on a pseudo-terminal."""
+    PLAIN = "plain"
+    """Not at all: for a machine that listens leniently."""
+
+
+class HostLineError(PeerError):
+    """The host's port cannot be used: which, and why."""
+
+
+def wire_for(port: str) -> Wire:
+    """The wire a port most likely wants: a machine hears its own pseudo-terminal strictly unless told."""
+    if "://" in port:
+        return Wire.PLAIN
+    try:
+        major = os.major(Path(port).stat().st_rdev)
+    except OSError as error:
+        raise HostLineError(f"{port}: {error.strerror}") from error
+    return Wire.MARKED if major in _PTY_MAJORS else Wire.PARITY
+
+
+def marked(message: bytes) -> bytes:
+    """What a UART with INPCK and PARMRK would deliver of a message whose first byte has wrong parity."""
+    return b"\xff\x00" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")
+
+
+class HostLine:
+    """An open port. One exchange at a time, from one thread."""
+
+    def __init__(
+        self,
+        port: str,
+        wire: Wire | None = None,
+        *,
+        recorder: Recorder | None = None,
+        answer_seconds: float = 0.1,
+        gap_seconds: float = 0.01,
+    ) -> None:
+        """Open ``port``, a path or a pyserial URL. Raises :class:`HostLineError`.
+
+        ``answer_seconds``: how long an answer's first byte is waited for (the standard gives the machine
+        20 ms; a USB adapter or a network adds its own). ``gap_seconds``: silence that ends an answer.
+        """
+        self.port = port
+        self.wire = wire or wire_for(port)
+        self._recorder = recorder
+        self._answer_seconds = answer_seconds
+        self._gap_seconds = gap_seconds
+        #: Seconds from the last byte sent to the first of the answer, of the last exchange that had one.
+        self.latency_seconds = 0.0
+        local: dict[str, bool] = {} if "://" in port else {"exclusive": True}
+        parity = serial.PARITY_SPACE if self.wire is Wire.PARITY else serial.PARITY_NONE
+        try:
+            self._serial = serial.serial_for_url(port, baudrate=BAUD, parity=parity, timeout=0, **local)
+        except (serial.SerialException, OSError, ValueError, termios.error) as error:
+            raise HostLineError(f"{port}: cannot be opened: {error}") from error
+
+    def close(self) -> None:
+        """Give the port back."""
+        with suppress(OSError, serial.SerialException):
+            self._serial.close()
+
+    def send(self, message: bytes, *, wake: bool = True) -> None:
+        """Send a message; ``wake`` marks its first byte. Raises :class:`HostLineError`."""
+        try:
+            if not wake or self.wire is Wire.PLAIN:
+                self._serial.write(message)
+            elif self.wire is Wire.MARKED:
+                self._serial.write(marked(message))
+            else:
+                self._serial.parity = serial.PARITY_MARK
+                self._serial.write(message[:1])
+                self._serial.flush()  # a parity changed under a byte still leaving would change that byte
+                self._serial.parity = serial.PARITY_SPACE
+                self._serial.write(message[1:])
+            self._serial.flush()
+        except (serial.SerialException, OSError, termios.error) as error:
+            raise HostLineError(f"{self.port}: cannot be written: {error}") from error
+        if self._recorder is not None:
+            self._recorder.record(Side.HOST, message, wake=wake)
+
+    def exchange(self, message: bytes, is_whole: Callable[[bytes], bool]) -> bytes:
+        """Send a message and return its answer: until ``is_whole``, or silence. Raises HostLineError."""
+        self.listen(0.0)
+        self.send(message)
+        sent = time.monotonic()
+        answer = self._receive(self._answer_seconds)
+        if answer:
+            self.latency_seconds = time.monotonic() - sent
+        while answer and not is_whole(answer):
+            more = self._receive(self._gap_seconds)
+            if not more:
+                break
+            answer += more
+        return answer
+
+    def listen(self, seconds: float) -> bytes:
+        """What arrives unasked: a machine that has seen no poll sends its address."""
+        deadline = time.monotonic() + seconds
+        heard = b""
+        while True:
+            more = self._receive(max(0.0, deadline - time.monotonic()))
+            heard += more
+            if not more:
+                return heard
+
+    def _receive(self, seconds: float) -> bytes:
+        """Whatever comes next, waiting at most so long for its first byte."""
+        try:
+            self._serial.timeout = seconds
+            data: bytes = self._serial.read(1)
+            if data:
+                self._serial.timeout = 0
+                data += self._serial.read(_CHUNK)
+        except (serial.SerialException, OSError, termios.error) as error:
+            raise HostLineError(f"{self.port}: cannot be read: {error}") from error
+        if data and self._recorder is not None:
+            self._recorder.record(Side.MACHINE, data)
+        return data

@@ -1,0 +1,269 @@
+"""The polls that read meters and what the machine is (protocol tables 1.6 and 1.7)."""
+
+from typing import Final
+
+from tools.dev.host import codes
+from tools.dev.host.fields import Counted, Field, Kind, Many, Rest, Sized, Sizes
+from tools.dev.host.poll import (
+    DATE,
+    DENOMINATION,
+    GAME,
+    METER_NAMES,
+    TIME,
+    A,
+    B,
+    K,
+    M,
+    Poll,
+    R,
+    bcd,
+    coded,
+    count_meters,
+    credit_meters,
+    flags,
+    lsb,
+)
+
+_IDENTITY: Final = (
+    Field("game_id", 2, Kind.TEXT),
+    Field("additional_id", 3, Kind.TEXT),
+    DENOMINATION,
+    lsb("max_bet", 1, "credits"),
+    lsb("progressive_group", 1),
+    lsb("game_options", 2),
+    Field("paytable_id", 6, Kind.TEXT),
+    Field("base_percent", 4, Kind.TEXT),
+)
+_HANDPAY: Final = (
+    lsb("progressive_group", 1),
+    coded("level", codes.HANDPAY_LEVELS),
+    bcd("amount", 5),
+    bcd("partial_pay", 2),
+    coded("reset_id", {0: "attendant only", 1: "reset to credits possible"}),
+    Field("unused", 10, Kind.RAW),
+)
+_CODE_1: Final = Field("code", 1, Kind.BINARY, names=METER_NAMES)
+_CODE_2: Final = Field("code", 2, Kind.BINARY, names=METER_NAMES)
+_READ_METERS: Final = Many("meters", (_CODE_2, Counted("value", Kind.BCD)))
+_ONE_METER: Final = {
+    0x10: ("cancelled credits", "credits"),
+    0x11: ("coin in", "credits"),
+    0x12: ("coin out", "credits"),
+    0x13: ("drop", "credits"),
+    0x14: ("jackpot", "credits"),
+    0x15: ("games played", ""),
+    0x16: ("games won", ""),
+    0x17: ("games lost", ""),
+    0x1A: ("current credits", "credits"),
+    0x20: ("value of bills", "whole currency units"),
+    0x2A: ("true coin in", ""),
+    0x2B: ("true coin out", ""),
+    0x2C: ("hopper level", ""),
+    0x46: ("credits from bills", "credits"),
+    0x47: ("credits from external coin acceptor", "credits"),
+    0x49: ("bills in stacker", ""),
+    0x4A: ("value of bills in stacker", "credits"),
+}
+
+
+def plain_rows() -> tuple[Poll, ...]:
+    """Make the rows that differ only by name: single meters, bill counts, tournament and extended meters."""
+    meters = (
+        Poll(code, name, R, (), (bcd("value", 4, unit),), A) for code, (name, unit) in _ONE_METER.items()
+    )
+    bills = (
+        Poll(code, f"bills of {codes.BILLS[bill]} accepted", R, (), (bcd("value", 4),), A)
+        for code, bill in codes.BILL_POLLS.items()
+    )
+    tournament = (
+        Poll(code, f"tournament {name}", M, (GAME,), (GAME, bcd("value", 4)), K)
+        for code, name in zip(range(0x95, 0x99), codes.TOURNAMENT, strict=True)
+    )
+    extended = (
+        Poll(
+            code,
+            "extended meters",
+            M,
+            (Sized((GAME, Many("codes", (_CODE_2,)))),),
+            (Sized((GAME, _READ_METERS)),),
+            A,
+        )
+        for code in (0x6F, 0xAF)
+    )
+    return (*meters, *bills, *tournament, *extended)
+
+
+#: Reading meters and what the machine is (1.6, 1.7).
+READING: Final = (
+    Poll(
+        0x0F,
+        "six meters",
+        R,
+        (),
+        (
+            *credit_meters("cancelled_credits", "coin_in", "coin_out", "drop", "jackpot"),
+            *count_meters("games_played"),
+        ),
+        A,
+    ),
+    Poll(0x18, "games since", R, (), (bcd("since_power_up", 2), bcd("since_door_closed", 2)), A),
+    Poll(
+        0x19,
+        "five meters",
+        R,
+        (),
+        (*credit_meters("coin_in", "coin_out", "drop", "jackpot"), *count_meters("games_played")),
+        A,
+    ),
+    Poll(0x1B, "hand-pay information", R, (), _HANDPAY, A),
+    Poll(
+        0x1C,
+        "eight meters",
+        R,
+        (),
+        (
+            *credit_meters("coin_in", "coin_out", "drop", "jackpot"),
+            *count_meters("games_played", "games_won", "door_opened", "power_reset"),
+        ),
+        A,
+    ),
+    Poll(0x1E, "bill counts", R, (), count_meters("of_1", "of_5", "of_10", "of_20", "of_50", "of_100"), A),
+    Poll(0x1F, "identity", R, (), _IDENTITY, A),
+    Poll(0x2D, "hand-paid cancelled credits", M, (GAME,), (GAME, *credit_meters("value")), A),
+    Poll(
+        0x2F,
+        "selected meters",
+        M,
+        (Sized((GAME, Many("codes", (_CODE_1,)))),),
+        (
+            Sized(
+                (
+                    GAME,
+                    Many("meters", (_CODE_1, Sizes("value", "code", codes.METER_SIZES))),
+                )
+            ),
+        ),
+        A,
+    ),
+    Poll(
+        0x48,
+        "last bill",
+        R,
+        (),
+        (
+            Field("country", 1, Kind.BCD, names=codes.COUNTRIES),
+            Field("bill", 1, Kind.BCD, names=codes.BILLS),
+            bcd("count", 4),
+        ),
+        A,
+    ),
+    Poll(
+        0x4F,
+        "hopper status",
+        R,
+        (),
+        (Sized((coded("status", codes.HOPPER_STATUS), lsb("percent_full", 1), bcd("level", 4))),),
+        A,
+    ),
+    Poll(0x51, "games implemented", R, (), (bcd("games", 2),), A),
+    Poll(
+        0x52,
+        "game meters",
+        M,
+        (GAME,),
+        (GAME, *credit_meters("coin_in", "coin_out", "jackpot"), *count_meters("games_played")),
+        A,
+    ),
+    Poll(0x53, "game identity", M, (GAME,), (GAME, *_IDENTITY), A),
+    Poll(
+        0x54,
+        "version and serial",
+        R,
+        (),
+        (Sized((Field("version", 3, Kind.TEXT), Rest("serial", Kind.TEXT))),),
+        A,
+    ),
+    Poll(0x55, "selected game", R, (), (GAME,), A),
+    Poll(0x56, "enabled games", R, (), (Sized((lsb("count", 1), Many("games", (GAME,), "count"))),), A),
+    Poll(0x7E, "date and time", R, (), (DATE, TIME), A),
+    Poll(0x8E, "card hand", R, (), (lsb("hand", 1), Field("cards", 5, Kind.RAW)), K),
+    Poll(0x8F, "physical reel stops", R, (), (Field("stops", 9, Kind.RAW),), A),
+    Poll(
+        0x99,
+        "tournament meters",
+        M,
+        (GAME,),
+        (GAME, *(bcd(name.replace(" ", "_"), 4) for name in codes.TOURNAMENT)),
+        K,
+    ),
+    Poll(
+        0x9A,
+        "legacy bonus meters",
+        M,
+        (GAME,),
+        (GAME, *credit_meters("deductible", "nondeductible", "wager_match")),
+        A,
+    ),
+    Poll(
+        0xA0,
+        "enabled features",
+        M,
+        (GAME,),
+        (
+            GAME,
+            flags("features1", 1, codes.FEATURES_1),
+            flags("features2", 1, codes.FEATURES_2),
+            flags("features3", 1, codes.FEATURES_3),
+            Field("reserved", 3, Kind.RAW),
+        ),
+        A,
+    ),
+    Poll(0xA4, "cash-out limit", M, (GAME,), (GAME, bcd("limit", 2)), K),
+    Poll(0xB1, "player denomination", R, (), (DENOMINATION,), B),
+    Poll(
+        0xB2,
+        "player denominations",
+        R,
+        (),
+        (Sized((lsb("count", 1), Many("denominations", (DENOMINATION,), "count"))),),
+        B,
+    ),
+    Poll(0xB3, "token denomination", R, (), (DENOMINATION,), A),
+    Poll(
+        0xB4,
+        "wager category",
+        M,
+        (GAME, bcd("category", 2)),
+        (
+            Sized(
+                (
+                    GAME,
+                    bcd("category", 2),
+                    Field("payback", 4, Kind.TEXT),
+                    Counted("coin_in", Kind.BCD, "credits"),
+                )
+            ),
+        ),
+        A,
+    ),
+    Poll(
+        0xB5,
+        "extended game identity",
+        M,
+        (GAME,),
+        (
+            Sized(
+                (
+                    GAME,
+                    bcd("max_bet", 2),
+                    lsb("progressive_group", 1),
+                    lsb("levels", 4),
+                    Counted("name"),
+                    Counted("paytable_name"),
+                    bcd("wager_categories", 2),
+                )
+            ),
+        ),
+        A,
+    ),
+)

@@ -1,0 +1,145 @@
+"""``python -m tools.dev.mutants``: take away what each requirement asks for in turn; say what none missed."""
+
+import hashlib
+import json
+import queue
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from tools.cli.terminal import echo
+from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, collect
+from tools.dev.conformance.requirements import ROOT, Requirements, RequirementsError, load
+from tools.dev.mutants.scratch import Scratch
+from tools.dev.mutants.trial import Outcome, Trial, Verdict, trials, tried
+
+#: what earlier trials came to; a trial whose change, file and tests are the same is not run again
+MEMORY: Final = ROOT / "build" / "mutants.json"
+_WORKERS: Final = 2
+_LIMIT_SECONDS: Final = 300.0
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--row", "names", multiple=True, help="Only this row (J-04), clause (J-04:b) or mutant (J-04/2)."
+)
+@click.option("--all", "every", is_flag=True, help="Also rows that no regulation asks for by name.")
+@click.option("--fresh", is_flag=True, help="Try those again whose change, file and tests are as last time.")
+@click.option("--limit", default=_LIMIT_SECONDS, show_default=True, help="Seconds one run of tests may take.")
+@click.option("--workers", default=_WORKERS, show_default=True, help="Trials at once.")
+def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, workers: int) -> None:
+    """Take away the behaviour of each requirement of a regulation in turn: the tests that show it must fail.
+
+    Exits with 1 if one survives, has no quick test, or cannot be tried.
+    """
+    try:
+        requirements = load()
+        evidence = collect(requirements)
+    except (RequirementsError, EvidenceError) as error:
+        raise click.ClickException(str(error)) from error
+    found = [
+        trial
+        for trial in trials(requirements, evidence, regulation=not every)
+        if not names or {trial.name, trial.name.partition("/")[0], trial.row.id} & set(names)
+    ]
+    if not found:
+        raise click.ClickException(f"no such mutant: {', '.join(names)}")
+    outcomes = _run(found, workers=workers, limit=limit, fresh=fresh)
+    _report(found, outcomes)
+    complaints: list[str] = []
+    if not names:
+        complaints = [text for row in requirements.rows.values() for text in evidence.complaints(row)]
+        echo("".join(f"{text}\n" for text in complaints) + counts(requirements, evidence, found, outcomes))
+    if complaints or any(outcome.verdict is not Verdict.KILLED for outcome in outcomes.values()):
+        raise SystemExit(1)
+
+
+def counts(
+    requirements: Requirements, evidence: Evidence, found: Iterable[Trial], outcomes: Mapping[str, Outcome]
+) -> str:
+    """How many rows are shown, in part and not yet; and of those of regulations, how many trials bear out."""
+    rows = tuple(requirements.rows.values())
+    lines = []
+    for title, chosen in (
+        ("all rows", rows),
+        ("rows of regulations", [row for row in rows if row.regulation]),
+    ):
+        states = Counter(evidence.status(row) for row in chosen)
+        lines.append(
+            f"{title}: {len(chosen)}; " + ", ".join(f"{states[status]} {status}" for status in Status)
+        )
+    verdicts: dict[str, set[Verdict]] = {}
+    for trial in found:
+        verdicts.setdefault(trial.row.id, set()).add(outcomes[trial.name].verdict)
+    green = [row for row, seen in verdicts.items() if seen != {Verdict.KILLED}]
+    lines.append(
+        f"rows tried: {len(verdicts)}; {len(verdicts) - len(green)} fail without their behaviour, "
+        f"{len(green)} do not{': ' if green else ''}{', '.join(green)}"
+    )
+    return "\n".join(lines)
+
+
+def _run(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> dict[str, Outcome]:
+    memory: dict[str, dict[str, Any]] = json.loads(MEMORY.read_text()) if MEMORY.exists() else {}
+    outcomes: dict[str, Outcome] = {}
+    waiting: list[Trial] = []
+    digests = {trial.name: _digest(trial) for trial in found}  # of the tree as it is copied
+    for trial in found:
+        last = memory.get(trial.name, {})
+        if fresh or last.get("digest") != digests[trial.name] or last["verdict"] == Verdict.ERROR:
+            waiting.append(trial)
+        else:
+            outcomes[trial.name] = Outcome(
+                verdict=Verdict(last["verdict"]), by=last["by"], seconds=last["seconds"]
+            )
+    if not waiting:
+        return outcomes
+    MEMORY.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(workers) as pool:
+        scratches: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
+        for number in range(min(workers, len(waiting))):
+            (Path(folder) / str(number)).mkdir()
+            scratches.put(Scratch(ROOT, Path(folder) / str(number)))
+
+        def one(trial: Trial) -> Outcome:
+            scratch = scratches.get()
+            try:
+                return tried(trial, scratch, limit, memory.get(trial.name, {}).get("by", ""))
+            finally:
+                scratches.put(scratch)
+
+        running = {pool.submit(one, trial): trial for trial in waiting}
+        for done in as_completed(running):
+            trial, outcome = running[done], done.result()
+            outcomes[trial.name] = outcome
+            memory[trial.name] = {**asdict(outcome), "digest": digests[trial.name]}
+            MEMORY.write_text(json.dumps(memory, indent=1, sort_keys=True))
+            echo(f"{len(outcomes)}/{len(found)} {trial.name} {outcome.verdict}", err=True)
+    return outcomes
+
+
+def _digest(trial: Trial) -> str:
+    """What a trial hangs on, as far as it can be named: its change, the file changed, its tests."""
+    state = hashlib.sha256(repr((trial.mutant, trial.tests)).encode())
+    for file in sorted({trial.mutant.file, *(test.file for test in trial.tests)}):
+        path = ROOT / file
+        state.update(path.read_bytes() if path.exists() else b"")
+    return state.hexdigest()
+
+
+def _report(found: Iterable[Trial], outcomes: Mapping[str, Outcome]) -> None:
+    for trial in found:
+        outcome = outcomes[trial.name]
+        echo(f"{trial.name:<9} {outcome.verdict:<9} {outcome.seconds:5.0f} s  {outcome.by}")
+        if outcome.verdict is not Verdict.KILLED:
+            echo(f"{'':10}taken away: {trial.mutant.takes_away} ({trial.mutant.file})")
+
+
+if __name__ == "__main__":
+    main()

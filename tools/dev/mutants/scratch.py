@@ -1,0 +1,116 @@
+"""A copy of the checkout that tests run in, with one behaviour taken away at a time."""
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tools.dev.conformance.requirements import Mutant
+
+#: what of a checkout no test of the product reads
+_LEFT_OUT: Final = (".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "build", "dist", "*.egg-info")
+#: pytest's exit code of a run cut off at its limit, as ``timeout(1)`` gives it
+OVER_THE_LIMIT: Final = 124
+
+#: each change gets a time of its own: Python takes compiled code for fresh where time and size agree
+_SECONDS = itertools.count(int(time.time()))
+
+
+class MutantError(Exception):
+    """A mutant that cannot be tried; the message names its file and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a run of pytest ended: its exit code, what it printed, and how long it took."""
+
+    code: int
+    output: str
+    seconds: float
+
+
+def changed(mutant: Mutant, root: Path) -> str:
+    """The text of the mutant's file with its behaviour taken away.
+
+    Raises :class:`MutantError` unless the mutant's text stands in the file exactly once.
+    """
+    try:
+        text = (root / mutant.file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise MutantError(f"{mutant.file}: {error.strerror}") from error
+    if (found := text.count(mutant.text)) != 1:
+        raise MutantError(
+            f"{mutant.file} holds the text to be taken away {found} times, not once: {mutant.text!r}"
+        )
+    result = text.replace(mutant.text, mutant.becomes)
+    if mutant.file.endswith(".py"):
+        try:
+            compile(result, mutant.file, "exec")
+        except SyntaxError as error:
+            raise MutantError(f"{mutant.file} would not be Python: {error}") from error
+    return result
+
+
+class Scratch:
+    """A copy of the checkout at ``root`` in ``folder``; what its tests start imports the copy too."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.root = folder / "tree"
+        shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*_LEFT_OUT), symlinks=True)
+        self._temporary = folder / "tmp"
+        self._temporary.mkdir()
+        self._environment = os.environ | {
+            "PYTHONPATH": str(self.root),
+            "TMPDIR": str(self._temporary),
+            "SDL_VIDEODRIVER": "dummy",
+            "SDL_AUDIODRIVER": "dummy",
+        }
+
+    @contextmanager
+    def without(self, mutant: Mutant) -> Iterator[None]:
+        """Take the mutant's behaviour away for the time of the block. Raises :class:`MutantError`."""
+        path = self.root / mutant.file
+        text, whole = changed(mutant, self.root), path.read_text(encoding="utf-8")
+        self._write(path, text)
+        try:
+            yield
+        finally:
+            self._write(path, whole)
+
+    def pytest(self, tests: Sequence[str], limit_seconds: float) -> Run:
+        """Run these tests up to the first that fails, at most so long; what they started ends with them."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-m", "not slow", "--tb=short"]
+        command += ["-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+        started = time.monotonic()
+        with subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                output, _ = process.communicate(timeout=limit_seconds)
+                code = process.returncode
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                output, code = process.communicate()[0], OVER_THE_LIMIT
+        for left in self._temporary.iterdir():
+            shutil.rmtree(left, ignore_errors=True)
+        return Run(code, output, time.monotonic() - started)
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        path.write_text(text, encoding="utf-8")
+        moment = next(_SECONDS)
+        os.utime(path, (moment, moment))

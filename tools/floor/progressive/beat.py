@@ -1,0 +1,84 @@
+"""The heartbeat of a sign: once a second it tells the controller what stands on it (Québec by-law, s.91).
+
+It beats only while the sign draws, so that a frozen picture is silent however well its network does.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
+
+from egm.progressive.definition import LevelId
+from egm.progressive.messages import MESSAGE_BYTES_MAX, ProgressiveMessageError
+from tools.floor.progressive.sign import Plate
+
+BEAT_NS: Final = 1_000_000_000
+_PLATES_MAX: Final = 256
+
+SignId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Stands(_Message):
+    """One level on the sign: the amount that stands there, minor units; None where it shows none."""
+
+    level: LevelId
+    amount_cents: Annotated[StrictInt, Field(ge=0)] | None = None
+
+
+class Beat(_Message):
+    """What stands on a sign now."""
+
+    type: Literal["beat"] = "beat"
+    sign: SignId
+    shown: Annotated[tuple[Stands, ...], Field(max_length=_PLATES_MAX)] = ()
+
+    @property
+    def dark(self) -> tuple[str, ...]:
+        """The levels it has a place for and shows no amount of."""
+        return tuple(each.level for each in self.shown if each.amount_cents is None)
+
+
+def read_beat(data: bytes) -> Beat:
+    """Read a beat. Raises ProgressiveMessageError."""
+    if len(data) > MESSAGE_BYTES_MAX:
+        raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
+    try:
+        return Beat.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "beat"
+        raise ProgressiveMessageError(f"{where}: {first['msg']} in {data[:80]!r}") from None
+
+
+@dataclass(slots=True)
+class Heart:
+    """Beats while a sign draws: ``drawn`` after each frame, ``due`` now and then."""
+
+    sign: str
+    _plates: tuple[Plate, ...] = ()
+    _drawn_ns: int | None = None
+    _beat_ns: int | None = None
+
+    def drawn(self, plates: tuple[Plate, ...], now_ns: int) -> None:
+        """A frame with these plates stands on the display."""
+        self._plates, self._drawn_ns = plates, now_ns
+
+    def due(self, now_ns: int) -> bytes | None:
+        """The beat to send now: once a second, and none while nothing is drawn."""
+        if self._drawn_ns is None or now_ns - self._drawn_ns > BEAT_NS:
+            return None
+        if self._beat_ns is not None and now_ns - self._beat_ns < BEAT_NS:
+            return None
+        self._beat_ns = now_ns
+        shown = tuple(
+            Stands(
+                level=plate.level,
+                amount_cents=None if plate.thousandths is None else plate.thousandths // 1000,
+            )
+            for plate in self._plates[:_PLATES_MAX]
+        )
+        return Beat(sign=self.sign, shown=shown).model_dump_json().encode()

@@ -1,0 +1,152 @@
+"""What moves on a controller's store: contributions, hits, what is given back or handed over.
+
+Each of these happens within the transaction of whatever caused it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from egm.errors import OperatorError
+from egm.progressive.messages import Claim, Contribution
+from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
+from tools.floor.progressive.records import ClaimRecord, LevelRecord
+from tools.floor.progressive.store import Session
+
+
+class BooksError(OperatorError):
+    """A record that is missing where an amount must go: says which level, and the amount."""
+
+
+class Books:
+    """The books of one controller; ``at`` is its time, as text."""
+
+    def __init__(self, mysteries: Mysteries, at: Callable[[], str]) -> None:
+        self._mysteries = mysteries
+        self._at = at
+
+    def grow(self, session: Session, record: LevelRecord, made: Contribution) -> None:
+        """Add a wager; one that comes late to a level given up goes on to whoever has what it held."""
+        grown = record.level.contribute(made.wager_cents)
+        if not record.successor:
+            self._play_for(session, replace(record, level=grown), made)
+            return
+        amount, empty = grown.release()
+        session.put_level(replace(record, level=empty))
+        self.hand_over(session, record.successor, amount)
+
+    def _play_for(self, session: Session, record: LevelRecord, made: Contribution) -> None:
+        """Keep a level that has grown; where that carried a mystery to its secret amount, it is won."""
+        session.put_level(record)
+        if not record.level.terms.mystery:
+            return
+        prize = self._mysteries.turn(session, record, made.machine, made.sequence)
+        if prize is None:
+            return
+        hit = self.hit(
+            session,
+            record,
+            Claim(
+                machine=made.machine,
+                level=made.level,
+                claim=claim_id(prize),
+                after=made.sequence,
+                shown_cents=record.level.shown_cents,
+                combination=COMBINATION,
+            ),
+        )
+        self._mysteries.win(session, prize, hit)
+        self.open_prize(session, record.id)
+
+    def hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
+        """Pay a hit from its level, reset that, and keep the hit."""
+        amount_cents, after = self._lock(session, record)
+        session.put_level(after)
+        hit = ClaimRecord(
+            claim=claim.claim,
+            machine=claim.machine,
+            level=claim.level,
+            after=claim.after,
+            shown_cents=claim.shown_cents,
+            combination=claim.combination,
+            hit_at=claim.at_utc,
+            amount_cents=amount_cents,
+            place=session.hits(claim.level) + 1,
+            awarded_at=self._at(),
+        )
+        session.put_claim(hit)
+        return hit
+
+    def _lock(self, session: Session, record: LevelRecord) -> tuple[int, LevelRecord]:
+        """What a hit pays, and the level after it.
+
+        A hit that was made before its level was given up, and is heard of only now, is owed all the same:
+        the first gets what the level showed at its end, later ones its base, and the house puts it up.
+        """
+        if not record.successor:
+            amount_cents, reset = record.level.hit()
+            return amount_cents, replace(record, level=reset, falls=record.falls + 1, fell_by="win")
+        amount_cents = record.closing_cents or record.level.terms.base_cents
+        session.note(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
+        level = record.level
+        paid = replace(
+            level,
+            seeded=level.seeded + amount_cents,
+            paid=level.paid + amount_cents,
+            hits=level.hits + 1,
+        )
+        return amount_cents, replace(record, level=paid, closing_cents=0)
+
+    def give_back(self, session: Session, hit: ClaimRecord) -> None:
+        """Take back what a void game had won: it returns to its level."""
+        record = session.level(hit.level)
+        if record is None:
+            raise BooksError(f"level {hit.level}: it has a hit and no record")
+        session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
+        returned = record.level.give_back(hit.amount_cents)
+        if not record.successor:
+            session.put_level(replace(record, level=returned))
+            self._lifted(session, record, Fraction(hit.amount_cents))
+            return
+        amount, empty = returned.release()
+        session.put_level(replace(record, level=empty))
+        self.hand_over(session, record.successor, amount)
+
+    def hand_over(self, session: Session, level: str, amount: Fraction) -> None:
+        """Give an amount to a level, or to the one that has succeeded it."""
+        heir = session.level(level)
+        while heir is not None and heir.successor:
+            heir = session.level(heir.successor)
+        if heir is None:
+            raise BooksError(f"level {level}: there is none to take {amount} minor units over")
+        session.put_level(replace(heir, level=heir.level.receive(amount)))
+        self._lifted(session, heir, amount)
+
+    def _lifted(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
+        """What came to a level otherwise than by wagers is noted beside its mystery prize."""
+        if record.level.terms.mystery:
+            self._mysteries.lift(session, record.id, amount)
+
+    def open_prize(self, session: Session, level: str) -> None:
+        """Draw the next prize of a mystery level; other levels have none."""
+        record = session.level(level)
+        if record is not None and record.level.terms.mystery:
+            self._mysteries.open(session, record, self._at())
+
+    def give_up(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
+        """Give a level up: everything it holds goes to another. Returns how much, exact."""
+        if record.level.terms.mystery:
+            self._mysteries.close(session, record.id)
+        amount, empty = record.level.release()
+        session.put_level(
+            replace(
+                record,
+                level=empty,
+                falls=record.falls + 1,
+                fell_by="correction",
+                successor=successor,
+                closing_cents=record.level.shown_cents,
+            )
+        )
+        self.hand_over(session, successor, amount)
+        return amount

@@ -1,0 +1,474 @@
+"""The controller of progressive levels: what is said to it, what it answers, and what it remembers.
+
+No input or output of its own: :meth:`Controller.take` is given messages with who really sent them (the
+carrier knows), and returns the answers, everything durable by then. Idempotent at every point: a repeat of a
+contribution, a claim or a commit is recognised by its sequence or its id, and answered as the first one was.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from egm.errors import OperatorError
+from egm.integrity.verify.examine import Findings
+from egm.progressive.definition import LevelDefinition
+from egm.progressive.messages import (
+    Award,
+    Claim,
+    Closed,
+    Commit,
+    Contribution,
+    Counted,
+    Enrolment,
+    FromController,
+    FromMachine,
+    Join,
+    Joined,
+    Reason,
+    Refused,
+    Value,
+)
+from tools.floor.progressive import holding
+from tools.floor.progressive.books import Books
+from tools.floor.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
+from tools.floor.progressive.records import ClaimRecord, LevelRecord
+from tools.floor.progressive.store import Session, Store
+from tools.floor.progressive.vault import Vault
+
+#: Values carry the term above this bit, so that they go on rising whoever takes over.
+_TERM_SHIFT = 40
+
+
+class ControllerError(OperatorError):
+    """Something an operator asked for that cannot be: says what and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message with who sent it, as the carrier proved it."""
+
+    sender: str
+    message: FromMachine
+
+
+class Controller:
+    """The levels on one store. ``now`` is the controller's own clock; nothing else's is trusted."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime], vault: Vault | None = None) -> None:
+        """``vault``: draws and keeps the secrets of mystery levels; without one they cannot be kept."""
+        self._store = store
+        self._now = now
+        self._mysteries = Mysteries(vault, getattr(store, "term", 0))
+        self._books = Books(self._mysteries, self._at)
+        self._spoken = 0
+        self._gaps: dict[tuple[str, str], int] = {}
+        """Of each machine and level, the contribution that was missing last."""
+        self._closed: set[str] = set()
+        """Levels given up: never opened again, and not read again twice a second."""
+
+    # ------------------------------------------------------------------ what machines say
+    def take(self, heard: Iterable[Heard]) -> list[FromController]:
+        """Let messages take effect, in order, in one transaction; return the answers.
+
+        Raises DeposedError when another controller has taken over, LevelDefectiveError when a level's record
+        does not add up: the controller stops, and nothing of this is kept (I-07).
+        """
+        with self._store.transaction() as session:
+            return [answer for each in heard for answer in self._one(session, each)]
+
+    def _one(self, session: Session, heard: Heard) -> list[FromController]:
+        message = heard.message
+        if heard.sender != message.machine:
+            session.note(self._at(), "forged", sender=heard.sender, message=message.model_dump(mode="json"))
+            return []
+        if not session.knows(message.machine):
+            return [self._refuse(session, message, Reason.UNKNOWN_MACHINE, "it is not in this link's list")]
+        match message:
+            case Join():
+                return [self._join(session, message, wanted) for wanted in message.levels]
+            case Contribution():
+                return [self._contribution(session, message)]
+            case Claim():
+                return [self._claim(session, message)]
+            case Commit():
+                return [self._commit(session, message)]
+
+    def misunderstood(self, sender: str, text: str) -> None:
+        """Record what came from a machine and is no message; nothing moves."""
+        with self._store.transaction() as session:
+            session.note(self._at(), "misunderstood", sender=sender, text=text)
+
+    # ------------------------------------------------------------------ enrolment
+    def _join(self, session: Session, join: Join, wanted: Enrolment) -> FromController:
+        """Enrol a machine in a level, or say what differs: the same stake, the same chance (s.92)."""
+        record = session.level(wanted.level)
+        if record is None:
+            return self._refuse_join(session, join, wanted, Reason.UNKNOWN_LEVEL, "there is no such level")
+        if record.successor:
+            why = f"it was given up, and {record.successor} has what it held"
+            return self._refuse_join(session, join, wanted, Reason.LEVEL_CLOSED, why)
+        if wanted.stake_cents != record.stake_cents:
+            why = f"a wager of {wanted.stake_cents}; every machine of this level asks {record.stake_cents}"
+            return self._refuse_join(session, join, wanted, Reason.OTHER_STAKE, why)
+        if wanted.odds != record.odds:
+            why = f"{wanted.odds} hits a wager; every machine of this level offers {record.odds}"
+            return self._refuse_join(session, join, wanted, Reason.OTHER_ODDS, why)
+        terms, counted = record.level.terms, session.counted(join.machine, wanted.level)
+        if counted is None:
+            session.put_counted(join.machine, wanted.level, 0)
+            session.note(self._at(), "enrolled", machine=join.machine, level=wanted.level)
+        return Joined(
+            machine=join.machine,
+            nonce=join.nonce,
+            level=wanted.level,
+            increment=terms.increment,
+            base_cents=terms.base_cents,
+            ceiling_cents=terms.ceiling_cents,
+            mystery=terms.mystery,
+            counted=counted or 0,
+            won=self._mysteries.won(session, join.machine, wanted.level) if terms.mystery else (),
+        )
+
+    def _refuse_join(
+        self, session: Session, join: Join, wanted: Enrolment, reason: Reason, why: str
+    ) -> FromController:
+        session.note(
+            self._at(), "refused", machine=join.machine, of="join", level=wanted.level, reason=reason, why=why
+        )
+        return Refused(
+            machine=join.machine, reason=reason, of="join", level=wanted.level, nonce=join.nonce, detail=why
+        )
+
+    # ------------------------------------------------------------------ contributions
+    def _contribution(self, session: Session, made: Contribution) -> FromController:
+        """Count a wager's share once, in its order."""
+        record, counted = session.level(made.level), session.counted(made.machine, made.level)
+        if record is None:
+            return self._refuse(session, made, Reason.UNKNOWN_LEVEL, "there is no such level")
+        if counted is None:
+            return self._refuse(session, made, Reason.NOT_JOINED, "it has not enrolled in this level")
+        if made.sequence > counted + 1:
+            return self._refuse(session, made, Reason.GAP, f"{counted + 1} is next", following=counted + 1)
+        if made.sequence == counted + 1:
+            owed = record.stake_cents * record.level.terms.increment
+            right = (record.stake_cents, owed)
+        else:
+            right = session.contribution(made.machine, made.level, made.sequence) or (0, Fraction(0))
+        if (made.wager_cents, made.amount) != right:
+            why = f"{made.amount} of a wager of {made.wager_cents}; {right[1]} of {right[0]} is right"
+            return self._refuse(session, made, Reason.WRONG_AMOUNT, why)
+        if made.sequence > counted:
+            session.add_contribution(made, hidden=made.wager_cents * record.level.terms.hidden)
+            session.put_counted(made.machine, made.level, made.sequence)
+            self._books.grow(session, record, made)
+        mystery = record.level.terms.mystery
+        return Counted(
+            machine=made.machine,
+            level=made.level,
+            sequence=max(counted, made.sequence),
+            won=self._mysteries.won(session, made.machine, made.level) if mystery else (),
+        )
+
+    # ------------------------------------------------------------------ hits
+    def _claim(  # noqa: PLR0911 (one a reason)
+        self, session: Session, claim: Claim
+    ) -> FromController:
+        """Lock the amount of a hit: the first time the level pays it and is reset, ever after the same."""
+        known = session.claim(claim.claim)
+        if known is not None:
+            if (known.machine, known.level, known.after) != (claim.machine, claim.level, claim.after):
+                return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
+            return _award(known)
+        record, counted = session.level(claim.level), session.counted(claim.machine, claim.level)
+        if record is None:
+            return self._refuse(session, claim, Reason.UNKNOWN_LEVEL, "there is no such level")
+        if counted is None:
+            return self._refuse(session, claim, Reason.NOT_JOINED, "it has not enrolled in this level")
+        if record.level.terms.mystery or claim.claim.startswith(CLAIM_PREFIX):
+            why = "the controller decides who wins a mystery level"
+            return self._refuse(session, claim, Reason.UNKNOWN_CLAIM, why)
+        if claim.after < 1:
+            return self._refuse(session, claim, Reason.NO_WAGER, "it names no contribution")
+        if counted < claim.after:
+            why = f"contribution {claim.after} is not counted yet"
+            return self._refuse(session, claim, Reason.CLAIM_EARLY, why, following=counted + 1)
+        return self._held(session, record, claim) or _award(self._books.hit(session, record, claim))
+
+    def _held(self, session: Session, record: LevelRecord, claim: Claim) -> FromController | None:
+        """Hold a claim that chance can hardly have made; None where it is to be awarded.
+
+        It is recorded once, and answered the same until persons have ruled on it.
+        """
+        known = session.held(claim.claim)
+        if known is None:
+            why = holding.doubt(session, record, claim)
+            if not why:
+                return None
+            answer = self._refuse(session, claim, Reason.CLAIM_HELD, why)
+            holding.hold(session, claim, why, self._at())
+            return answer
+        if Claim.model_validate(known.message) != claim:
+            return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
+        if known.ruling == holding.AWARD:
+            return None
+        reason = Reason.CLAIM_DECLINED if known.ruling else Reason.CLAIM_HELD
+        return self._refuse(session, claim, reason, known.reason or known.why)
+
+    def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
+        """Rule on a held claim; see :func:`tools.floor.progressive.holding.rule`."""
+        with self._store.transaction() as session:
+            holding.rule(session, claim, ruling, persons, reason, self._at())
+
+    def _commit(self, session: Session, commit: Commit) -> FromController:
+        """Record how a hit was paid; a void game's award goes back to its level."""
+        known = session.claim(commit.claim)
+        if known is None or (known.machine, known.level) != (commit.machine, commit.level):
+            return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
+        if known.closed_at:
+            if (known.paid_cents, known.way) != (commit.amount_cents, commit.way):
+                session.note(self._at(), "commit_differs", claim=known.claim, said=commit.amount_cents)
+            return Closed(machine=commit.machine, claim=commit.claim)
+        session.put_claim(
+            replace(known, paid_cents=commit.amount_cents, way=commit.way, closed_at=self._at())
+        )
+        if commit.way == "void":
+            self._books.give_back(session, known)
+        elif commit.amount_cents != known.amount_cents:
+            session.note(
+                self._at(),
+                "paid_otherwise",
+                claim=known.claim,
+                award_cents=known.amount_cents,
+                paid_cents=commit.amount_cents,
+            )
+        return Closed(machine=commit.machine, claim=commit.claim)
+
+    # ------------------------------------------------------------------ refusals
+    def _refuse(
+        self, session: Session, message: FromMachine, reason: Reason, why: str, following: int = 0
+    ) -> FromController:
+        """Refuse and record it.
+
+        A gap is recorded once, however much comes after it. A claim that comes before the contribution of its
+        own wager is no fault: it is how order is kept.
+        """
+        level = getattr(message, "level", "")
+        known = reason in {Reason.CLAIM_EARLY, Reason.CLAIM_DECLINED} or (
+            reason is Reason.CLAIM_HELD and session.held(getattr(message, "claim", "")) is not None
+        )
+        if reason is Reason.GAP:
+            known = self._gaps.get((message.machine, level)) == following
+            self._gaps[message.machine, level] = following
+        if not known:
+            session.note(
+                self._at(),
+                "refused",
+                machine=message.machine,
+                of=message.type,
+                level=level,
+                reason=reason,
+                why=why,
+            )
+        return Refused(
+            machine=message.machine,
+            reason=reason,
+            of=message.type,
+            level=level,
+            claim=getattr(message, "claim", ""),
+            nonce=getattr(message, "nonce", ""),
+            sequence=getattr(message, "sequence", 0),
+            next=following,
+            detail=why,
+        )
+
+    # ------------------------------------------------------------------ what it says by itself
+    def values(self) -> list[Value]:
+        """What every open level shows now; also the daily record's last line (I-16)."""
+        at = self._now()
+        with self._store.transaction() as session:
+            found = session.levels(besides=self._closed)
+            records = [record for record in found if not record.successor]
+            self._closed.update(record.id for record in found if record.successor)
+            for record in records:
+                day = at.date().isoformat()
+                session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
+            return [self._value(session, record, at) for record in records]
+
+    def _value(self, session: Session, record: LevelRecord, at: datetime) -> Value:
+        self._spoken += 1
+        prize = session.prize(record.id) if record.level.terms.mystery else None
+        return Value(
+            level=record.id,
+            sequence=(self._store.term << _TERM_SHIFT) + self._spoken,
+            time_utc=at.isoformat(),
+            amount_cents=record.level.shown_cents,
+            falls=record.falls,
+            fell_by=record.fell_by,
+            names=dict(record.names),
+            prize=0 if prize is None else prize.number,
+            commitment="" if prize is None else prize.commitment,
+        )
+
+    # ------------------------------------------------------------------ what an operator does
+    def open_levels(self, definitions: Iterable[LevelDefinition]) -> list[str]:
+        """Open what a level file names and is not there yet; return what was done, in words.
+
+        A level already open keeps what it holds. New terms of it take effect once the amount it shows is won
+        (I-06); its stake and chance can never change, for machines play for it by them.
+        """
+        done = []
+        with self._store.transaction() as session:
+            for definition in definitions:
+                record = session.level(definition.id)
+                if record is None:
+                    session.put_level(LevelRecord.open(definition))
+                    session.note(self._at(), "opened", level=definition.id, terms=definition.terms.to_json())
+                    self._books.open_prize(session, definition.id)
+                    done.append(f"{definition.id}: opened at {definition.terms.base_cents}")
+                    continue
+                done += self._changed(session, record, definition)
+        return done
+
+    def _changed(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
+        if record.successor:
+            raise ControllerError(f"level {record.id}: it was given up; {record.successor} has what it held")
+        chance = definition.chance
+        if definition.terms.mystery != record.level.terms.mystery:
+            raise ControllerError(f"level {record.id}: who decides a hit never changes: open another level")
+        if (record.stake_cents, record.odds) != (chance.stake_cents, chance.odds):
+            raise ControllerError(
+                f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
+                f"{chance.stake_cents} and {chance.odds}: open another level"
+            )
+        pending = record.level.next_terms or record.level.terms
+        if pending == definition.terms and record.names == dict(definition.names):
+            return []
+        changed = replace(
+            record,
+            names=dict(definition.names),
+            level=record.level.change(definition.terms),
+            hits_most=chance.hits_most,
+        )
+        session.put_level(changed)
+        session.note(self._at(), "changed", level=record.id, terms=definition.terms.to_json())
+        return [f"{record.id}: new terms after the next win"]
+
+    def admit(self, machine: str) -> None:
+        """Let a machine enrol."""
+        with self._store.transaction() as session:
+            session.add_machine(machine, self._at())
+            session.note(self._at(), "admitted", machine=machine)
+
+    def dismiss(self, machine: str) -> None:
+        """Let a machine enrol no more; what it gave stays in its levels (I-12)."""
+        with self._store.transaction() as session:
+            if not session.knows(machine):
+                raise ControllerError(f"machine {machine}: it is not in this link's list")
+            session.remove_machine(machine)
+            session.note(self._at(), "dismissed", machine=machine)
+
+    def give_up(self, level: str, successor: str) -> Fraction:
+        """Give a level up: everything it holds goes to another (I-12, I-13). Returns how much, exact."""
+        with self._store.transaction() as session:
+            record, heir = session.level(level), session.level(successor)
+            if record is None or record.successor:
+                raise ControllerError(f"level {level}: there is no open level of that id")
+            if heir is None or heir.successor or level == successor:
+                raise ControllerError(f"level {successor}: it cannot take over what {level} holds")
+            amount = self._books.give_up(session, record, successor)
+            session.note(self._at(), "given_up", level=level, successor=successor, amount=amount)
+        return amount
+
+    def hold_office(self) -> None:
+        """Prove that the store is still this controller's. Raises DeposedError when it is not."""
+        with self._store.transaction():
+            pass
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """What is on record, to be looked at."""
+        with self._store.transaction() as session:
+            yield session
+
+    def forget_sign(self, sign: str) -> None:
+        """Take a sign off the list of those that should be heard."""
+        with self._store.transaction() as session:
+            if sign not in {name for name, _ in session.signs()}:
+                raise ControllerError(f"sign {sign}: it is not on the list")
+            session.remove_sign(sign)
+            session.note(self._at(), "sign_forgotten", sign=sign)
+
+    def records(self) -> tuple[LevelRecord, ...]:
+        """Every level as it stands."""
+        with self._store.transaction() as session:
+            return session.levels()
+
+    def register(self) -> tuple[ClaimRecord, ...]:
+        """The win register."""
+        with self._store.transaction() as session:
+            return session.claims()
+
+    def daily(self) -> tuple[tuple[str, str, str, int], ...]:
+        """The daily record of displayed amounts: day, level, time, minor units."""
+        with self._store.transaction() as session:
+            return session.daily()
+
+    def vouch(self, software: Findings | None) -> None:
+        """Record what the software was found to be: as signed, altered, or vouched for by nobody (I-08).
+
+        Raises :class:`ControllerError` naming the files that are not as signed.
+        """
+        with self._store.transaction() as session:
+            if software is None:
+                session.note(self._at(), "software_not_verified")
+            elif software.right:
+                signed = {"version": software.version, "signer": software.signer}
+                session.note(self._at(), "software_verified", **signed)
+            else:
+                session.note(self._at(), "software_altered", trouble=list(software.trouble))
+        if software is not None and not software.right:
+            raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
+
+    def check(self) -> None:
+        """Prove every level from the contribution ledger and the win register, to the fraction (I-08, I-14).
+
+        Raises LevelDefectiveError or :class:`ControllerError` naming the level and the figures.
+        """
+        with self._store.transaction() as session:
+            for record in session.levels():
+                record.level.check()
+                _prove(session, record)
+                if record.level.terms.mystery:
+                    prove(session, record)
+
+    def _at(self) -> str:
+        return self._now().isoformat()
+
+
+def _award(hit: ClaimRecord) -> Award:
+    return Award(
+        machine=hit.machine,
+        level=hit.level,
+        claim=hit.claim,
+        amount_cents=hit.amount_cents,
+        order=hit.place,
+        at_utc=hit.awarded_at,
+    )
+
+
+def _prove(session: Session, record: LevelRecord) -> None:
+    """The level's sums are those of the ledger and the register."""
+    hits = [hit for hit in session.claims() if hit.level == record.id and hit.way != "void"]
+    level = record.level
+    paid = sum(hit.amount_cents for hit in hits)
+    if (level.paid, level.hits) != (paid, len(hits)):
+        raise ControllerError(
+            f"level {record.id}: {level.hits} hits paid {level.paid}; the register has {len(hits)} of {paid}"
+        )
+    given = session.given(record.id)
+    if level.contributed != given:
+        raise ControllerError(
+            f"level {record.id}: contributed {level.contributed}, but the ledger has {given}"
+        )

@@ -1,0 +1,160 @@
+"""The mystery prizes of a controller: drawn and sealed at each reset, won by the wager that reaches it.
+
+Contributions take turns: the order in which they are counted is kept, so that anyone can count up to the one
+that won. Everything here happens in the transaction that counts the contribution.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from egm.errors import OperatorError
+from egm.progressive.messages import Won
+from egm.progressive.trigger import Trigger, TriggerError
+from tools.floor.progressive.records import ClaimRecord, LevelRecord, PrizeRecord
+from tools.floor.progressive.store import Session
+from tools.floor.progressive.vault import Vault
+
+CLAIM_PREFIX = "mystery."
+"""What the ids of the prizes a controller finds won begin with; no machine may name a hit like that."""
+COMBINATION = "mystery"
+
+
+class MysteryError(OperatorError):
+    """A mystery prize that cannot be, or whose record does not add up: says which level, and the figures."""
+
+
+class Mysteries:
+    """The prizes on one store; ``term`` is the controller's."""
+
+    def __init__(self, vault: Vault | None, term: int) -> None:
+        self._vault = vault
+        self._term = term
+        self._known: dict[str, Trigger] = {}
+
+    def open(self, session: Session, record: LevelRecord, at: str) -> None:
+        """Draw the secret of the level's next prize, from what it shows now, and keep it sealed."""
+        if self._vault is None:
+            raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
+        last = session.prize(record.id)
+        level = record.level
+        number = 1 if last is None else last.number + 1
+        trigger = self._vault.draw(
+            lambda step: Trigger.draw(
+                record.id, number, level.current, level.terms, record.stake_cents, step
+            ),
+            self._term,
+        )
+        session.put_prize(
+            PrizeRecord(
+                level=record.id,
+                number=number,
+                commitment=trigger.commitment,
+                sealed=self._vault.seal(trigger),
+                opened_at=at,
+                start=level.current,
+                turns_before=session.turns(record.id),
+            )
+        )
+        session.note(at, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
+
+    def turn(self, session: Session, record: LevelRecord, machine: str, sequence: int) -> PrizeRecord | None:
+        """Let a contribution just added take its turn; return the prize, where it carried the level to it."""
+        session.add_turn(record.id, machine, sequence)
+        prize = session.prize(record.id)
+        if prize is None:
+            raise MysteryError(f"level {record.id}: no prize was drawn for it")
+        return prize if record.level.current >= self._secret(prize).amount else None
+
+    def win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
+        """Keep who won a prize, and its secret, which may be known from now on."""
+        trigger = self._secret(prize)
+        session.put_prize(
+            replace(prize, claim=claim.claim, turns=session.turns(prize.level), trigger=trigger.to_json())
+        )
+
+    def lift(self, session: Session, level: str, amount: Fraction) -> None:
+        """Note what came to a level otherwise than by wagers: the count of turns alone does not tell it."""
+        prize = session.prize(level)
+        if prize is not None:
+            session.put_prize(replace(prize, lifted=prize.lifted + amount))
+
+    def close(self, session: Session, level: str) -> None:
+        """A level is given up: the secret of the prize nobody won is shown."""
+        prize = session.prize(level)
+        if prize is not None:
+            trigger = self._secret(prize)
+            turns = session.turns(level)
+            session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
+
+    def won(self, session: Session, machine: str, level: str) -> tuple[Won, ...]:
+        """What a machine has won of a level, and has not committed."""
+        return tuple(
+            Won(
+                claim=hit.claim,
+                sequence=hit.after,
+                amount_cents=hit.amount_cents,
+                order=hit.place,
+                at_utc=hit.awarded_at,
+                trigger=Trigger.from_json(session.prize_of(hit.claim).trigger),
+            )
+            for hit in session.open_claims(machine, level)
+            if hit.claim.startswith(CLAIM_PREFIX)
+        )
+
+    def _secret(self, prize: PrizeRecord) -> Trigger:
+        known = self._known.get(prize.level)
+        if known is None or known.commitment != prize.commitment:
+            if self._vault is None:
+                raise MysteryError(f"level {prize.level}: a mystery level needs the key of the controllers")
+            known = self._known[prize.level] = self._vault.unseal(prize.sealed, prize.commitment)
+        return known
+
+
+def claim_id(prize: PrizeRecord) -> str:
+    """The id of a prize's hit."""
+    return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
+
+
+def prove(session: Session, record: LevelRecord) -> None:
+    """Prove every prize of a mystery level from the turns and the commitments.
+
+    Each secret is the one committed to, the turn that won is the first that reached it, the machine that had
+    that turn is the one in the register, and the level stands where its turns have carried it. Raises
+    :class:`MysteryError` with the figures.
+    """
+    terms, prizes = record.level.terms, session.prizes(record.id)
+    for prize in prizes:
+        _prove_prize(session, prize)
+    if record.successor:
+        return
+    last = prizes[-1] if prizes else None
+    if last is None or last.trigger is not None:
+        raise MysteryError(f"level {record.id}: no prize is being played for")
+    turns = session.turns(record.id) - last.turns_before
+    due = last.start + last.lifted + turns * record.stake_cents * terms.increment
+    if terms.ceiling_cents is not None and record.level.current != min(due, terms.ceiling_cents):
+        shows = record.level.current
+        raise MysteryError(f"level {record.id}: {turns} turns carry it to {due}; it shows {shows}")
+
+
+def _prove_prize(session: Session, prize: PrizeRecord) -> None:
+    what = f"level {prize.level}, prize {prize.number}"
+    if prize.trigger is None:
+        return
+    try:
+        trigger = Trigger.from_json(prize.trigger)
+    except TriggerError as error:
+        raise MysteryError(f"{what}: {error}") from None
+    told = (trigger.commitment, trigger.level, trigger.number, trigger.start)
+    if told != (prize.commitment, prize.level, prize.number, prize.start):
+        raise MysteryError(f"{what}: its secret is not the one that was committed to")
+    if not prize.claim:
+        return
+    turns = prize.turns - prize.turns_before
+    reached = prize.start + prize.lifted + turns * trigger.step
+    before = not prize.lifted and turns > 1 and reached - trigger.step >= trigger.amount
+    if reached < trigger.amount or before:
+        raise MysteryError(f"{what}: {trigger.amount} was not reached first by turn {turns}")
+    hit = session.claim(prize.claim)
+    if hit is None or session.turn(prize.level, prize.turns) != (hit.machine, hit.after):
+        raise MysteryError(f"{what}: turn {turns} was not that of the hit on record")

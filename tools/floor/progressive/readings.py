@@ -1,0 +1,45 @@
+"""What a controller tells Prometheus: its levels, its signs, and that it is alive."""
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from egm.progressive.messages import Value
+from tools.floor.progressive.signs import SignRecord
+
+_STATUSES: Final = ("lit", "dark", "silent")
+
+
+class Readings:
+    """The last reading, as a collector of prometheus-client: read from another thread, replaced whole."""
+
+    def __init__(self) -> None:
+        self._metrics: tuple[Metric, ...] = ()
+
+    def take(self, values: Iterable[Value], signs: Iterable[SignRecord]) -> None:
+        """Take a new reading."""
+        level = GaugeMetricFamily(
+            "egm_progressive_level_cents", "What a level shows, minor units.", labels=["level"]
+        )
+        falls = GaugeMetricFamily(
+            "egm_progressive_level_falls", "Wins, ceilings and corrections of a level.", labels=["level"]
+        )
+        for value in values:
+            level.add_metric([value.level], value.amount_cents)
+            falls.add_metric([value.level], value.falls)
+        status = GaugeMetricFamily(
+            "egm_progressive_sign", "1 for what a sign is: lit, dark or silent.", labels=["sign", "status"]
+        )
+        for sign in signs:
+            for each in _STATUSES:
+                status.add_metric([sign.id, each], each == sign.status)
+        alive = GaugeMetricFamily(
+            "egm_progressive_alive_timestamp_seconds", "When the levels were last told.", value=time.time()
+        )
+        self._metrics = (level, falls, status, alive)
+
+    def collect(self) -> Iterator[Metric]:
+        """The last reading."""
+        yield from self._metrics

@@ -1,0 +1,158 @@
+"""The controller on the network: messages of machines in, answers and values out, over the link's broker.
+
+Messages that wait are taken together, in one durable transaction, and answered after it: a busy floor costs
+one disk write for many wagers. A controller that finds itself deposed, or a record that does not add up,
+stops; whoever stands by takes over.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from egm.progressive import topics
+from egm.progressive.connection import (
+    AT_LEAST_ONCE,
+    AT_MOST_ONCE,
+    LIMIT_SECONDS,
+    RETRY_SECONDS,
+    Line,
+    Waiting,
+    payload,
+    stay_connected,
+    tls,
+    together,
+)
+from egm.progressive.messages import (
+    Counted,
+    FromController,
+    ProgressiveMessageError,
+    Value,
+    encode,
+    from_machine,
+)
+from egm.progressive.slots import LinkSlot
+from tools.floor.progressive.beat import Beat, read_beat
+from tools.floor.progressive.certificates import CONTROLLER
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.signs import SignBook, SignRecord
+
+#: Messages taken in one transaction, at most.
+_BATCH: Final = 256
+#: Turns of the loop in which nothing more comes, before what has come is taken.
+_TURNS: Final = 5
+_VALUES_SECONDS: Final = 0.5
+#: Between two proofs that the store is still this controller's, with a broker or without.
+_OFFICE_SECONDS: Final = 2.0
+
+
+class Service:
+    """A controller, and its place on the broker. ``tell`` hears what is worth a line on a terminal."""
+
+    def __init__(
+        self,
+        controller: Controller,
+        slot: LinkSlot,
+        tell: Callable[[str], None],
+        *,
+        values_seconds: float = _VALUES_SECONDS,
+        retry_seconds: float = RETRY_SECONDS,
+        limit_seconds: float = LIMIT_SECONDS,
+        signs: SignBook | None = None,
+        told: Callable[[Iterable[Value], Iterable[SignRecord]], None] = lambda _values, _signs: None,
+    ) -> None:
+        """``values_seconds``: between two values of a level, at most a second (I-02).
+
+        ``signs`` watches the signs on the floor. ``told`` is given what the levels and the signs show, again
+        and again.
+        """
+        self._controller = controller
+        self._slot = slot
+        self._tell = tell
+        self._values_seconds = values_seconds
+        self._retry_seconds = retry_seconds
+        self._limit_seconds = limit_seconds
+        self._signs = signs
+        self._told = told
+        self._inbox: Waiting[Heard] = Waiting()
+
+    async def run(self) -> None:
+        """Serve until cancelled, or until the store or a level's record stops the controller."""
+        await together(self._stay_connected(), self._hold_office())
+
+    async def _stay_connected(self) -> None:
+        await stay_connected(
+            self._slot,
+            tls(self._slot),
+            CONTROLLER,
+            self._serve,
+            lambda why: self._tell(f"no broker: {why}"),
+            retry_seconds=self._retry_seconds,
+            limit_seconds=self._limit_seconds,
+        )
+
+    async def _hold_office(self) -> None:
+        """Keep the store, which takes a silent controller for a dead one; stop when another has it."""
+        while True:
+            self._controller.hold_office()
+            await asyncio.sleep(_OFFICE_SECONDS)
+
+    async def _serve(self, line: Line) -> None:
+        await line.subscribe(topics.ALL_UP)
+        await line.subscribe(topics.ALL_SIGNS)
+        self._tell(f"serving on {self._slot.host}:{self._slot.port}")
+        await together(self._hear(line), self._answer(line), self._show(line))
+
+    async def _hear(self, line: Line) -> None:
+        async for message in line.messages:
+            sign = topics.sign_of(str(message.topic))
+            sender = sign or topics.machine_of(str(message.topic))
+            try:
+                if sign:
+                    self._beat(sign, read_beat(payload(message)))
+                else:
+                    self._inbox.put_nowait(Heard(sender, from_machine(payload(message))))
+            except ProgressiveMessageError as error:
+                self._controller.misunderstood(sender, str(error))
+                self._tell(f"{sender}: {error}")
+
+    def _beat(self, sign: str, beat: Beat) -> None:
+        if beat.sign != sign:
+            raise ProgressiveMessageError(f"a beat of {beat.sign}")
+        if self._signs is not None:
+            self._signs.hear(beat)
+
+    async def _answer(self, line: Line) -> None:
+        while True:
+            for answer in latest(self._controller.take(await self._heard())):
+                await self._send(line, answer)
+
+    async def _heard(self) -> list[Heard]:
+        """What has come, and what the socket holds besides, which is read a message in a few turns."""
+        heard, turns = [await self._inbox.get()], 0
+        while len(heard) < _BATCH and turns < _TURNS:
+            if self._inbox.empty():
+                turns += 1
+                await asyncio.sleep(0)
+            else:
+                heard.append(self._inbox.get_nowait())
+                turns = 0
+        return heard
+
+    async def _send(self, line: Line, answer: FromController) -> None:
+        if not isinstance(answer, Value):
+            care = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
+            await line.publish(topics.down(answer.machine), encode(answer), care)
+
+    async def _show(self, line: Line) -> None:
+        while True:
+            values = self._controller.values()
+            self._told(values, () if self._signs is None else self._signs.look())
+            for value in values:
+                await line.publish(topics.value(value.level), encode(value), AT_LEAST_ONCE, retain=True)
+            await asyncio.sleep(self._values_seconds)
+
+
+def latest(answers: list[FromController]) -> list[FromController]:
+    """The answers, in order; of counts of one machine's contributions to one level only the last."""
+    last = {(a.machine, a.level): a for a in answers if isinstance(a, Counted)}
+    return [a for a in answers if not isinstance(a, Counted) or last[a.machine, a.level] is a]

@@ -1,0 +1,94 @@
+"""The picture of a sign: each level's name in both languages over its amount on drums, seen from afar."""
+
+from typing import Final
+
+import pygame
+
+from egm.screen.painter import Rect, Style, gold
+from egm.screen.picture import Picture
+from egm.screen.scenes.odometer import draw_odometer
+from egm.screen.scenes.stage import Stage, bulbs
+from egm.screen.text import LOCALES, Texts
+from egm.screen.top import backdrop, board
+from egm.screen.view import View
+from tools.floor.progressive.sign import Plate
+
+#: The most levels over each other; further ones take turns with them.
+_PLATES_MOST: Final = 3
+_TALL_MOST: Final = 460.0
+_TURN_SECONDS: Final = 8.0
+#: How long an amount stands in the form of one language before it takes the other's.
+_FORM_SECONDS: Final = 6.0
+_BEAT_NS: Final = 400_000_000
+_BETWEEN: Final = "  ·  "
+
+
+class SignPicture(Picture):
+    """Draws what a sign shows."""
+
+    def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
+        """Draw the plates, amounts in ``currency`` (ISO 4217). Nothing but the surface changes."""
+        self.painter.surface = surface
+        both = tuple(self._texts.setdefault(language, Texts(language)) for language in LOCALES)
+        seconds = now_ns / 1e9
+        form = both[int(seconds / _FORM_SECONDS) % len(both)]
+        stage = Stage(self.painter, form, self.layout, View(now=seconds))
+        surface.blit(backdrop(stage, _said(both, "progressive.sign")), (0, 0))
+        rect = x, y, w, h = board(self.layout)
+        bulbs(stage, rect, "idle")
+        if not plates:
+            _dark(stage, both, rect)
+        sheet = int(seconds / _TURN_SECONDS) % max(1, -(-len(plates) // _PLATES_MOST))
+        shown = plates[sheet * _PLATES_MOST : (sheet + 1) * _PLATES_MOST]
+        for i, plate in enumerate(shown):
+            step = (h - 20) / len(shown)
+            tall = min(step - 10, _TALL_MOST)
+            top = y + 10 + i * step + (step - tall) / 2
+            _plate(stage, both, plate, (x + 20, top, w - 40, tall), currency)
+        _beat(stage, plates)
+
+
+def _said(both: tuple[Texts, ...], key: str) -> str:
+    return _BETWEEN.join(texts.say(key) for texts in both)
+
+
+def _plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str) -> None:
+    """A level: its name over its amount, or over the words that there is none."""
+    p, (x, y, w, h) = stage.painter, rect
+    size = "marquee" if h > 320 else "title"
+    head = stage.theme.sizes[size] * 1.5
+    names = dict.fromkeys(texts.local(plate.names, plate.level) for texts in both)
+    paint = "text_dim" if plate.thousandths is None else gold(p.theme)
+    p.text(_BETWEEN.join(names), (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
+    drums: Rect = (x, y + head, w, h - head)
+    if plate.thousandths is None:
+        _dark(stage, both, drums)
+        return
+    amount = stage.texts.money(plate.thousandths // 1000, currency)
+    draw_odometer(p, amount, drums, thousandths=plate.thousandths % 1000)
+
+
+def _dark(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
+    """No amount is known: it says so, and shows none."""
+    x, y, w, h = rect
+    tall = min(h * 0.8, 200.0)
+    top = y + (h - tall) / 2
+    stage.painter.panel(
+        (x + w * 0.12, top, w * 0.76, tall), radius=24, fill=(40, 22, 4, 255), edge="amber", line=4
+    )
+    lines = [texts.say("progressive.stale") for texts in both]
+    if tall < 150:
+        lines = [_BETWEEN.join(lines)]
+    for i, line in enumerate(lines):
+        at = (x + w / 2, top + tall * (i + 1) / (len(lines) + 1))
+        stage.painter.text(line, at, Style("heavy", "title", "amber"), width=w * 0.7)
+
+
+def _beat(stage: Stage, plates: tuple[Plate, ...]) -> None:
+    """The lamp that lights with every value heard, red while a level on the sign is not: for the staff."""
+    wide, high = stage.layout.size
+    heard = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
+    dark = not plates or any(plate.thousandths is None for plate in plates)
+    lit = bool(heard) and min(heard) < _BEAT_NS
+    paint = stage.painter.flat("alarm" if dark else "win", 1.0 if dark or lit else 0.3)
+    stage.painter.shade((wide - 66, high - 52, 28, 28), paint, 14)

@@ -1,0 +1,115 @@
+"""A sign in a window, or in one picture on a file."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Protocol
+
+import pygame
+
+from egm.progressive.slots import LinkSlot
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.theme import load_theme
+from egm.screen.window import Window
+from tools.floor.progressive.beat import Heart
+from tools.floor.progressive.sign import STALE_NS, Plate, Sign, Watch, listen
+from tools.floor.progressive.sign_picture import SignPicture
+
+_FRAME_SECONDS: Final = 1 / 30
+#: A level that is there has said so by then, and its drums stand.
+_SETTLED_NS: Final = 2_000_000_000
+
+
+class Wall(Protocol):
+    """Where a sign is seen."""
+
+    def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
+        """Show this now; False where nothing more is to be shown."""
+        ...
+
+    def close(self) -> None:
+        """Let it go."""
+        ...
+
+
+class SignWindow:
+    """A window, or a whole display. Raises WindowError where there is none."""
+
+    def __init__(self, currency: str, *, fullscreen: bool = False, display: int = 0) -> None:
+        pygame.font.init()
+        title = "Open EGM: progressive jackpots"
+        self._currency = currency
+        self._window = Window(
+            load_theme(), fullscreen=fullscreen, title=title, display=display, make=SignPicture
+        )
+        self._window.unlocked = True  # nobody plays on it: whoever reaches its keyboard may close it
+
+    def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
+        """See :class:`Wall`."""
+        if self._window.inputs() is None:
+            return False
+        target, picture = self._window.frame(), self._window.picture
+        if target is not None and isinstance(picture, SignPicture):
+            picture.paint(target, plates, now_ns, self._currency)
+            self._window.show()
+        return True
+
+    def close(self) -> None:
+        """See :class:`Wall`."""
+        self._window.close()
+
+
+class SignFile:
+    """One picture (PNG), once every level is lit and stands, or when it is plain that one will not be."""
+
+    def __init__(self, currency: str, path: Path, *, portrait: bool = False) -> None:
+        pygame.font.init()
+        self._currency = currency
+        self._path = path
+        self._picture = SignPicture(load_theme(), layout=PORTRAIT if portrait else LANDSCAPE)
+        self._began_ns: int | None = None
+
+    def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
+        """See :class:`Wall`. Raises OSError where the file cannot be written."""
+        if self._began_ns is None:
+            self._began_ns = now_ns
+        lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
+        if now_ns - self._began_ns < (_SETTLED_NS if lit else STALE_NS):
+            return True
+        surface = pygame.Surface(self._picture.pixels)
+        self._picture.paint(surface, plates, now_ns, self._currency)
+        pygame.image.save(surface, self._path)
+        return False
+
+    def close(self) -> None:
+        """See :class:`Wall`."""
+
+
+async def show_sign(
+    slot: LinkSlot,
+    wall: Wall,
+    *,
+    levels: tuple[str, ...],
+    name: str,
+    tell: Callable[[str], None],
+    now_ns: Callable[[], int] = time.monotonic_ns,
+) -> None:
+    """Show the sign ``name`` on ``wall`` until that is closed or this cancelled; ``levels``: see Sign."""
+    sign = Sign(levels)
+    watch = Watch(sign, tell)
+    heart = Heart(name)
+    listening = asyncio.create_task(listen(sign, slot, now_ns, tell, name=name, beat=heart.due))
+    try:
+        while not listening.done():
+            now = now_ns()
+            plates = watch.look(now)
+            if not wall.show(plates, now):
+                return
+            heart.drawn(plates, now)
+            await asyncio.sleep(_FRAME_SECONDS)
+        listening.result()
+    finally:
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+        wall.close()

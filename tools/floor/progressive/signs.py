@@ -1,0 +1,120 @@
+"""What a controller knows of the signs on the floor: which show amounts, which are dark or silent (I-02).
+
+A sign is known from its first heartbeat until it is taken off the list. One that has not been heard for five
+seconds, or that shows no amount of a level, is an event; so is its return.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from tools.floor.progressive.beat import Beat
+from tools.floor.progressive.sign import STALE_NS
+from tools.floor.progressive.store import Session, Store
+
+Status = Literal["lit", "dark", "silent"]
+#: What is only fresher is written this often.
+_WRITTEN_NS: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignRecord:
+    """A sign as it was last known. Times are ISO 8601, UTC; ``dark`` are the levels it shows no amount of."""
+
+    id: str
+    status: Status
+    since: str
+    heard_at: str
+    shown: dict[str, int | None]
+
+    @property
+    def dark(self) -> tuple[str, ...]:
+        """The levels it shows no amount of."""
+        return tuple(level for level, cents in self.shown.items() if cents is None)
+
+    def to_text(self) -> str:
+        """The record as JSON."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+class SignBook:
+    """Every sign's last heartbeat. ``tell`` hears of each change; ``now_ns`` is monotonic."""
+
+    def __init__(
+        self,
+        store: Store,
+        now: Callable[[], datetime],
+        now_ns: Callable[[], int],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._store = store
+        self._now = now
+        self._now_ns = now_ns
+        self._tell = tell
+        self._beats: dict[str, Beat] = {}
+        self._written_ns = began_ns = now_ns()
+        with store.transaction() as session:
+            self._known = {record.id: record for record in read_signs(session)}
+        # Nobody was heard while no controller was there: each has its five seconds from now.
+        self._heard_ns = dict.fromkeys(self._known, began_ns)
+
+    def hear(self, beat: Beat) -> None:
+        """A sign is alive, and says what stands on it."""
+        self._beats[beat.sign] = beat
+        self._heard_ns[beat.sign] = self._now_ns()
+
+    def look(self) -> tuple[SignRecord, ...]:
+        """Every sign as it is now; what has changed is recorded and told, durably."""
+        now_ns = self._now_ns()
+        found = {name: self._seen(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()}
+        changed = [sign for name, sign in found.items() if self._is_news(name, sign)]
+        if changed or (found and now_ns - self._written_ns >= _WRITTEN_NS):
+            self._written_ns = now_ns
+            with self._store.transaction() as session:
+                kept = {record.id for record in read_signs(session)}
+                for name, sign in found.items():
+                    if name in self._known and name not in kept:
+                        del self._heard_ns[name]  # taken off the list; if it beats again, it is new
+                        continue
+                    session.put_sign(name, sign.to_text())
+                for sign in changed:
+                    dark = list(sign.dark)
+                    session.note(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
+            for sign in changed:
+                self._tell(_line(sign))
+        self._known = {name: sign for name, sign in found.items() if name in self._heard_ns}
+        return tuple(self._known.values())
+
+    def _seen(self, name: str, heard_ns: int, now_ns: int) -> SignRecord:
+        before, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
+        if beat is None and before is not None:
+            shown, heard_at = before.shown, before.heard_at
+        else:
+            shown = {} if beat is None else {each.level: each.amount_cents for each in beat.shown}
+            heard_at = at if before is None or now_ns - heard_ns < _WRITTEN_NS else before.heard_at
+        status: Status = "lit" if all(cents is not None for cents in shown.values()) else "dark"
+        if now_ns - heard_ns > STALE_NS:
+            status = "silent"
+        elif beat is None and before is not None:
+            status = before.status
+        since = before.since if before is not None and before.status == status else at
+        return SignRecord(id=name, status=status, since=since, heard_at=heard_at, shown=shown)
+
+    def _is_news(self, name: str, sign: SignRecord) -> bool:
+        before = self._known.get(name)
+        if before is None:
+            return True
+        return before.status != sign.status or (sign.status == "dark" and before.dark != sign.dark)
+
+
+def read_signs(session: Session) -> tuple[SignRecord, ...]:
+    """The signs on the list."""
+    return tuple(SignRecord(**json.loads(text)) for _, text in session.signs())
+
+
+def _line(sign: SignRecord) -> str:
+    if sign.status == "silent":
+        return f"sign {sign.id}: silent since {sign.heard_at}"
+    return f"sign {sign.id}: " + ("lit" if sign.status == "lit" else f"no amount of {', '.join(sign.dark)}")

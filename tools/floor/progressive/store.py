@@ -1,0 +1,410 @@
+"""Where a controller keeps its state: SQLite by default, PostgreSQL where one is given; one code for both.
+
+Everything happens in transactions that are durable when they end. Whoever takes the store over gets a new
+*term*; a controller whose term is over can write nothing any more, however late it wakes up (a fencing
+token). Two controllers on one PostgreSQL take turns: the second waits until the first is gone.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from egm.errors import LocalError, OperatorError
+from egm.progressive.messages import Contribution
+from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord, PrizeRecord
+
+Row = Sequence[Any]
+
+_SCHEMA: Final = (
+    "CREATE TABLE IF NOT EXISTS office (one {int} PRIMARY KEY, term {int} NOT NULL, used {int} NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS machine (id TEXT PRIMARY KEY, added_at TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS level (id TEXT PRIMARY KEY, record TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS member (
+         machine TEXT NOT NULL, level TEXT NOT NULL, counted {int} NOT NULL, PRIMARY KEY (machine, level))""",
+    """CREATE TABLE IF NOT EXISTS contribution (
+         machine TEXT NOT NULL, level TEXT NOT NULL, sequence {int} NOT NULL, wager_cents {int} NOT NULL,
+         amount TEXT NOT NULL, hidden TEXT NOT NULL, PRIMARY KEY (machine, level, sequence))""",
+    """CREATE TABLE IF NOT EXISTS claim (
+         claim TEXT PRIMARY KEY, machine TEXT NOT NULL, level TEXT NOT NULL, record TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS claim_of ON claim (machine, level)",
+    "CREATE TABLE IF NOT EXISTS event (at TEXT NOT NULL, kind TEXT NOT NULL, story TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS prize (
+         level TEXT NOT NULL, number {int} NOT NULL, claim TEXT NOT NULL, record TEXT NOT NULL,
+         PRIMARY KEY (level, number))""",
+    """CREATE TABLE IF NOT EXISTS turn (
+         level TEXT NOT NULL, place {int} NOT NULL, machine TEXT NOT NULL, sequence {int} NOT NULL,
+         PRIMARY KEY (level, place))""",
+    "CREATE TABLE IF NOT EXISTS held (claim TEXT PRIMARY KEY, record TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS sign (id TEXT PRIMARY KEY, record TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS daily (
+         day TEXT NOT NULL, level TEXT NOT NULL, at TEXT NOT NULL, amount_cents {int} NOT NULL,
+         PRIMARY KEY (day, level))""",
+)
+
+
+#: What the record of a hit that is not committed yet has in it.
+_OPEN: Final = '%"closed_at": ""%'
+
+
+class DeposedError(LocalError):
+    """Another controller has taken the store over: this one must stop."""
+
+
+class StoreLostError(LocalError):
+    """The store does not answer any more, or has ended the session: this controller must stop."""
+
+
+class StoreBusyError(OperatorError):
+    """Another controller works on the store."""
+
+
+class Session:
+    """One transaction. Every question and change of a controller goes through here."""
+
+    def __init__(self, store: "Store") -> None:
+        self._run = store.run
+
+    # ------------------------------------------------------------------ machines
+    def machines(self) -> tuple[str, ...]:
+        """Everybody who may enrol."""
+        return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
+
+    def knows(self, machine: str) -> bool:
+        """Whether this machine may enrol at all."""
+        return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
+
+    def add_machine(self, machine: str, at: str) -> None:
+        """Let a machine enrol; one that may already is nothing new."""
+        self._run("INSERT INTO machine VALUES (?, ?) ON CONFLICT (id) DO NOTHING", machine, at)
+
+    def remove_machine(self, machine: str) -> None:
+        """Let it enrol no more. What it gave, and what it won, stays on record."""
+        self._run("DELETE FROM machine WHERE id = ?", machine)
+
+    # ------------------------------------------------------------------ levels
+    def level(self, level: str) -> LevelRecord | None:
+        """One level, its pools checked."""
+        rows = self._run("SELECT record FROM level WHERE id = ?", level)
+        return LevelRecord.from_text(level, rows[0][0]) if rows else None
+
+    def levels(self, *, besides: Container[str] = ()) -> tuple[LevelRecord, ...]:
+        """Every level ``besides`` these, closed ones too."""
+        rows = self._run("SELECT id, record FROM level ORDER BY id")
+        return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in besides)
+
+    def put_level(self, record: LevelRecord) -> None:
+        """Keep a level as it now stands."""
+        self._run(
+            "INSERT INTO level VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
+            record.id,
+            record.to_text(),
+        )
+
+    # ------------------------------------------------------------------ contributions
+    def counted(self, machine: str, level: str) -> int | None:
+        """The last contribution of a machine to a level; None when it never enrolled there."""
+        rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
+        return int(rows[0][0]) if rows else None
+
+    def put_counted(self, machine: str, level: str, counted: int) -> None:
+        """Keep how far a machine's contributions are counted; enrols it where it was not."""
+        self._run(
+            "INSERT INTO member VALUES (?, ?, ?) "
+            "ON CONFLICT (machine, level) DO UPDATE SET counted = excluded.counted",
+            machine,
+            level,
+            counted,
+        )
+
+    def contribution(self, machine: str, level: str, sequence: int) -> tuple[int, Fraction] | None:
+        """The wager (minor units) and the share of one contribution."""
+        rows = self._run(
+            "SELECT wager_cents, amount FROM contribution WHERE machine = ? AND level = ? AND sequence = ?",
+            machine,
+            level,
+            sequence,
+        )
+        return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
+
+    def add_contribution(self, made: Contribution, *, hidden: Fraction) -> None:
+        """Keep one contribution in the ledger, with the hidden share the controller counts beside it."""
+        self._run(
+            "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
+            made.machine,
+            made.level,
+            made.sequence,
+            made.wager_cents,
+            str(made.amount),
+            str(hidden),
+        )
+
+    def given(self, level: str) -> Fraction:
+        """The sum of a level's ledger, hidden shares too, exact."""
+        rows = self._run(
+            "SELECT amount, hidden, count(*) FROM contribution WHERE level = ? GROUP BY amount, hidden", level
+        )
+        return sum((int(row[2]) * (Fraction(row[0]) + Fraction(row[1])) for row in rows), Fraction(0))
+
+    # ------------------------------------------------------------------ mystery prizes
+    def prize(self, level: str) -> PrizeRecord | None:
+        """The last prize of a level: the one being played for, unless the level was given up."""
+        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
+        return PrizeRecord.from_text(rows[0][0]) if rows else None
+
+    def prizes(self, level: str) -> tuple[PrizeRecord, ...]:
+        """Every prize of a level, in order."""
+        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
+        return tuple(PrizeRecord.from_text(row[0]) for row in rows)
+
+    def prize_of(self, claim: str) -> PrizeRecord:
+        """The prize of a hit. Raises LookupError where there is none."""
+        return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim)[0][0])
+
+    def put_prize(self, record: PrizeRecord) -> None:
+        """Keep a prize as it now stands."""
+        self._run(
+            "INSERT INTO prize VALUES (?, ?, ?, ?) ON CONFLICT (level, number) "
+            "DO UPDATE SET claim = excluded.claim, record = excluded.record",
+            record.level,
+            record.number,
+            record.claim,
+            record.to_text(),
+        )
+
+    def turns(self, level: str) -> int:
+        """How many contributions to a mystery level have been counted."""
+        return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
+
+    def turn(self, level: str, place: int) -> tuple[str, int] | None:
+        """Whose turn it was: machine, and the sequence of its contribution."""
+        rows = self._run("SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, place)
+        return (str(rows[0][0]), int(rows[0][1])) if rows else None
+
+    def add_turn(self, level: str, machine: str, sequence: int) -> None:
+        """Keep that a contribution was the next to be counted."""
+        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", level, self.turns(level) + 1, machine, sequence)
+
+    # ------------------------------------------------------------------ claims
+    def claim(self, claim: str) -> ClaimRecord | None:
+        """One hit, by the id its machine gave it."""
+        rows = self._run("SELECT record FROM claim WHERE claim = ?", claim)
+        return ClaimRecord(**json.loads(rows[0][0])) if rows else None
+
+    def claims(self) -> tuple[ClaimRecord, ...]:
+        """The win register: every hit, in the order of levels and places."""
+        rows = self._run("SELECT record FROM claim")
+        found = (ClaimRecord(**json.loads(row[0])) for row in rows)
+        return tuple(sorted(found, key=lambda each: (each.level, each.place)))
+
+    def open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
+        """The hits of a machine on a level that it has not committed yet."""
+        rows = self._run(
+            "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
+            machine,
+            level,
+            _OPEN,
+        )
+        found = (ClaimRecord(**json.loads(row[0])) for row in rows)
+        return tuple(sorted((c for c in found if not c.closed_at), key=lambda each: each.place))
+
+    def hits(self, level: str) -> int:
+        """How many hits of a level are on record, void ones too."""
+        return int(self._run("SELECT count(*) FROM claim WHERE level = ?", level)[0][0])
+
+    def put_claim(self, record: ClaimRecord) -> None:
+        """Keep a hit as it now stands."""
+        self._run(
+            "INSERT INTO claim VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
+            record.claim,
+            record.machine,
+            record.level,
+            json.dumps(asdict(record), ensure_ascii=False),
+        )
+
+    def wins(self, machine: str, level: str) -> tuple[int, ...]:
+        """The contributions of a machine to a level that hit it, one a hit, ascending; void ones too."""
+        rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
+        return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
+
+    def held(self, claim: str) -> HeldClaim | None:
+        """A claim that is held, or was."""
+        rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
+        return HeldClaim(**json.loads(rows[0][0])) if rows else None
+
+    def all_held(self) -> tuple[HeldClaim, ...]:
+        """Every claim that is held or was, the oldest first."""
+        rows = self._run("SELECT record FROM held")
+        return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
+
+    def put_held(self, record: HeldClaim) -> None:
+        """Keep a held claim as it now stands."""
+        self._run(
+            "INSERT INTO held VALUES (?, ?) ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
+            record.claim,
+            json.dumps(asdict(record), ensure_ascii=False),
+        )
+
+    # ------------------------------------------------------------------ the record of everything else
+    def note(self, at: str, kind: str, **story: Any) -> None:
+        """Record something that happened."""
+        text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
+        self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
+
+    def events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
+        """What was recorded, all of it or of one kind: time, kind, story."""
+        where, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
+        rows = self._run(f"SELECT at, kind, story FROM event{where}", *values)  # noqa: S608 (a constant)
+        return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
+
+    def signs(self) -> tuple[tuple[str, str], ...]:
+        """Every sign on the list, and what is known of it."""
+        return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
+
+    def put_sign(self, sign: str, text: str) -> None:
+        """Keep what is known of a sign."""
+        self._run(
+            "INSERT INTO sign VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
+            sign,
+            text,
+        )
+
+    def remove_sign(self, sign: str) -> None:
+        """Take a sign off the list."""
+        self._run("DELETE FROM sign WHERE id = ?", sign)
+
+    def put_daily(self, day: str, level: str, at: str, amount_cents: int) -> None:
+        """Keep the amount last shown on a day (I-16)."""
+        self._run(
+            "INSERT INTO daily VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (day, level) DO UPDATE SET at = excluded.at, amount_cents = excluded.amount_cents",
+            day,
+            level,
+            at,
+            amount_cents,
+        )
+
+    def daily(self) -> tuple[tuple[str, str, str, int], ...]:
+        """The daily record: day, level, time, amount (minor units)."""
+        rows = self._run("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
+        return tuple((row[0], row[1], row[2], int(row[3])) for row in rows)
+
+
+class Store(ABC):
+    """A store taken over by one controller. ``term`` rises with everyone who takes it over."""
+
+    term: int
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """All of it durable at the end, or nothing. Raises :class:`DeposedError` when the term is over."""
+        self.run(self.begin)
+        try:
+            self._hold_office()
+            yield Session(self)
+        except BaseException:
+            self.rollback()
+            raise
+        self.run("COMMIT")
+
+    begin = "BEGIN"
+
+    def _hold_office(self) -> None:
+        """Make sure that the term is not over, and that it does not end before the transaction does."""
+        if not self.run("UPDATE office SET used = used + 1 WHERE term = ? RETURNING term", self.term):
+            raise DeposedError(f"term {self.term} is over: another controller has taken over")
+
+    @abstractmethod
+    def run(self, sql: str, *values: Any) -> list[Row]:
+        """Run one statement, ``?`` for each value, and return its rows."""
+
+    @abstractmethod
+    def rollback(self) -> None:
+        """Undo the transaction; never raises."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let the store go."""
+
+    def _take_over(self, integer: str) -> None:
+        """Make the tables where there are none, and begin a new term."""
+        self.run(self.begin)
+        for table in _SCHEMA:
+            self.run(table.format(int=integer))
+        self.run("INSERT INTO office VALUES (1, 0, 0) ON CONFLICT (one) DO NOTHING")
+        self.term = int(self.run("UPDATE office SET term = term + 1 RETURNING term")[0][0])
+        self.run("COMMIT")
+
+
+class SqliteReader(Store):
+    """The same file, only to be read, while a controller may be working on it."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file. Raises OperatorError where there is none."""
+        if not path.exists():
+            raise OperatorError(
+                f"{path}: no controller's store is there; `egm progressive serve` makes one, --store names it"
+            )
+        try:
+            self._base = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+            )
+        except sqlite3.DatabaseError as error:
+            raise OperatorError(f"{path}: {error}") from error
+
+    def _hold_office(self) -> None:
+        """Who only reads needs none."""
+
+    def run(self, sql: str, *values: Any) -> list[Row]:
+        """See :meth:`Store.run`."""
+        return self._base.execute(sql, values).fetchall()
+
+    def rollback(self) -> None:
+        """See :meth:`Store.rollback`."""
+        with contextlib.suppress(sqlite3.Error):
+            if self._base.in_transaction:
+                self._base.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """See :meth:`Store.close`."""
+        self._base.close()
+
+
+class SqliteStore(SqliteReader):
+    """A file of this computer, for one controller at a time."""
+
+    begin = "BEGIN IMMEDIATE"
+    _hold_office = Store._hold_office  # noqa: SLF001 (who writes holds the office, unlike who reads)
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file. Raises :class:`StoreBusyError`, or OperatorError for a file that is none."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._lock)
+            raise StoreBusyError(f"{path}: another controller works on it") from None
+        try:
+            self._base = sqlite3.connect(path, isolation_level=None)
+            self._base.execute("PRAGMA journal_mode = WAL")
+            self._base.execute("PRAGMA synchronous = FULL")
+            self._take_over("INTEGER")
+        except sqlite3.DatabaseError as error:
+            os.close(self._lock)
+            raise OperatorError(f"{path}: {error}") from error
+
+    def close(self) -> None:
+        """See :meth:`Store.close`."""
+        self._base.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1

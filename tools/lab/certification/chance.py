@@ -1,0 +1,186 @@
+"""Rules about chance: that it decides, that what is shown has its real odds, that every prize can be won."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from paytables import BetAnalysis, Choice, RecordingDraw
+from paytables.keno.rules import KenoRules
+from paytables.reels.bonus import Wheel
+from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.rules import ReelRules
+from paytables.reels.spin import Spin
+from paytables.wheel.rules import WheelRules
+from paytables.wording import counted
+from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
+from tools.lab.parsheet import percent
+
+#: Games played a bet and a way of deciding, to see what is drawn on the way.
+_GAMES: Final = 50
+#: How the rules speak of holding reels, by language.
+_HOLD: Final[Mapping[str, tuple[str, ...]]] = {
+    "en": ("hold", "held"),
+    "fr": ("garde", "conserv", "bloqu", "reten"),
+}
+#: Ways of deciding: the option taken, from how many were asked before and how many options there are.
+_WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "always the first option": lambda _asked, _options: 0,
+    "always the last": lambda _asked, options: options - 1,
+    "by turns": lambda asked, options: asked % options,
+}
+
+
+def chance_decides(case: Case) -> Iterator[Finding]:
+    """The result of every bet rests on chance (QC s.88): its win is not the same in every game."""
+    for bet in case.analysis.bets:
+        if bet.variance is not None:
+            first = "" if bet.cycle is None else f"{bet.cycle:,} equally likely first results; "
+            words = f"sigma {bet.sigma:.3f} bets" if bet.variance else "every game wins the same"
+            yield Finding(
+                "chance-decides", ("B-01",), passed(ok=bet.variance > 0), f"bet {bet.bet}: {first}{words}"
+            )
+
+
+def draw_on_every_path(case: Case) -> Iterator[Finding]:
+    """However the player decides, something is drawn before there is a result."""
+    for name, option in _WAYS.items():
+        asked = 0
+        for bet in (b for b in case.analysis.bets if b.options):
+            for _ in range(_GAMES):
+                decided, drawn = _played(case, bet, option, asked)
+                asked += decided
+                if not drawn:
+                    yield Finding(
+                        "draw-on-every-path", ("B-01",), Status.FAIL, f"bet {bet.bet}, {name}: nothing drawn"
+                    )
+                    return
+        yield Finding("draw-on-every-path", ("B-01",), Status.PASS, f"{name}: {counted(asked, 'decision')}")
+        if not asked:
+            return
+
+
+def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], asked: int) -> tuple[int, bool]:
+    """Play a game; how many decisions there were, and whether anything was drawn that had two ways to go."""
+    draw = RecordingDraw(case.draw)
+    play = case.game.play(case.game.wager(bet.cost_credits, **bet.options), draw)
+    decided = 0
+    try:
+        decision = next(play)
+        while True:
+            chosen = option(asked + decided, len(decision.options))
+            decided += 1
+            decision = play.send(Choice(decision.options[chosen]))
+    except StopIteration:
+        return decided, any(bound > 1 for bound, _, _ in draw.records)
+
+
+def strategy(case: Case) -> Iterator[Finding]:
+    """Where the player decides, the returns of the best and the worst way are stated (QC s.88).
+
+    Where what he holds decides the return, the rules he reads speak of it.
+    """
+    rules = case.game.rules
+    held = isinstance(rules, ReelRules) and any(
+        getattr(table, "player_holds", False) for table in rules.definition.stage.values()
+    )
+    for code in case.profile.languages if held else ():
+        if not any(word in case.game.help.get(code, "").lower() for word in _HOLD[code]):
+            why = f"the rules in {code} do not say that reels may be held"
+            yield Finding("strategy", ("P-10", "C-10"), Status.FAIL, why)
+    for bet in case.analysis.bets:
+        if bet.worst_rtp is not None:
+            worst = percent(bet.worst_rtp)
+            same = "however the player decides" if bet.worst_rtp == bet.rtp else f"at best, {worst} at worst"
+            yield Finding(
+                "strategy",
+                ("P-10", "C-10"),
+                passed(ok=bet.strategy is not None and bet.worst_rtp <= bet.rtp),
+                f"bet {bet.bet}: {percent(bet.rtp)} {same}: {bet.strategy}",
+            )
+    least, most = case.analysis.worst_rtp, case.analysis.maximum_rtp
+    bets = counted(len(case.analysis.bets), "bet")
+    words = f"{percent(most)} for the best of {bets}, {percent(least)} for the worst"
+    yield Finding("strategy", ("P-10",), Status.PASS, f"{words}, decisions counted")
+
+
+def depicted_odds(case: Case) -> Iterator[Finding]:
+    """What is depicted has the odds of the real thing: reels, wheels, balls, the colour of a card.
+
+    Of a wheel and of balls the draws of a game are held against the parts and the balls that are left.
+    """
+    rules, requirements = case.game.rules, ("B-09", "B-10", "B-17")
+    if isinstance(rules, WheelRules):
+        parts = len(rules.definition.wheel.parts)
+        found = f"{counted(parts, 'equal part')} of the wheel"
+        yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "spin") == {parts}), found)
+    elif isinstance(rules, KenoRules):
+        field = rules.definition.field
+        found = f"{field.drawn} of {field.numbers} balls, every order as likely"
+        left = set(range(field.numbers - field.drawn + 1, field.numbers + 1))
+        yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "ball") == left), found)
+    elif isinstance(rules, ReelRules):
+        for name, stage in rules.shown_stages().items():
+            reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
+            for reel, weights in enumerate(reels.weights if reels else (), 1):
+                if set(weights) == {1}:
+                    status, found = Status.PASS, f"{counted(len(weights), 'equally likely stop')}"
+                elif 0 in weights:
+                    status = Status.FAIL
+                    found = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
+                else:
+                    status, found = Status.NOTED, f"{len(weights)} stops that are not equally likely"
+                yield Finding("depicted-odds", requirements, status, f"{name}, reel {reel}: {found}")
+            if isinstance(stage, Wheel):
+                draw = RecordingDraw(case.draw)
+                shown = len(stage.run(draw).display["parts"])
+                real = [bound for bound, _, _ in draw.records] == [shown]
+                found = f"{name}: {counted(shown, 'equal part')} of the wheel"
+                yield Finding("depicted-odds", requirements, passed(ok=real), found)
+
+
+def _bounds(case: Case, purpose: str) -> set[int]:
+    """How many ways the draws for a purpose could go, over some games."""
+    found: set[int] = set()
+    for _ in range(_GAMES):
+        draw = RecordingDraw(case.draw)
+        wager = case.game.wager(case.game.bet_options[0])
+        with contextlib.suppress(StopIteration):
+            next(case.game.play(wager, draw))
+        found |= {bound for bound, _, why in draw.records if why.startswith(purpose)}
+    return found
+
+
+def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
+    """Each bet can win something, every prize of its pay table, and what the profile asks of other bets'."""
+    requirements = ("B-12", "B-17", "C-22")
+    not_bought = case.analysis.not_bought()
+    for bet in case.analysis.bets:
+        never = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
+        found, status = f"{counted(len(bet.prizes), 'prize')}", passed(ok=bet.rtp > 0)
+        if never:
+            found, status = f"no result wins {never}", Status.FAIL
+        elif bet.bet in not_bought:
+            found += f"; only other bets win {', '.join(not_bought[bet.bet])}"
+            status = Status.FAIL if case.profile.awards.every_prize_at_every_bet else Status.NOTED
+        yield Finding("prizes-at-every-bet", requirements, status, f"bet {bet.bet}: {found}")
+
+
+def stages_played(case: Case) -> Iterator[Finding]:
+    """Every stage whose prizes are shown is played at some bet."""
+    rules = case.game.rules
+    if isinstance(rules, ReelRules):
+        played = {made.mode.stage for made in rules.stages.values()}
+        played |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
+        never = sorted(set(rules.definition.stage) - played)
+        words = f"{', '.join(never)}: nothing leads there" if never else f"{counted(len(played), 'stage')}"
+        yield Finding("stages-played", ("B-12", "B-17"), passed(ok=not never), words)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    chance_decides,
+    draw_on_every_path,
+    strategy,
+    depicted_odds,
+    prizes_at_every_bet,
+    stages_played,
+)

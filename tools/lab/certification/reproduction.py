@@ -1,0 +1,131 @@
+"""A bundle made again: its build from its own source, its figures and tables by the software installed here.
+
+What chance had a part in (the simulation's figures) is not the same twice; of a game's findings it is the
+verdict of each rule that is held.
+"""
+
+import hashlib
+import io
+import json
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from egm.errors import OperatorError
+from egm.integrity.verify.certificate import SIGNER, BundleError
+from egm.integrity.verify.digest import measure
+from egm.integrity.verify.manifest import differences, load_signed
+from egm.integrity.verify.tree import files
+from egm.profiles import load_profile
+from paytables import PaytableError, analyse, load_game
+from paytables.wording import counted
+from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.rules import hold
+from tools.lab.certification.submission import SCOPE, SOFTWARE, built, pages, written
+from tools.lab.parsheet import sheet
+from tools.lab.parsheet.forms import to_csv
+from tools.lab.rng.service import start_service
+
+_WHEEL: Final = ".whl"
+_SOURCE: Final = ".tar.gz"
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One thing made again: what it is, and how it differs; nothing where it does not."""
+
+    what: str
+    differs: str = ""
+
+
+def reproduce(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
+    """Make what a verified bundle holds again, and say of each thing whether it came out the same."""
+    try:
+        if "submission" in facts:
+            yield from _submission(folder, facts)
+        else:
+            yield from _certificate(folder, facts)
+    except (OperatorError, PaytableError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise BundleError(f"{folder}: cannot be made again: {error}") from None
+
+
+# ------------------------------------------------------------------ a game's certificate
+def _certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
+    game = load_game(folder / f"{facts['game']}.toml")
+    profile = load_profile(str(facts["jurisdiction"]))
+    analysis = analyse(game)
+    data = json.dumps(sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False).encode()
+    yield _compared(folder, "par.json", data)
+    yield _compared(folder, "par.csv", to_csv(game, analysis, profile.awards).encode())
+    with start_service().step() as draw:
+        case = Case(game, folder / f"{game.id}.toml", analysis, profile, draw, int(facts["games_played"]))
+        found = hold(case)
+    signed = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
+    refused = {each["rule"] for each in signed if each["status"] == Status.FAIL}
+    here = {each.rule for each in found if each.status is Status.FAIL}
+    other = ", ".join(sorted(refused ^ here))
+    yield Made(
+        f"verdict of {counted(len({f.rule for f in found}), 'rule')}", other and f"another verdict: {other}"
+    )
+
+
+def _compared(folder: Path, name: str, here: bytes) -> Made:
+    signed = (folder / name).read_bytes()
+    return Made(name, "" if signed == here else _where(signed, here))
+
+
+def _where(signed: bytes, here: bytes) -> str:
+    """The first line in which two texts differ."""
+    pairs = zip(signed.splitlines(), here.splitlines(), strict=False)
+    line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
+    return f"from line {line} on" if line else f"{len(signed)} bytes signed, {len(here)} made here"
+
+
+# ------------------------------------------------------------------ a submission
+def _submission(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
+    names = sorted(facts["files"])
+    archive = next(name for name in names if name.endswith(_SOURCE))
+    wheel = next(name for name in names if name.endswith(_WHEEL))
+    signed = load_signed(folder / SOFTWARE, (folder / SIGNER).read_text(encoding="ascii").strip())
+    with tempfile.TemporaryDirectory() as unpacked:
+        with tarfile.open(folder / archive) as source:
+            source.extractall(unpacked, filter="data")
+        root = Path(unpacked) / archive.removesuffix(_SOURCE)
+        again = built(root, "wheel")
+        same = again.get(wheel) == (folder / wheel).read_bytes()
+        yield Made(f"{wheel} from {archive}", "" if same else "the build is another")
+        copied = pages(root)
+    yield Made(f"{SOFTWARE} of {wheel}", _listed(_in_wheel((folder / wheel).read_bytes()), signed.files))
+    installed = [str(each) for each in differences(signed, measure(files(SCOPE)))]
+    yield Made("the software installed here", _some(installed))
+    profile = load_profile(folder / "profile.toml")
+    games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
+    made = {**copied, **written([(game, analyse(game)) for game in games], profile)}
+    yield from (_compared(folder, name, made[name]) for name in sorted(made))
+    left = set(names) - made.keys() - {archive, wheel, SOFTWARE}
+    yield Made("every file of the bundle", _some([f"{name}: nothing here makes it" for name in sorted(left)]))
+
+
+def _in_wheel(data: bytes) -> dict[str, str]:
+    """The files of the packages in a wheel, by name, with their digests."""
+    with zipfile.ZipFile(io.BytesIO(data)) as wheel:
+        return {
+            name: hashlib.sha256(wheel.read(name)).hexdigest()
+            for name in wheel.namelist()
+            if ".dist-info/" not in name
+        }
+
+
+def _listed(inside: Mapping[str, str], listed: Mapping[str, str]) -> str:
+    return _some(sorted(name for name, _ in inside.items() ^ listed.items()))
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first few of what differs, and how many there are."""
+    found = list(names)
+    return ", ".join(found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if found[_SHOWN:] else "")

@@ -1,0 +1,363 @@
+"""The rules a game is held against, each a function that returns its findings with evidence.
+
+A finding passes, fails, or is noted: noted is what a laboratory must read but this profile does not forbid.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from egm.errors import OperatorError
+from egm.play.prize_limits import largest_win_cents
+from egm.progressive.pools import bets_kept, pools_of
+from egm.progressive.slots import LevelSlot
+from paytables import (
+    Choice,
+    RecordingDraw,
+    ReplayDraw,
+    drive,
+    load_game,
+)
+from paytables.odds import Award, awards, longer
+from paytables.reels.rules import ReelRules
+from paytables.wording import counted
+from tools.lab.certification import chance
+from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
+from tools.lab.parsheet import one_in, percent
+from tools.lab.simulation import INTERVAL_Z, judge, play_batch, policy
+
+#: A simulation so many standard errors away is wrong; between this and its interval it is noted, because sums
+#: of few games with rare high prizes are not normal yet.
+WRONG_Z = 6
+#: How the rules speak of a double-up, by language.
+_DOUBLE_UP = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
+#: What a meter of ten digits holds, in minor units.
+METER_CENTS_MAX = 9_999_999_999
+
+
+def return_floor(case: Case) -> Iterator[Finding]:
+    """Hold every way to bet against the floor of the game's family, merchandise left out.
+
+    Of progressive levels the profile counts nothing, their resets, or what play adds as well.
+    """
+    try:
+        floor = case.profile.returns.floor(case.game.family)
+    except OperatorError as error:
+        yield Finding("return-floor", ("C-05",), Status.FAIL, str(error))
+        return
+    counted = case.profile.progressives.counted
+    for bet in case.analysis.bets:
+        rtp = bet.rtp_counting(counted)
+        words = f" ({counted} of its progressives counted)" if bet.progressives else ""
+        yield Finding(
+            "return-floor",
+            ("C-05", "C-06", "R-09"),
+            passed(ok=rtp >= floor),
+            f"bet {bet.bet}: {percent(rtp)} = {_short(rtp)}{words}; the floor is {percent(floor)}",
+        )
+
+
+def return_ceiling(case: Case) -> Iterator[Finding]:
+    """No way to bet returns more than the place allows; more than is wagered is noted wherever it is."""
+    ceiling = case.profile.returns.ceiling
+    for bet in case.analysis.bets:
+        rtp = bet.rtp_with_progressives
+        above = rtp > 1 if ceiling is None else rtp > ceiling
+        status = (Status.NOTED if ceiling is None else Status.FAIL) if above else Status.PASS
+        most = "the ceiling is " + percent(ceiling) if ceiling is not None else "no ceiling here"
+        words = ": the player wins in the long run" if rtp > 1 else ""
+        yield Finding("return-ceiling", ("C-07",), status, f"bet {bet.bet}: {percent(rtp)}{words}; {most}")
+
+
+def largest_win(case: Case) -> Iterator[Finding]:
+    """The largest win of any bet, what a double-up makes of it too, fits a meter and the place's limit.
+
+    The machine does not offer a denomination at which a game could win more than the place allows; where none
+    is left, the game fails.
+    """
+    rules = case.profile.play
+    limit = rules.win_limit_cents
+    prizes = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
+    within = []
+    for cents in case.game.denominations_cents:
+        if min(case.game.bet_options) * cents > rules.bet_limit_cents:
+            continue  # the rule of bets says so
+        most = largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
+        if most is None:
+            words = "the largest win has no exact figure"
+            status = Status.NOTED if limit is None else Status.FAIL
+        elif most > METER_CENTS_MAX:
+            status, words = Status.FAIL, f"{counted(most, 'cent')}: more than a meter of ten digits holds"
+        elif limit is not None and most > limit:
+            status, words = Status.NOTED, f"{counted(most, 'cent')}: not offered, {limit:,} are allowed"
+        else:
+            status, words = Status.PASS, f"{counted(most, 'cent')} at most"
+            within.append(cents)
+        yield Finding(
+            "largest-win", ("C-07", "F-05", "F-11"), status, f"{counted(cents, 'cent')} a credit: {words}"
+        )
+    if limit is not None and not within:
+        words = f"at no denomination is the largest win within {counted(limit, 'cent')}"
+        yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, words)
+
+
+def _short(value: Fraction) -> str:
+    return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
+
+
+def progressive_levels(case: Case) -> Iterator[Finding]:
+    """State every level's odds and returns; every wager of one stake must have the same chance (s.92).
+
+    A level that pays the game for itself at its reset is refused: whoever plays then wins in the long run.
+    """
+    for bet in case.analysis.bets:
+        for share in bet.progressives:
+            even = share.break_even_credits
+            yield Finding(
+                "progressive-levels",
+                ("I-01", "I-03", "R-09"),
+                passed(ok=even is None or even >= share.reset_credits),
+                f"bet {bet.bet}, {share.level}: {one_in(share.rate)}; {percent(share.rtp_at_reset)} at its "
+                f"reset of {counted(share.reset_credits, 'credit')}, {percent(share.increment)} increment, "
+                + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
+            )
+    levels = dict.fromkeys(play.level for play in case.game.every_level())
+    slots = [LevelSlot(game=case.game.id, level=level) for level in levels]
+    if slots:
+        try:
+            pools = pools_of(case.game, case.game.denominations_cents, slots)
+            kept = [bets_kept(pools, case.game, cents) for cents in case.game.denominations_cents]
+            same = all(set(bets) == set(case.game.bet_options) for bets in kept)
+            found = f"{counted(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
+        except OperatorError as error:
+            same, found = False, str(error)
+        unequal = _unequal_chances(case)
+        yield Finding("progressive-stakes", ("I-03",), passed(ok=same and not unequal), unequal or found)
+
+
+def _unequal_chances(case: Case) -> str:
+    """Return the level that two bets of one stake play for with different chances, or nothing."""
+    rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
+    for bet in case.analysis.bets:
+        for share in bet.progressives:
+            other, rate = rates.setdefault((share.level, bet.cost_credits), (bet.bet, share.rate))
+            if rate != share.rate:
+                return (
+                    f"{share.level}: {one_in(rate)} on bet {other} and {one_in(share.rate)} on bet {bet.bet},"
+                    f" both of {counted(bet.cost_credits, 'credit')}"
+                )
+    return ""
+
+
+def prizes_in_kind(case: Case) -> Iterator[Finding]:
+    """Every prize in kind is allowed there, described in each language, and stated apart (s.90; NJ-A(e))."""
+    allowed = case.profile.by_hand.prizes_in_kind != "refused"
+    for prize in case.game.prizes_in_kind():
+        unsaid = [code for code in case.profile.languages if not prize.description.get(code)]
+        shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
+        apart = "; ".join(
+            f"bet {bet.bet}: {one_in(share.rate)}, "
+            + ", ".join(
+                f"{percent(share.rtp_at(cents, bet.cost_credits), 6)} at {cents}"
+                for cents in case.game.denominations_cents
+            )
+            for bet, share in shares
+        )
+        words = "described" if not unsaid else f"no description in {', '.join(unsaid)}"
+        yield Finding(
+            "prizes-in-kind",
+            ("C-03", "C-09"),
+            passed(ok=allowed and not unsaid),
+            f"{prize.id}: {words if allowed else 'this place has prizes of money'}; worth "
+            f"{prize.value_cents:,} minor units, apart from the return: {apart}",
+        )
+
+
+def languages(case: Case) -> Iterator[Finding]:
+    """The title and the rules are there in every language of the profile, each in its own words."""
+    for code in case.profile.languages:
+        missing = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
+        help_ = case.game.help.get(code, "")
+        same = [c for c, text in case.game.help.items() if c != code and text.split() == help_.split()]
+        found = f"title and {len(help_.split())} words of rules"
+        if missing:
+            found = f"no {', '.join(missing)}"
+        elif same:
+            found = f"the rules are those in {', '.join(same)}, word for word"
+        ok = not missing and not same
+        yield Finding("languages", ("C-02", "C-18"), passed(ok=ok), f"{code}: {found}")
+
+
+def void_rule(case: Case) -> Iterator[Finding]:
+    """The rules say what happens when the machine fails."""
+    words = {"en": "malfunction", "fr": "défectuosité"}
+    for code in case.profile.languages:
+        said = words.get(code, "").lower() in case.game.help.get(code, "").lower()
+        yield Finding("void-rule", ("C-25",), passed(ok=said), f"{code}: {'said' if said else 'not said'}")
+
+
+def longest_odds(case: Case) -> Iterator[Finding]:
+    """No award is rarer than the profile allows."""
+    limit = case.profile.awards.longest_one_in
+    allowed = "no limit here" if limit is None else f"at most 1 in {limit:,}"
+    for bet in case.analysis.bets:
+        found = awards(bet)
+        if not found:
+            continue
+        least = found[0]
+        yield Finding(
+            "longest-odds",
+            ("B-12",),
+            passed(ok=limit is None or least.rate * limit >= 1),
+            f"bet {bet.bet}: {_named(least)}; {allowed}",
+        )
+
+
+def odds_told(case: Case) -> Iterator[Finding]:
+    """State what the player is told of very long odds; the machine's help pages print the same list."""
+    rules = case.profile.awards
+    for bet in case.analysis.bets:
+        told = longer(awards(bet), rules.top_told_one_in, rules.other_told_one_in)
+        if told:
+            words = "told to the player: " + ", ".join(_named(award) for award in told)
+        else:
+            words = "no award has odds so long that they must be told"
+        status = Status.NOTED if told else Status.PASS
+        yield Finding("odds-told", ("C-23",), status, f"bet {bet.bet}: {words}")
+
+
+def _named(award: Award) -> str:
+    top = "top award " if award.top else ""
+    return f"{top}{award.where} {award.name} {one_in(award.rate)}".replace("  ", " ").strip()
+
+
+def return_by_stake(case: Case) -> Iterator[Finding]:
+    """Note a return that falls as the stake rises by more than 0.01 point."""
+    bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
+    falls = [
+        f"{b.bet} {percent(b.rtp)} after {a.bet} {percent(a.rtp)}"
+        for a, b in pairwise(bets)
+        if b.cost_credits > a.cost_credits and b.rtp < a.rtp - Fraction(1, 10_000)
+    ]
+    status = Status.NOTED if falls else Status.PASS
+    yield Finding(
+        "return-by-stake",
+        ("C-08",),
+        status,
+        "; ".join(falls) or f"{counted(len(bets), 'way')} to bet, none lower",
+    )
+
+
+def bet_limit(case: Case) -> Iterator[Finding]:
+    """At every denomination, some bet is within the profile's limit."""
+    limit = case.profile.play.bet_limit_cents
+    for cents in case.game.denominations_cents:
+        allowed = [n for n in case.game.bet_options if n * cents <= limit]
+        bets = (
+            f"{len(allowed)} of {counted(len(case.game.bet_options), 'bet')} within {counted(limit, 'cent')}"
+        )
+        yield Finding(
+            "bet-limit", ("C-04",), passed(ok=bool(allowed)), f"{counted(cents, 'cent')} a credit: {bets}"
+        )
+
+
+def double_up(case: Case) -> Iterator[Finding]:
+    """A double-up is offered where a win can grow, and the rules speak of it."""
+    rules = case.game.rules
+    if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
+        return
+    table = rules.definition.double_up
+    wrong = []
+    smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
+    if 2 * smallest > table.most_credits:
+        wrong.append(f"never offered: the smallest prize is {counted(smallest, 'credit')}")
+    silent = [
+        code
+        for code in case.profile.languages
+        if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP.get(code, ()))
+    ]
+    wrong += [f"the rules in {code} do not speak of it" for code in silent]
+    most = f"{counted(table.most_rounds, 'round')}, {counted(table.most_credits, 'credit')}"
+    found = f"even, may be declined; at most {most}"
+    yield Finding("double-up", ("C-20",), passed(ok=not wrong), "; ".join(wrong) or found)
+
+
+def simulation(case: Case) -> Iterator[Finding]:
+    """Games played through the production path return what the exact analysis says, within the interval.
+
+    A z-score means something only where no single win decides it. So both sides count a win as at most the
+    largest one that so many games meet ten times, where the exact distribution is known.
+    """
+    for bet in case.analysis.bets:
+        if bet.variance is None:
+            continue
+        rtp, variance, most, words = bet.rtp, bet.variance, None, ""
+        if bet.law is not None:
+            most = max((w for w in bet.law.counts if bet.law.at_least(w) * case.games >= 10), default=0)
+            held = bet.law.capped(most)
+            rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
+            words = f" (wins counted up to {most:,})" if most < max(bet.law.counts) else ""
+        tally = play_batch(case.game, bet.cost_credits, bet.options, case.games, case.draw, most)
+        v = judge(tally, bet.cost_credits, rtp, variance)
+        yield Finding(
+            "simulation",
+            ("R-10", "B-08"),
+            Status.FAIL if abs(v.z) > WRONG_Z else Status.NOTED if abs(v.z) > INTERVAL_Z else Status.PASS,
+            f"bet {bet.bet}: {counted(v.games, 'game')}, {100 * v.rtp:.3f} %, exact {percent(v.exact)}, "
+            f"z {v.z:+.2f}{words}",
+        )
+
+
+def replay(case: Case) -> Iterator[Finding]:
+    """Recorded draws and choices give the same outcome, win and display again."""
+    games = min(case.games, 200)
+    for n in range(games):
+        wager = case.game.wager(case.game.bet_options[n % len(case.game.bet_options)])
+        draw = RecordingDraw(case.draw)
+        choices: list[Choice] = []
+        play = case.game.play(wager, draw)
+        try:
+            decision = next(play)
+            while True:
+                choices.append(policy(decision, case.draw))
+                decision = play.send(choices[-1])
+        except StopIteration as end:
+            outcome = end.value
+        again = drive(case.game.play(wager, ReplayDraw(draw.records)), choices)
+        if again.to_json() != outcome.to_json():
+            yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
+            return
+    yield Finding(
+        "replay", ("B-08", "B-11"), Status.PASS, f"{counted(games, 'game')} replayed alike from their records"
+    )
+
+
+def same_file(case: Case) -> Iterator[Finding]:
+    """The file on disk is the one that was analysed."""
+    same = load_game(case.path).digest == case.game.digest
+    yield Finding("same-file", ("C-26", "R-05"), passed(ok=same), f"definition SHA-256 {case.game.digest}")
+
+
+RULES: tuple[Rule, ...] = (
+    return_floor,
+    return_ceiling,
+    largest_win,
+    progressive_levels,
+    prizes_in_kind,
+    languages,
+    void_rule,
+    *chance.RULES,
+    longest_odds,
+    odds_told,
+    return_by_stake,
+    bet_limit,
+    double_up,
+    simulation,
+    replay,
+    same_file,
+)
+
+
+def hold(case: Case) -> list[Finding]:
+    """Hold a game against every rule."""
+    return [finding for rule in RULES for finding in rule(case)]

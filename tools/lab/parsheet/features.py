@@ -1,0 +1,309 @@
+"""A sheet of its own for every feature: Keno, wheel, pick, hold-and-spin, free games, double-up, levels.
+
+Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that every printed form prints
+all of them alike. Cells are texts, whole numbers, or an exact figure as :func:`exact` makes it.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from paytables import Analysis, BetAnalysis, Game
+from paytables.keno.figures import caught
+from paytables.keno.rules import KenoRules
+from paytables.keno.schema import BallBonus, KenoDefinition
+from paytables.reels.build import ModeStages
+from paytables.reels.enumerated import Holds
+from paytables.reels.rules import ReelRules
+from paytables.reels.schema import DoubleUp, HoldStage, Item, PickStage, ReelsStage
+from paytables.reels.schema import Progressive as ReelLevel
+from paytables.wheel.rules import WheelRules
+from paytables.wheel.schema import WheelDefinition
+from paytables.wording import counted
+from tools.lab.parsheet.figures import exact
+
+Sheet = dict[str, Any]
+Facts = list[tuple[str, Any]]
+
+
+def feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
+    """Return every feature's sheet, in the order a reader looks for them."""
+    rules = game.rules
+    if isinstance(rules, KenoRules):
+        return [*_keno(rules.definition), *_levels(_keno_levels(rules.definition), analysis)]
+    if isinstance(rules, WheelRules):
+        return [_wheel(rules.definition)]
+    if not isinstance(rules, ReelRules):
+        return []
+    first = next(iter(rules.stages.values()))
+    sheets = [
+        _stage(first, name, table)
+        for name, table in rules.definition.stage.items()
+        if name != first.mode.stage
+    ]
+    sheets += [
+        _holding(f"{made.mode.id}, {name}", stage)
+        for made in rules.stages.values()
+        for name in rules.definition.stage
+        if isinstance(stage := made.stage(name), Holds)
+    ]
+    sheets += _levels([_reel_level(level) for level in rules.definition.progressive], analysis)
+    if rules.definition.double_up is not None:
+        sheets.append(_double_up(rules.definition.double_up, analysis))
+    return sheets
+
+
+def _sheet(name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()) -> Sheet:
+    told = [[label, value] for label, value in facts if value not in (None, "", ())]
+    return {"sheet": name, "facts": told, "columns": list(columns), "rows": [list(row) for row in rows]}
+
+
+# ---------------------------------------------------------------- Keno
+def _keno(definition: KenoDefinition) -> Iterator[Sheet]:
+    field, marks = definition.field, definition.marks
+    facts: Facts = [
+        ("field", f"{field.drawn} of {field.numbers} numbers, without replacement"),
+        ("draws that differ", definition.cycle),
+        ("stakes, credits a way", ", ".join(map(str, marks.stakes))),
+        ("most selections a ticket", marks.selections),
+        ("most groups a way selection", marks.groups),
+        ("most draws a ticket", marks.draws),
+        ("most a ticket may cost a draw, credits", marks.cost),
+        ("most a ticket is paid a draw, credits", definition.most_paid),
+    ]
+    for bonus in definition.bonus:
+        fee = (
+            f"bought for {counted(bonus.fee, 'credit')} a credit staked" if bonus.fee else "part of every bet"
+        )
+        how = (
+            f"ball {bonus.ball} on the way multiplies its win by {bonus.factor}"
+            if isinstance(bonus, BallBonus)
+            else "every win times "
+            + ", ".join(f"{f} ({w} in {sum(bonus.weights.values())})" for f, w in bonus.weights.items())
+        )
+        facts.append((f"bonus {bonus.id}", f"{how}; {fee}"))
+    yield _sheet("Keno", facts)
+    for table in sorted(definition.table, key=lambda one: one.spots):
+        rows = []
+        back = Fraction(0)
+        for catch in reversed(definition.possible(table.spots)):
+            draws = caught(definition, table.spots, catch, 0, 0)
+            odds, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
+            back += odds * pay
+            rows.append([catch, pay, draws, exact(odds), exact(odds * pay)])
+        yield _sheet(
+            f"Keno, {counted(table.spots, 'spot')}",
+            [("return of one credit, before bonuses and levels", exact(back))],
+            ("catch", "pays a credit", "draws", "probability", "return"),
+            rows,
+        )
+
+
+def _keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
+    return [
+        (
+            level.id,
+            [
+                ("name", f"{level.name.en} / {level.name.fr}"),
+                ("won by", f"a way of {counted(level.spots, 'spot')} that catches {level.catch}"),
+                ("stake of the way, credits", f"{level.stake}{' exactly' if level.linked else ' or more'}"),
+                ("reset, credits", level.reset_credits),
+                ("increment, share of each eligible wager", level.increment),
+                ("kept by", "a controller, for linked machines" if level.linked else "the machine"),
+            ],
+        )
+        for level in definition.progressive
+    ]
+
+
+# ---------------------------------------------------------------- wheels
+def _wheel(definition: WheelDefinition) -> Sheet:
+    parts = definition.wheel.parts
+    facts: Facts = [
+        ("equal parts", len(parts)),
+        ("in order", " ".join(parts)),
+        ("fewest turns of a valid spin", definition.wheel.revolutions),
+        ("spinning again multiplies by at most", definition.wheel.most_factor),
+        ("stakes, credits an area", ", ".join(map(str, definition.layout.stakes))),
+    ]
+    rows = [
+        [
+            symbol.id,
+            parts.count(symbol.id),
+            exact(Fraction(parts.count(symbol.id), len(parts))),
+            f"again, prizes times {symbol.again}" if symbol.again else "",
+            ", ".join(
+                f"{area.id} {area.pays[symbol.id]}" for area in definition.area if symbol.id in area.pays
+            ),
+        ]
+        for symbol in definition.symbol
+    ]
+    return _sheet("Wheel", facts, ("symbol", "parts", "probability", "spun", "pays a credit, by area"), rows)
+
+
+# ---------------------------------------------------------------- stages of a reel game
+def _stage(stages: ModeStages, name: str, table: Any) -> Sheet:
+    memory = stages.memory[name]
+    if isinstance(table, ReelsStage):
+        facts: Facts = [
+            ("kind", "reels"),
+            ("multiplier of every prize", table.multiplier),
+            (
+                "multipliers of a series",
+                ", ".join(map(str, memory.multipliers)) if len(memory.multipliers) > 1 else "",
+            ),
+            ("moved on by", table.advance if len(memory.multipliers) > 1 else ""),
+            ("most runs of a series", memory.most_runs),
+            ("symbols that fill their reel", ", ".join(table.expand)),
+            ("symbol that sticks", table.sticky),
+            ("multipliers of the falls", ", ".join(map(str, table.cascade))),
+            ("reels may be held", "yes" if table.player_holds else ""),
+        ]
+        return _sheet(_title(name, table), facts)
+    facts = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[table.kind])]
+    if isinstance(table, PickStage):
+        boxes = table.boxes or sum(item.count for item in table.items)
+        ends = any(item.end for item in table.items)
+        facts += [
+            ("boxes", boxes),
+            ("most picks", table.picks or boxes),
+            ("what a box holds", "a draw of its own" if table.boxes else "drawn from what is left"),
+            ("ends", "with the item that ends it, or the picks" if ends else "with the picks"),
+        ]
+    if isinstance(table, HoldStage):
+        facts += [
+            ("cells", table.cells),
+            ("respins, and again after a new coin", table.respins),
+            ("an empty cell lands a coin", exact(Fraction(*table.coin))),
+            ("a full board", "" if table.full is None else _worth(stages, table.full, table.unit)),
+        ]
+    total = sum(item.count for item in table.items)
+    rows = [
+        [item.id or (item.name.en if item.name else ""), _worth(stages, item, table.unit), item.count,
+         exact(Fraction(item.count, total))]
+        for item in table.items
+    ]  # fmt: skip
+    return _sheet(_title(name, table), facts, ("item", "worth", "count", "share"), rows)
+
+
+def _holding(name: str, stage: Holds) -> Sheet:
+    """What the best strategy holds and what it comes to; the worst beside it."""
+    held = stage.held()
+    best = sum((paid for _, paid in held.values()), Fraction(0))
+    facts: Facts = [
+        ("who decides", "the player, after the first spin; the screen shows what is best"),
+        ("chance decides", "the first spin, and the second of every reel not held"),
+        ("mean credits of the best strategy", exact(best)),
+        ("mean credits of the worst", exact(stage.worst)),
+    ]
+    rows = [
+        [
+            " ".join(str(x + 1) for x in range(len(stage.reels.heights)) if mask >> x & 1) or "none",
+            exact(odds),
+            exact(paid / odds),
+        ]
+        for mask, (odds, paid) in held.items()
+    ]
+    return _sheet(f"Reels held at bet {name}", facts, ("reels held", "how often", "mean credits then"), rows)
+
+
+def _title(name: str, table: Any) -> str:
+    return f"Feature {name}" + (f", {table.name.en}" if table.name is not None else "")
+
+
+def _worth(stages: ModeStages, item: Item, unit: str) -> str:
+    """What an item is worth at level 1 of the first bet."""
+    words = []
+    if item.credits:
+        words.append(counted(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
+    for award in item.gives:
+        kind, name = (
+            next((k, n) for k, n in award.names() if n is not None) if award.step is None else ("step", "")
+        )
+        words.append(f"{kind} {name}".strip() + (f" x {award.times}" if award.times != 1 else ""))
+    return ", ".join([*words, *(["the end"] if item.end else [])])
+
+
+# ---------------------------------------------------------------- progressive levels
+def _reel_level(level: ReelLevel) -> tuple[str, Facts]:
+    won = "a prize that gives it"
+    if level.one_in is not None:
+        won = f"chance of its own, 1 in {counted(level.one_in, 'game')}"
+    if level.ceiling_credits is not None:
+        won = "its meter reaching a secret amount, uniform from reset to ceiling"
+    return (
+        level.id,
+        [
+            ("name", f"{level.name.en} / {level.name.fr}"),
+            ("won by", won),
+            ("reset, credits at bet level 1", level.reset_credits),
+            ("ceiling, credits at bet level 1", level.ceiling_credits),
+            ("increment, share of each wager", level.increment),
+            ("kept by", "a controller, for linked machines" if level.linked else "the machine"),
+        ],
+    )
+
+
+def _levels(levels: Sequence[tuple[str, Facts]], analysis: Analysis) -> list[Sheet]:
+    columns = (
+        "bet",
+        "stake, credits",
+        "probability",
+        "return at reset",
+        "increment",
+        "return of both",
+        "break-even, credits",
+    )
+    made = []
+    for name, facts in levels:
+        rows = [
+            [
+                bet.bet,
+                bet.cost_credits,
+                exact(share.rate),
+                exact(share.rtp_at_reset),
+                exact(share.increment),
+                exact(share.rtp_at_reset + share.increment),
+                exact(share.break_even_credits),
+            ]
+            for bet in analysis.bets
+            for share in bet.progressives
+            if share.level == name and share.rate
+        ]
+        made.append(_sheet(f"Progressive level {name}", facts, columns, rows))
+    return made
+
+
+# ---------------------------------------------------------------- double-up
+def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
+    half = Fraction(1, 2)
+    facts: Facts = [
+        ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),
+        ("return of a round", exact(Fraction(1))),
+        ("best strategy", "every way to play returns the same; the win may be kept before any round"),
+        ("most rounds", table.most_rounds),
+        ("most a round may come to, credits", table.most_credits),
+    ]
+    for bet in analysis.bets:
+        if bet.doubled is not None:
+            facts.append((f"bet {bet.bet}, level 1: most a game can come to, credits", bet.most_credits))
+            facts.append((f"bet {bet.bet}, level 1: variance, always doubled", exact(bet.doubled.variance)))
+            if bet.doubled.law is not None:
+                wins = bet.doubled.law.at_least(1)
+                facts.append((f"bet {bet.bet}, level 1: hit frequency, always doubled", exact(wins)))
+    facts += [
+        (f"bet {bet.bet}, level 1: games whose win may be doubled", exact(_offered(bet, table.most_credits)))
+        for bet in analysis.bets
+        if bet.law is not None
+    ]
+    rows = [
+        [n, exact(half), exact(half**n), 2**n, exact(half**n * 2**n)] for n in range(1, table.most_rounds + 1)
+    ]
+    columns = ("round", "probability of it", "of all so far", "the win times", "return of the win")
+    return _sheet("Double-up", facts, columns, rows)
+
+
+def _offered(bet: BetAnalysis, most: int) -> Fraction:
+    assert bet.law is not None  # the caller has looked
+    counts = bet.law.counts
+    return Fraction(sum(n for win, n in counts.items() if win and 2 * win <= most), bet.law.total)

@@ -1,0 +1,226 @@
+"""The PAR sheet as JSON data: the one source every other form of it is printed from.
+
+Exact values are texts of fractions, each beside its decimal; nothing is rounded before the end (NZ 1.47.10).
+"""
+
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+from egm.profiles.profile import Awards
+from paytables import Analysis, BetAnalysis, Game, Law
+from paytables.analysis import BAND_GAMES, QUANTILES, band, volatility_index
+from paytables.odds import awards, longer
+from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.rules import ReelRules
+from paytables.reels.spin import Spin
+from tools.lab.parsheet.features import feature_sheets
+from tools.lab.parsheet.figures import exact
+
+DERIVATION = (
+    "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
+    "Volatility index z x sigma; bands return -+ z x sigma / sqrt(n)."
+)
+#: Upper ends of the classes a distribution is printed in, in bets.
+CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
+
+
+def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[str, Any]:
+    """Return the whole sheet. ``rules`` say which odds are so long that the player is told them."""
+    return {
+        "game": game.id,
+        "title": game.title,
+        "family": game.family,
+        "version": game.version,
+        "date": game.header.date.isoformat(),
+        "digest_sha256": game.digest,
+        "denominations_cents": list(game.denominations_cents),
+        "bet_options_credits": list(game.bet_options),
+        "help": game.help,
+        "exact": analysis.exact,
+        "minimum_return": exact(analysis.minimum_rtp),
+        "maximum_return": exact(analysis.maximum_rtp),
+        "return_of_the_worst_play": exact(analysis.worst_rtp),
+        "bets": [bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
+        "awards": [award_sheet(bet, rules or Awards()) for bet in analysis.bets],
+        "feature_sheets": feature_sheets(game, analysis),
+        "reels": reel_sheets(game),
+        "double_up": _double_up(game),
+        "merchandise": [
+            {
+                "id": prize.id,
+                "name": dict(prize.names),
+                "description": dict(prize.description),
+                "value_cents": prize.value_cents,
+            }
+            for prize in game.prizes_in_kind()
+        ],
+        "derivation": DERIVATION,
+    }
+
+
+def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Return the figures of one way to bet; a prize in kind returns something else at each denomination."""
+    return {
+        "bet": bet.bet,
+        "cost_credits": bet.cost_credits,
+        "cycle": bet.cycle,
+        "return": exact(bet.rtp),
+        "return_with_progressives_at_reset": exact(bet.rtp_counting("reset")),
+        "return_with_progressives_and_increments": exact(bet.rtp_with_progressives),
+        "hit_frequency": exact(bet.hit_probability),
+        "win_of_the_bet_or_more": exact(bet.return_bet_probability),
+        "variance_credits": exact(bet.variance),
+        "sigma_bets": bet.sigma,
+        "max_win_credits": bet.max_win_credits,
+        **_when_always_doubled(bet),
+        "max_win_odds": exact(bet.max_win_probability),
+        "prizes": [
+            {
+                "stage": p.where,
+                "prize": p.name,
+                "credits": p.credits,
+                "hits": p.hits,
+                "per_game": exact(p.rate),
+                "return": exact(p.rtp),
+            }
+            for p in bet.prizes
+        ],
+        "features": [
+            {
+                "feature": f.feature,
+                "per_game": exact(f.rate),
+                "mean_runs": exact(f.mean_runs),
+                "most_runs": f.longest_runs,
+                "mean_credits": exact(f.mean_credits),
+                "return": exact(f.rtp),
+            }
+            for f in bet.features
+        ],
+        "progressives": [
+            {
+                "level": p.level,
+                "per_game": exact(p.rate),
+                "reset_credits": p.reset_credits,
+                "return_at_reset": exact(p.rtp_at_reset),
+                "increment": exact(p.increment),
+                "break_even_credits": exact(p.break_even_credits),
+            }
+            for p in bet.progressives
+        ],
+        "merchandise": [
+            {
+                "prize": m.prize,
+                "value_cents": m.value_cents,
+                "per_game": exact(m.rate),
+                **{
+                    f"return_at_{cents}_cents": exact(m.rtp_at(cents, bet.cost_credits))
+                    for cents in denominations_cents
+                },
+            }
+            for m in bet.merchandise
+        ],
+        "volatility": volatility(bet),
+        "distribution": classes(bet.law, bet.cost_credits) if bet.law else None,
+        "choices": bet.strategy,
+        "return_of_the_worst_choices": exact(bet.worst_rtp),
+        "notes": list(bet.notes),
+    }
+
+
+def _when_always_doubled(bet: BetAnalysis) -> dict[str, Any]:
+    """What double-up makes of a bet whose every win is doubled as often as the rules let it be."""
+    doubled = bet.doubled
+    return {
+        "most_credits_after_double_up": None if doubled is None else bet.most_credits,
+        "variance_when_always_doubled": None if doubled is None else exact(doubled.variance),
+        "distribution_when_always_doubled": (
+            classes(doubled.law, bet.cost_credits) if doubled and doubled.law else None
+        ),
+    }
+
+
+def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
+    """Return the rarest award of a bet, its top awards, and those whose long odds are told (Ontario 10.1)."""
+    found = awards(bet)
+    told = longer(found, rules.top_told_one_in, rules.other_told_one_in)
+
+    def rows(some: list[Any]) -> list[dict[str, Any]]:
+        return [
+            {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": exact(a.rate)} for a in some
+        ]
+
+    return {
+        "bet": bet.bet,
+        "rarest": rows(found[:1]),
+        "top": rows([a for a in found if a.top]),
+        "told_to_the_player": rows(told),
+    }
+
+
+def volatility(bet: BetAnalysis) -> list[dict[str, Any]]:
+    """Return the volatility index and the bands, one row a quantile."""
+    if bet.sigma is None:
+        return []
+    rows = []
+    for name, quantile in QUANTILES.items():
+        z = float(quantile)
+        bands = [{"games": n, "band": band(float(bet.rtp), bet.sigma, n, z)} for n in BAND_GAMES]
+        rows.append(
+            {"quantile": name, "z": quantile, "index": volatility_index(bet.sigma, z), "bands": bands}
+        )
+    return rows
+
+
+def classes(law: Law, cost: int) -> dict[str, Any]:
+    """Return the distribution of the win in classes of the bet, with the return each class holds."""
+    rows: list[dict[str, Any]] = []
+    low: Fraction | None = None
+    for high in (*CLASSES, None):
+        inside = {
+            w: n
+            for w, n in law.counts.items()
+            if w and (low is None or w >= low * cost) and (high is None or w < high * cost)
+        }
+        rows.append(
+            {
+                "from_bets": str(low or 0),
+                "below_bets": None if high is None else str(high),
+                "probability": exact(Fraction(sum(inside.values()), law.total)),
+                "return": exact(Fraction(sum(w * n for w, n in inside.items()), law.total * cost)),
+            }
+        )
+        low = high
+    nothing = Fraction(law.counts.get(0, 0), law.total)
+    return {"nothing": exact(nothing), "classes": rows, "left_out": exact(law.tail)}
+
+
+def reel_sheets(game: Game) -> list[dict[str, Any]]:
+    """Return every reel of every stage: its stops in order, its window and its symbol counts."""
+    if not isinstance(game.rules, ReelRules):
+        return []
+    ids = [symbol.id for symbol in game.rules.definition.symbol]
+    found = []
+    for name, stage in game.rules.shown_stages().items():
+        if not isinstance(stage, Spin | Falls | Holds):
+            continue
+        reels = stage.reels
+        for x, (stops, weights) in enumerate(zip(reels.strips, reels.weights, strict=True)):
+            strip = [ids[symbol] for symbol in stops]
+            found.append(
+                {
+                    "stage": name,
+                    "reel": x + 1,
+                    "stops": len(strip),
+                    "window": reels.heights[x],
+                    "strip": strip,
+                    "weights": None if set(weights) == {1} else list(weights),
+                    "counts": dict(sorted(Counter(strip).items())),
+                }
+            )
+    return found
+
+
+def _double_up(game: Game) -> dict[str, Any] | None:
+    table = game.rules.definition.double_up if isinstance(game.rules, ReelRules) else None
+    return None if table is None else table.model_dump()

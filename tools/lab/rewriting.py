@@ -1,0 +1,150 @@
+"""Changing values in the text of a definition, so that its comments and layout stay as they are.
+
+Only what was changed is written anew; the result is parsed and must be exactly the definition that was meant.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from paytables.source import toml
+from tools.lab.tuning import Path, value_at
+
+_HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
+_CLOSES: Final = {"[": "]", "{": "}"}
+
+
+class RewriteError(Exception):
+    """A value that is written in a way that cannot be changed here: says which."""
+
+
+def rewritten(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
+    """Return the text of a definition with the values of ``data`` at these paths. Raises RewriteError."""
+    tables: dict[Path, str] = {}
+    for key in keys:
+        tables[_table_of(text, key)] = ".".join(map(str, key))
+    changed = text
+    for table, named in tables.items():
+        changed = _put(changed, table, value_at(data, table), named)
+    try:
+        same = _plain(toml(changed)) == _plain(data)
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise RewriteError("the file is written in a way that cannot be changed here: change it by hand")
+    return changed
+
+
+def _plain(value: Any) -> Any:
+    """The same with one blank between the words of a text: a strip may be laid out over several lines."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def _table_of(text: str, key: Path) -> Path:
+    """The longest beginning of a path that is a key of its own in the file: ``stage.base.pay.0.pays``."""
+    for length in range(len(key), 0, -1):
+        if _assignment(text, key[:length]) is not None:
+            return key[:length]
+    raise RewriteError(f"{'.'.join(map(str, key))}: not found as it is written: change it by hand")
+
+
+def line_of(text: str, key: Path) -> int | None:
+    """The line a key is written on, or the nearest table around it, from 1; None where nothing of it is."""
+    for length in range(len(key), 0, -1):
+        found = _assignment(text, key[:length])
+        at = found[0] if found is not None else _header(text, key[:length])
+        if at is not None:
+            return text.count("\n", 0, at) + 1
+    return None
+
+
+def _header(text: str, key: Path) -> int | None:
+    """Where the header of a table stands in the text."""
+    return next((at for at, here in _tables(text) if here == key), None)
+
+
+def _tables(text: str) -> Iterator[tuple[int, Path]]:
+    """Each table of the file as its header names it, and where the header stands."""
+    counts: dict[str, int] = {}
+    at = 0
+    for line in text.splitlines(keepends=True):
+        if header := _HEADER.match(line):
+            parts: Path = tuple(header[2].replace('"', "").split("."))
+            if header[1] == "[[":
+                number = counts[header[2]] = counts.get(header[2], -1) + 1
+                parts = (*parts, number)
+            yield at, parts
+        at += len(line)
+
+
+def _assignment(text: str, key: Path) -> tuple[int, int] | None:
+    """Where the value of a key stands in the text: begin and end; None where no line begins with that key."""
+    begins = [(0, ()), *_tables(text)]
+    name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
+    for number, (at, here) in enumerate(begins):
+        end = begins[number + 1][0] if number + 1 < len(begins) else len(text)
+        if here == key[:-1] and (found := name.search(text, at, end)):
+            return found.end(), _end(text, found.end())
+    return None
+
+
+def _end(text: str, at: int) -> int:
+    """Where the value that begins here ends: brackets closed, texts and comments skipped."""
+    open_: list[str] = []
+    place = at
+    while place < len(text):
+        char = text[place]
+        if char in "\"'":
+            quote = char * 3 if text.startswith(char * 3, place) else char
+            place = text.index(quote, place + len(quote)) + len(quote)
+            if not open_:
+                return place
+            continue
+        if char == "#":
+            if not open_:
+                break
+            place = text.index("\n", place)
+        elif char in _CLOSES:
+            open_.append(_CLOSES[char])
+        elif open_ and char == open_[-1]:
+            open_.pop()
+            if not open_:
+                return place + 1
+        elif char == "\n" and not open_:
+            break
+        place += 1
+    return len(text[:place].rstrip())
+
+
+def _put(text: str, key: Path, value: Any, named: str) -> str:
+    found = _assignment(text, key)
+    if found is None:
+        raise RewriteError(f"{named}: not found as it is written: change it by hand")
+    return text[: found[0]] + _written(value) + text[found[1] :]
+
+
+def _written(value: Any) -> str:
+    """A value as TOML: whole numbers, texts, lists and tables of them."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{k} = {_written(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        parts = [_written(v) for v in value]
+        long = any(isinstance(v, str) and len(v) > 20 for v in value)
+        return "[\n" + "".join(f"  {part},\n" for part in parts) + "]" if long else f"[{', '.join(parts)}]"
+    if isinstance(value, str):
+        words = value.split()
+        if len(value) < 100:
+            return '"' + " ".join(words) + '"'
+        lines, line = [], ""
+        for word in words:
+            if len(line) + len(word) > 98:
+                lines.append(line)
+                line = ""
+            line = f"{line} {word}".strip()
+        return '"""\n  ' + "\n  ".join([*lines, line]) + '"""'
+    return str(value)

@@ -1,0 +1,115 @@
+"""Is each test what it says? Run it many times on good data and count its false alarms.
+
+The data is the laboratory's deterministic stream, one seed a replication, so that every figure can be
+computed again. A test is calibrated when its p-values are even: as many below each level as the level says.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final
+
+from scipy import stats
+
+from tools.lab.rng.battery.judgement import judge
+from tools.lab.rng.battery.run import results_of
+from tools.lab.rng.bulk import BulkDraws
+from tools.lab.rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.stream import LaboratoryStream
+
+#: Games and plays a replication uses: enough for every test's distribution to hold, and no more.
+CALIBRATED: Final[dict[str, tuple[Numbers | Selection, int]]] = {
+    "reels": (Numbers(22, 5), 20_000),
+    "keno": (KENO, 32_000),
+    "cards": (Selection(52, 52), 14_000),
+}
+#: Levels at which false alarms are counted.
+LEVELS: Final = (0.05, 0.01)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FalseAlarms:
+    """False alarms of one test on good data: at each of :data:`LEVELS`, and the evenness of its p-values."""
+
+    test: str
+    detail: str
+    replications: int
+    alarms: tuple[int, ...]
+    evenness: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """All tests of one game, and the false alarms of the whole family judged together."""
+
+    game: str
+    plays: int
+    first_seed: int
+    replications: int
+    tests: tuple[FalseAlarms, ...]
+    family_alarms: tuple[int, ...]
+
+
+def band(replications: int, level: float, outside: float) -> tuple[int, int]:
+    """The false alarms a test of that level gives, but for a chance of ``outside``."""
+    low, high = stats.binom.interval(1 - outside, replications, level)
+    return int(low), int(high)
+
+
+def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
+    """Run every test of a game of :data:`CALIBRATED` on good data of so many seeds, from ``first_seed``."""
+    game, plays = CALIBRATED[name]
+    p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
+    family = [0] * len(LEVELS)
+    for seed in range(first_seed, first_seed + replications):
+        results = results_of(game, game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays))
+        for result in results:
+            p_values[result.test, result.detail].append(result.p_value)
+        for i, level in enumerate(LEVELS):
+            family[i] += not judge(results, level).passed
+    return Calibration(
+        game=name,
+        plays=plays,
+        first_seed=first_seed,
+        replications=replications,
+        tests=tuple(
+            FalseAlarms(
+                test=test,
+                detail=detail,
+                replications=len(values),
+                alarms=tuple(sum(p < level for p in values) for level in LEVELS),
+                evenness=float(stats.kstest(values, "uniform").pvalue),
+            )
+            for (test, detail), values in p_values.items()
+        ),
+        family_alarms=tuple(family),
+    )
+
+
+#: A calibrated test falls outside its band this rarely.
+_OUTSIDE: Final = 1e-4
+#: A count of repeated plays is a whole number, so its p-values have steps and are never quite even.
+_STEPPED: Final = "duplicates"
+
+
+def off_level(calibration: Calibration) -> list[str]:
+    """What does not reject good data at its stated rate, each in one sentence.
+
+    A single test may stray from its level either way; a family may only reject too often.
+    """
+    found = []
+    for i, level in enumerate(LEVELS):
+        low, high = band(calibration.replications, level, _OUTSIDE)
+        found += [
+            f"{calibration.game}: {test.test}, {test.detail}: {test.alarms[i]} alarms at {level}, "
+            f"not {low} to {high}"
+            for test in calibration.tests
+            if not low <= test.alarms[i] <= high
+        ]
+        if calibration.family_alarms[i] > high:
+            found.append(f"{calibration.game}: family: {calibration.family_alarms[i]} alarms at {level}")
+    found += [
+        f"{calibration.game}: {test.test}, {test.detail}: p-values are not even ({test.evenness:.1e})"
+        for test in calibration.tests
+        if test.test != _STEPPED and test.evenness < _OUTSIDE
+    ]
+    return found

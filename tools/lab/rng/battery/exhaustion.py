@@ -1,0 +1,54 @@
+"""The proof that statistics cannot give: every word a cabinet draws from, and whose it is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rng.errors import SelfTestFailed
+from rng.scaling import plan
+from tools.lab.rng.bulk import BulkDraws
+
+#: Ranges whose word has 16 bits.
+BOUNDS: Final = range(2, 257)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhaustion:
+    """A range of which all words were drawn: words that each outcome owns, words thrown away."""
+
+    bound: int
+    words_each: int
+    words_thrown_away: int
+
+
+def every_word(bits: int) -> bytes:
+    """Each word of 8 or 16 bits once, small and large by turns, so that no long run is thrown away."""
+    words = np.zeros(1 << bits, dtype=np.uint32)
+    for bit in range(bits):
+        words |= ((np.arange(1 << bits, dtype=np.uint32) >> bit) & 1) << (bits - 1 - bit)
+    return words.astype(f"<u{bits // 8}").tobytes()
+
+
+def reader(stream: bytes) -> Callable[[int], bytes]:
+    """``read`` of a given stream; past its end it raises EOFError."""
+    at = 0
+
+    def read(count: int) -> bytes:
+        nonlocal at
+        if at + count > len(stream):
+            raise EOFError
+        at += count
+        return stream[at - count : at]
+
+    return read
+
+
+def exhaust(bound: int) -> Exhaustion:
+    """Draw below ``bound`` with each of the 65,536 words. Raises SelfTestFailed if outcomes differ."""
+    _, share = plan(bound)
+    counts = np.bincount(BulkDraws(reader(every_word(16))).below(bound, bound * share), minlength=bound)
+    if len(counts) != bound or (counts != share).any():
+        raise SelfTestFailed(f"scaling: words below {bound} are not shared equally: {counts.tolist()}")
+    return Exhaustion(bound=bound, words_each=share, words_thrown_away=65_536 - bound * share)

@@ -1,0 +1,252 @@
+"""Tests of numbers drawn with replacement: reels, dice, wheels.
+
+The data is an array of shape (plays, positions) of numbers below ``bound``. Tests named by GLI-19 3.2.2 and
+the classical ones of Knuth (The Art of Computer Programming, volume 2, section 3.3.2), each on the game's own
+range.
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb, factorial
+
+import numpy as np
+
+from rng.errors import TooFewOutcomes
+from tools.lab.rng.battery.result import (
+    Floats,
+    Ints,
+    Result,
+    chi_square,
+    completions,
+    duplicates,
+    grouped,
+    groups_for,
+    runs,
+    scaled_chi_square,
+    whole_lengths,
+)
+
+#: Games apart at which the same position is compared with itself.
+LAGS = (1, 2, 3)
+#: The coupon collector walks outcome by outcome; more of them than this add little but time.
+_COUPON_OUTCOMES_MAX = 2_000_000
+
+
+def distribution(data: Ints, bound: int) -> Iterator[Result]:
+    """Each number at each position as often as the others."""
+    plays, positions = data.shape
+    for i in range(positions):
+        observed = np.bincount(data[:, i], minlength=bound)
+        expected = np.full(bound, plays / bound)
+        yield chi_square(
+            "total distribution", f"position {i + 1}", observed, expected, outcomes=plays, keep=True
+        )
+
+
+def overlaps(data: Ints, bound: int) -> Iterator[Result]:
+    """Overlapping pairs of the numbers in the order drawn: the difference of Good's statistics.
+
+    Source: I. J. Good, The serial test for sampling numbers (1953): the statistic of overlapping pairs is no
+    chi-square, its excess over that of single numbers is.
+    """
+    flat = data.ravel()
+    count = len(flat)
+    groups = groups_for(bound, count)
+    values, sizes = grouped(flat, bound, groups)
+    chance = sizes / bound
+    pairs = np.bincount(values * groups + np.roll(values, -1), minlength=groups * groups)
+    single = ((np.bincount(values, minlength=groups) - count * chance) ** 2 / (count * chance)).sum()
+    both = np.outer(chance, chance).ravel() * count
+    statistic = float(((pairs - both) ** 2 / both).sum() - single)
+    yield scaled_chi_square(
+        "overlaps", f"overlapping pairs of {groups} groups", statistic, groups * (groups - 1), count
+    )
+
+
+def coupon_lengths(bound: int) -> Floats:
+    """The chance that the last of ``bound`` numbers comes with draw 0, 1, 2, ...; at the end the rest.
+
+    Followed draw by draw over how many different numbers were seen, which loses nothing to cancellation.
+    """
+    seen = np.zeros(bound + 1)
+    seen[0] = 1.0
+    new = (bound - np.arange(bound + 1)) / bound
+    chances = [0.0]
+    while 1 - sum(chances) > 1e-9:
+        finished = seen[bound]
+        moved = seen * new
+        seen = seen - moved
+        seen[1:] += moved[:-1]
+        chances.append(seen[bound] - finished)
+    chances.append(1 - sum(chances))
+    return np.array(chances)
+
+
+def moments(lengths: Floats) -> tuple[float, float]:
+    """Mean and variance of a distribution over 0, 1, 2, ..."""
+    at = np.arange(len(lengths))
+    mean = float((lengths * at).sum())
+    return mean, float((lengths * (at - mean) ** 2).sum())
+
+
+def coupon_collector(data: Ints, bound: int) -> Iterator[Result]:
+    """How many numbers it takes until each has come."""
+    flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
+    chances = coupon_lengths(bound)
+    wanted = whole_lengths(*moments(chances), len(flat))
+    if wanted < 20:
+        raise TooFewOutcomes(
+            f"{len(flat)} numbers below {bound} complete {wanted} collections; 20 are needed"
+        )
+    finished: list[int] = []
+    seen: set[int] = set()
+    start = 0
+    for at, value in enumerate(flat.tolist(), 1):
+        seen.add(value)
+        if len(seen) == bound:
+            finished.append(at - start)
+            if len(finished) == wanted:
+                break
+            start = at
+            seen.clear()
+    observed, expected = completions(chances, finished)
+    yield chi_square(
+        "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=len(flat)
+    )
+
+
+def runs_low_high(data: Ints, bound: int) -> Iterator[Result]:
+    """Runs of low and high numbers at each position."""
+    for i in range(data.shape[1]):
+        yield runs("runs", f"position {i + 1}", data[:, i], bound)
+
+
+def contingency(test: str, detail: str, left: Ints, right: Ints, bound: int) -> Result:
+    """Whether two numbers know of each other: the table of their pairs against its own margins."""
+    count = len(left)
+    groups = groups_for(bound, count)
+    table = np.bincount(
+        grouped(left, bound, groups)[0] * groups + grouped(right, bound, groups)[0], minlength=groups * groups
+    ).reshape(groups, groups)
+    table = table[table.any(axis=1)][:, table.any(axis=0)].astype(float)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
+    dof = (table.shape[0] - 1) * (table.shape[1] - 1)
+    if not dof:
+        raise TooFewOutcomes(f"{detail}: one of the two numbers never changes")
+    return scaled_chi_square(test, detail, float(((table - expected) ** 2 / expected).sum()), dof, count)
+
+
+def interplay(data: Ints, bound: int) -> Iterator[Result]:
+    """Every two positions of the same play."""
+    for i, j in combinations(range(data.shape[1]), 2):
+        detail = f"positions {i + 1} and {j + 1}"
+        yield contingency("interplay correlation", detail, data[:, i], data[:, j], bound)
+
+
+def serial(data: Ints, bound: int) -> Iterator[Result]:
+    """Each position with itself some plays later."""
+    for i in range(data.shape[1]):
+        for lag in LAGS:
+            detail = f"position {i + 1}, {lag} later"
+            yield contingency("serial correlation", detail, data[:-lag, i], data[lag:, i], bound)
+
+
+def repeated(data: Ints, bound: int) -> Iterator[Result]:
+    """Whole plays that come again; of short plays, several in a row taken together."""
+    flat, positions = data.ravel(), data.shape[1]
+    joined = positions
+    while bound**joined < 10 * (len(flat) // joined):
+        joined += positions
+    rows = flat[: len(flat) // joined * joined].reshape(-1, joined)
+    counted = min(joined, int(62 / math.log2(bound)))
+    codes = np.zeros(len(rows), dtype=np.int64)
+    for i in range(counted):
+        codes = codes * bound + rows[:, i].astype(np.int64)
+    detail = f"{joined // positions} plays together, {counted} numbers of them"
+    yield duplicates("duplicates", detail, codes, bound**counted)
+
+
+def gap(data: Ints, bound: int) -> Iterator[Result]:
+    """How many numbers lie between two from the lowest part of the range."""
+    flat = data.ravel()
+    marked = max(1, bound // 8)
+    chance = marked / bound
+    at = np.flatnonzero(flat < marked)
+    wanted = whole_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
+    if wanted < 50:
+        raise TooFewOutcomes(f"{len(flat)} numbers hold {wanted} gaps; 50 are needed")
+    gaps = np.diff(at, prepend=-1)[:wanted] - 1
+    longest = int(gaps.max()) + 1
+    expected = chance * (1 - chance) ** np.arange(longest) * wanted
+    observed = np.bincount(gaps, minlength=longest)
+    yield chi_square(
+        "gap",
+        f"numbers below {marked}",
+        [*observed, 0],
+        [*expected, wanted - expected.sum()],
+        outcomes=wanted,
+    )
+
+
+def _stirling_second(n: int, k: int) -> int:
+    """Ways to part ``n`` things into ``k`` heaps."""
+    if k in {1, n}:
+        return 1
+    return k * _stirling_second(n - 1, k) + _stirling_second(n - 1, k - 1)
+
+
+def poker(data: Ints, bound: int) -> Iterator[Result]:
+    """How many different numbers five in a row hold."""
+    flat = data.ravel()
+    hands = np.sort(flat[: len(flat) // 5 * 5].reshape(-1, 5), axis=1)
+    different = 1 + (hands[:, 1:] != hands[:, :-1]).sum(axis=1)
+    ways = [_stirling_second(5, k) * factorial(k) * comb(bound, k) for k in range(1, min(5, bound) + 1)]
+    expected = [len(hands) * (way / bound**5) for way in ways]
+    observed = np.bincount(different, minlength=6)[1 : len(ways) + 1]
+    yield chi_square("poker", "five in a row", observed, expected, outcomes=len(hands))
+
+
+def pattern_codes(rows: Ints) -> Ints:
+    """For each row of four different numbers, which of the 24 orders it is in."""
+    code = np.zeros(len(rows), dtype=np.int64)
+    for i in range(4):
+        smaller = np.zeros(len(rows), dtype=np.int64)
+        for j in range(i + 1, 4):
+            smaller += rows[:, j] < rows[:, i]
+        code = code * (4 - i) + smaller
+    return code
+
+
+def permutation(data: Ints, bound: int) -> Iterator[Result]:
+    """The order of four in a row, rows with equal numbers left out."""
+    if bound < 4:
+        return
+    flat = data.ravel()
+    rows = flat[: len(flat) // 4 * 4].reshape(-1, 4).astype(np.int64)
+    ordered = np.sort(rows, axis=1)
+    rows = rows[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]
+    observed = np.bincount(pattern_codes(rows), minlength=24)
+    yield chi_square(
+        "permutation", "four in a row", observed, np.full(24, len(rows) / 24), outcomes=len(rows)
+    )
+
+
+def maximum(data: Ints, bound: int) -> Iterator[Result]:
+    """The largest of five in a row."""
+    flat = data.ravel()
+    largest = flat[: len(flat) // 5 * 5].reshape(-1, 5).max(axis=1)
+    chances = np.diff((np.arange(bound + 1) / bound) ** 5)
+    observed = np.bincount(largest, minlength=bound)
+    yield chi_square("maximum of t", "five in a row", observed, chances * len(largest), outcomes=len(largest))
+
+
+TESTS = (
+    distribution, overlaps, coupon_collector, runs_low_high, interplay, serial, repeated, gap, poker,
+    permutation, maximum,
+)  # fmt: skip
+
+
+def battery(data: Ints, bound: int) -> list[Result]:
+    """Every test, in order."""
+    return [result for test in TESTS for result in test(data, bound)]

@@ -1,0 +1,82 @@
+"""Judging a family of results together, by rules fixed before the first of them is seen.
+
+A perfect generator fails one test in a hundred at 99 %, so tests are never judged one by one. Every p-value
+enters the family twice, as itself and as its complement (at the other end, a fit too good is a finding as
+well), and the evenness of all p-values enters once; Holm's step-down keeps the chance of any false alarm in
+the family below ``alpha``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from scipy import stats
+
+from rng.errors import InvalidPolicy
+from tools.lab.rng.battery.result import Result
+
+#: With fewer degrees of freedom a perfect fit is no rare thing, for counts are whole numbers.
+_DOF_BOTH_ENDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One member of the family that Holm's rule rejects: what, which way, and its adjusted p-value."""
+
+    what: str
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a family of results comes to at level ``alpha``.
+
+    ``below_alpha`` counts the single p-values under ``alpha``, of which chance alone explains
+    ``below_alpha_expected``; ``evenness`` is the Kolmogorov-Smirnov p-value of all p-values.
+    """
+
+    alpha: float
+    tests: int
+    below_alpha: int
+    below_alpha_expected: float
+    evenness: float
+    findings: tuple[Finding, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's adjusted p-values, in the order given. Source: S. Holm, Scand. J. Statist. 6 (1979)."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted = [1.0] * len(p_values)
+    largest = 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = largest
+    return adjusted
+
+
+def judge(results: Sequence[Result], alpha: float) -> Judgement:
+    """Judge ``results`` as one family. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
+    if not 0 < alpha < 1:
+        raise InvalidPolicy(f"a level of significance lies between 0 and 1; it is {alpha}")
+    evenness = float(stats.kstest([result.p_value for result in results], "uniform").pvalue)
+    members = [(f"{r.test}, {r.detail}", r.p_value) for r in results]
+    members += [
+        (f"{r.test}, {r.detail}: the other end", 1 - r.p_value)
+        for r in results
+        if r.dof is None or r.dof >= _DOF_BOTH_ENDS
+    ]
+    members.append(("the p-values together are not even", evenness))
+    judged = zip(members, holm([p for _, p in members]), strict=True)
+    return Judgement(
+        alpha=alpha,
+        tests=len(results),
+        below_alpha=sum(result.p_value < alpha for result in results),
+        below_alpha_expected=alpha * len(results),
+        evenness=evenness,
+        findings=tuple(Finding(what=what, adjusted=p) for (what, _), p in judged if p < alpha),
+    )

@@ -1,0 +1,64 @@
+"""Planted defects: generators that are wrong in known ways, on which the battery must fail.
+
+A battery that has never failed has shown nothing. Each defect turns good outcomes into bad ones.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from rng.errors import InvalidSample
+from tools.lab.rng.battery.result import Ints
+from tools.lab.rng.bulk import BulkDraws
+from tools.lab.rng.outcomes import Game, Numbers, Selection
+
+Defect = Callable[[BulkDraws, Game, int], Ints]
+
+
+def modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
+    """The remainder of a byte in place of rejection."""
+    if not isinstance(game, Numbers):
+        raise InvalidSample("modulo bias is planted in independent numbers")
+    words = draws.below(256, plays * game.positions)
+    return (words % game.bound).reshape(plays, game.positions)
+
+
+def sticky(draws: BulkDraws, game: Game, plays: int) -> Ints:
+    """One play in fifty repeats the play before it: every number stays exactly as likely as it was."""
+    data = game.draw_many(draws, plays)
+    stuck = draws.below(50, plays) == 0
+    stuck[0] = False
+    source = np.maximum.accumulate(np.where(stuck, 0, np.arange(plays)))
+    repeated: Ints = data[source]
+    return repeated
+
+
+def correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
+    """In one play of thirty the second reel stops where the first did."""
+    if not isinstance(game, Numbers) or game.positions < 2:
+        raise InvalidSample("a correlated pair is planted in two positions or more")
+    data = game.draw_many(draws, plays)
+    tied = draws.below(30, plays) == 0
+    data[tied, 1] = data[tied, 0]
+    return data
+
+
+def biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
+    """Each place is swapped with any place, not with one of those still to fill."""
+    if not isinstance(game, Selection):
+        raise InvalidSample("a biased shuffle is planted in selections")
+    members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))
+    rows = np.arange(plays)
+    for place in range(game.population):
+        other = draws.below(game.population, plays)
+        members[rows, other], members[rows, place] = members[rows, place], members[rows, other].copy()
+    return members[:, : game.picks]
+
+
+DEFECTS: Final[dict[str, Defect]] = {
+    "modulo-bias": modulo_bias,
+    "sticky": sticky,
+    "correlated-pair": correlated_pair,
+    "biased-shuffle": biased_shuffle,
+}

@@ -1,0 +1,104 @@
+"""The whole battery: games, data from the production path, judgement, and the retest rule.
+
+The rule, fixed beforehand: a game whose family has a finding is tested once more, with a fresh instance of
+the generator and ten times the plays. Both runs are reported; the game fails only if the second has a finding
+too.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from rng.errors import InvalidSample
+from tools.lab.rng.battery import independent, selection
+from tools.lab.rng.battery.judgement import Judgement, judge
+from tools.lab.rng.battery.result import Ints, Result
+from tools.lab.rng.bulk import BulkDraws
+from tools.lab.rng.outcomes import KENO, Numbers, Selection
+
+#: The games tested unless others are named: what it is, and plays.
+GAMES: Final[Mapping[str, tuple[Numbers | Selection, int]]] = {
+    "reels": (Numbers(22, 5), 400_000),
+    "long-reels": (Numbers(72, 3), 400_000),
+    "dice": (Numbers(6, 2), 400_000),
+    "wheel": (Numbers(37), 1_000_000),
+    "keno": (KENO, 200_000),
+    "cards": (Selection(52, 52), 100_000),
+}
+#: How many times the plays of the first run a retest has.
+RETEST_FACTOR: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One family of results on one game's data, and the data's fingerprint."""
+
+    game: str
+    plays: int
+    results: tuple[Result, ...]
+    judgement: Judgement
+    rejected_words: int
+    data_sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A game's runs: one, or two where the first had a finding."""
+
+    game: str
+    runs: tuple[Run, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the last run, which decides, found nothing."""
+        return self.runs[-1].judgement.passed
+
+
+def results_of(game: Numbers | Selection, data: Ints) -> list[Result]:
+    """Every test that applies to the game, on its data."""
+    if isinstance(game, Numbers):
+        return independent.battery(data, game.bound)
+    return selection.battery(data, game.population)
+
+
+Draw = Callable[[BulkDraws, Numbers | Selection, int], Ints]
+
+
+def honest(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
+    """The game's outcomes as they are."""
+    return game.draw_many(draws, plays)
+
+
+def run_game(
+    name: str,
+    game: Numbers | Selection,
+    plays: int,
+    alpha: float,
+    fresh: Callable[[], Callable[[int], bytes]],
+    outcomes: Draw = honest,
+) -> Verdict:
+    """Test one game. ``fresh`` starts a new instance of the generator and gives its raw output.
+
+    ``outcomes`` turns draws into the data tested; a planted defect may stand in its place.
+    """
+    if plays < 1:
+        raise InvalidSample(f"{name}: a battery needs plays, not {plays}")
+    runs: list[Run] = []
+    for size in (plays, plays * RETEST_FACTOR):
+        draws = BulkDraws(fresh())
+        data = outcomes(draws, game, size)
+        results = results_of(game, data)
+        runs.append(
+            Run(
+                game=name,
+                plays=size,
+                results=tuple(results),
+                judgement=judge(results, alpha),
+                rejected_words=draws.rejections,
+                data_sha256=sha256(data.tobytes()).hexdigest(),
+            )
+        )
+        if runs[-1].judgement.passed:
+            break
+    return Verdict(game=name, runs=tuple(runs))

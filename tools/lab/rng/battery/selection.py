@@ -1,0 +1,256 @@
+"""Tests of selections without replacement, in the order drawn: keno, bingo, cards.
+
+The data is an array of shape (plays, picks) of different numbers below ``population``. Within a play numbers
+are not independent, and a statistic that forgets it is blind: each one here carries its correction.
+"""
+
+from collections.abc import Iterator
+from math import comb, factorial
+
+import numpy as np
+from scipy import stats
+
+from rng.errors import TooFewOutcomes
+from tools.lab.rng.battery import independent
+from tools.lab.rng.battery.result import (
+    EXPECTED_MIN,
+    Floats,
+    Ints,
+    Result,
+    chi_square,
+    completions,
+    duplicates,
+    grouped,
+    groups_for,
+    runs,
+    scaled_chi_square,
+    whole_lengths,
+)
+
+#: Numbers from the front of a selection whose repetition and order are looked at.
+_HAND = 5
+_ORDERED = 4
+#: Plays worked on at once, where whole plays are taken apart.
+_PART = 100_000
+
+
+def _parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
+    """The plays in parts, each beginning with the last ``shared`` plays of the part before."""
+    for first in range(0, max(1, len(data) - shared), _PART):
+        yield data[first : first + _PART + shared]
+
+
+def _tally(data: Ints, cells: int, places: Ints | int = 0) -> Ints:
+    """How often each number (moved by ``places``) came."""
+    counts: Ints = np.zeros(cells, dtype=np.int64)
+    for part in _parts(data):
+        counts += np.bincount((part + places).ravel(), minlength=cells)
+    return counts
+
+
+def distribution(data: Ints, population: int) -> Iterator[Result]:
+    """Each number selected as often as the others; of a full deck, each card at each place.
+
+    A play cannot hold a number twice, so counts vary less than independent ones: the plain statistic times
+    (N - 1) / (N - k) follows chi-square with N - 1; that of a deck's table times (N - 1) / N with (N - 1)**2.
+    """
+    plays, picks = data.shape
+    if picks < population:
+        observed = _tally(data, population)
+        expected = plays * picks / population
+        plain = float(((observed - expected) ** 2 / expected).sum())
+        result = scaled_chi_square(
+            "total distribution",
+            f"{picks} of {population}",
+            plain * (population - 1) / (population - picks),
+            population - 1,
+            plays,
+        )
+    else:
+        table = _tally(data, population * population, np.arange(picks) * population)
+        expected = plays / population
+        plain = float(((table - expected) ** 2 / expected).sum())
+        result = scaled_chi_square(
+            "total distribution",
+            "card by place",
+            plain * (population - 1) / population,
+            (population - 1) ** 2,
+            plays,
+        )
+    yield result
+    first = np.bincount(data[:, 0], minlength=population)
+    even = np.full(population, plays / population)
+    yield chi_square("total distribution", "first drawn", first, even, outcomes=plays, keep=True)
+
+
+def overlaps(data: Ints, population: int) -> Iterator[Result]:
+    """Ordered pairs of neighbours, one from each play, from each place in turn."""
+    plays, picks = data.shape
+    cells = population * (population - 1)
+    if plays < EXPECTED_MIN * cells:
+        raise TooFewOutcomes(f"{plays} plays for {cells} pairs; {EXPECTED_MIN * cells:.0f} are needed")
+    rows = np.arange(plays)
+    place = rows % (picks - 1)
+    left, right = data[rows, place].astype(np.int64), data[rows, place + 1].astype(np.int64)
+    codes = left * (population - 1) + right - (right > left)
+    observed = np.bincount(codes, minlength=cells)
+    yield chi_square(
+        "overlaps", f"{cells} neighbouring pairs", observed, np.full(cells, plays / cells), outcomes=plays
+    )
+
+
+def coupon_lengths(population: int, picks: int) -> Floats:
+    """The chance that the last number comes with play 0, 1, 2, ...; the rest at the end."""
+    seen = np.zeros(population + 1)
+    seen[0] = 1.0
+    sizes = np.arange(picks + 1)
+    steps = [stats.hypergeom.pmf(sizes, population, population - n, picks) for n in range(population + 1)]
+    chances = [0.0]
+    while 1 - sum(chances) > 1e-9:
+        finished = seen[population]
+        after = np.zeros(population + 1)
+        for n in np.flatnonzero(seen).tolist():
+            reach = min(picks, population - n)
+            after[n : n + reach + 1] += seen[n] * steps[n][: reach + 1]
+        seen = after
+        chances.append(seen[population] - finished)
+    chances.append(1 - sum(chances))
+    return np.array(chances)
+
+
+def coupon_collector(data: Ints, population: int) -> Iterator[Result]:
+    """How many plays it takes until each number has come; of a full deck, until each card was on top."""
+    plays, picks = data.shape
+    if picks == population:
+        yield from independent.coupon_collector(data[:, :1], population)
+        return
+    chances = coupon_lengths(population, picks)
+    wanted = whole_lengths(*independent.moments(chances), plays)
+    if wanted < 20:
+        raise TooFewOutcomes(f"{plays} plays complete {wanted} collections; 20 are needed")
+    finished: list[int] = []
+    seen: set[int] = set()
+    start = 0
+    for at, play in enumerate(data.tolist(), 1):
+        seen.update(play)
+        if len(seen) == population:
+            finished.append(at - start)
+            if len(finished) == wanted:
+                break
+            start = at
+            seen.clear()
+    observed, expected = completions(chances, finished)
+    yield chi_square("coupon collector", f"{len(finished)} collections", observed, expected, outcomes=plays)
+
+
+def _some_places(picks: int) -> tuple[int, ...]:
+    return tuple(sorted({0, picks // 2, picks - 1}))
+
+
+def runs_low_high(data: Ints, population: int) -> Iterator[Result]:
+    """Runs of low and high numbers at the first, a middle and the last place."""
+    for place in _some_places(data.shape[1]):
+        yield runs("runs", f"place {place + 1}", data[:, place], population)
+
+
+def interplay(data: Ints, population: int) -> Iterator[Result]:
+    """Neighbouring places, and first with last, of the same play, against the exact chance of each pair."""
+    plays, picks = data.shape
+    groups = groups_for(population, plays)
+    _, sizes = grouped(data[:1, 0], population, groups)
+    ways = np.outer(sizes, sizes) - np.diag(sizes)
+    expected = ways.ravel() / ways.sum() * plays
+    for left, right in sorted({(i, i + 1) for i in range(picks - 1)} | {(0, picks - 1)}):
+        a, b = (grouped(data[:, place], population, groups)[0] for place in (left, right))
+        observed = np.bincount(a * groups + b, minlength=groups * groups)
+        detail = f"places {left + 1} and {right + 1}"
+        yield chi_square("interplay correlation", detail, observed, expected, outcomes=plays)
+
+
+def common_counts(data: Ints, population: int) -> tuple[Ints, Floats]:
+    """Between each play and the next, what they have in common, and the chance of 0, 1, 2, ...
+
+    Of selections, how many numbers: hypergeometric. Of full decks, how many cards lie at the same place: the
+    fixed points of a permutation.
+    """
+    picks = data.shape[1]
+    if picks == population:
+        same: Ints = np.count_nonzero(data[1:] == data[:-1], axis=1)
+        total = factorial(population)
+        ways = [comb(population, k) * _derangements(population - k) for k in range(population + 1)]
+        return same, np.array([way / total for way in ways])
+    common = []
+    for part in _parts(data, shared=1):
+        member = np.zeros((len(part), population), dtype=bool)
+        np.put_along_axis(member, part.astype(np.int64), values=True, axis=1)
+        common.append(np.count_nonzero(member[1:] & member[:-1], axis=1))
+    return np.concatenate(common), stats.hypergeom.pmf(np.arange(picks + 1), population, picks, picks)
+
+
+def _derangements(n: int) -> int:
+    """Permutations of ``n`` things that leave none in its place."""
+    return 1 if n == 0 else n * _derangements(n - 1) + (-1) ** (n % 2)
+
+
+def serial(data: Ints, population: int) -> Iterator[Result]:
+    """What a play has in common with the next."""
+    same, chances = common_counts(data, population)
+    observed = np.bincount(same, minlength=len(chances))
+    yield chi_square(
+        "serial correlation", "in common with the next", observed, chances * len(same), outcomes=len(same)
+    )
+
+
+def repeated(data: Ints, population: int) -> Iterator[Result]:
+    """Hands, in any order, that come again."""
+    size = min(_HAND, data.shape[1])
+    hands = np.sort(data[:, :size].astype(np.int64), axis=1)
+    codes = np.zeros(len(hands), dtype=np.int64)
+    for i in range(size):
+        codes = codes * population + hands[:, i]
+    cells = comb(population, size)
+    yield duplicates("duplicates", f"first {size} among {cells}", codes, cells)
+
+
+def permutation(data: Ints, _population: int) -> Iterator[Result]:
+    """The order of the first four."""
+    if data.shape[1] < _ORDERED:
+        return
+    codes = independent.pattern_codes(data[:, :_ORDERED].astype(np.int64))
+    observed = np.bincount(codes, minlength=24)
+    yield chi_square("permutation", "first four", observed, np.full(24, len(data) / 24), outcomes=len(data))
+
+
+def cycle_counts(data: Ints) -> Ints:
+    """How many cycles each deck has, read as a permutation of the deck it came from."""
+    rows = np.arange(len(data))[:, None]
+    leader: Ints = np.broadcast_to(np.arange(data.shape[1]), data.shape).copy()
+    jump = data.astype(np.int64)
+    for _ in range(data.shape[1].bit_length()):
+        leader = np.minimum(leader, leader[rows, jump])
+        jump = jump[rows, jump]
+    counts: Ints = np.count_nonzero(leader == np.arange(data.shape[1]), axis=1)
+    return counts
+
+
+def cycles(data: Ints, population: int) -> Iterator[Result]:
+    """The number of cycles of a shuffle: Stirling's numbers of the first kind. Full decks only."""
+    if data.shape[1] < population:
+        return
+    ways = [1]
+    for n in range(population):
+        ways = [n * a + b for a, b in zip([*ways, 0], [0, *ways], strict=True)]
+    expected = [way / factorial(population) * len(data) for way in ways]
+    counts = np.concatenate([cycle_counts(part) for part in _parts(data)])
+    observed = np.bincount(counts, minlength=population + 1)
+    yield chi_square("cycles", "of each shuffle", observed, expected, outcomes=len(data))
+
+
+TESTS = (
+    distribution, overlaps, coupon_collector, runs_low_high, interplay, serial, repeated, permutation, cycles,
+)  # fmt: skip
+
+
+def battery(data: Ints, population: int) -> list[Result]:
+    """Every test, in order."""
+    return [result for test in TESTS for result in test(data, population)]

@@ -1,0 +1,96 @@
+"""Judges of raw output that nobody here wrote: ent and rngtest where installed, dieharder's kept run."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+#: The full dieharder run kept in the repository, with its command and date in its first lines.
+DIEHARDER: Final = Path(__file__).with_name("evidence") / "dieharder.txt"
+
+_MADE_BY: Final = "made by "
+_ROOT: Final = Path(__file__).parents[3]
+
+_RNGTEST_BLOCKS: Final = 1000
+#: A block is 20,000 bits; rngtest reads 32 bits before the first.
+_RNGTEST_BYTES: Final = _RNGTEST_BLOCKS * 2500 + 8
+_ENT_BYTES: Final = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawTest:
+    """One tool's finding on raw output, in its own words."""
+
+    tool: str
+    command: str
+    bytes_read: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DieharderLine:
+    """One p-value of the kept run."""
+
+    test: str
+    ntuple: int
+    p_value: float
+    assessment: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dieharder:
+    """The kept run: what its first lines say of it, and every p-value."""
+
+    provenance: tuple[str, ...]
+    lines: tuple[DieharderLine, ...]
+
+    def count(self, assessment: str) -> int:
+        """How many p-values dieharder called ``assessment``."""
+        return sum(line.assessment == assessment for line in self.lines)
+
+    def changed_since(self, root: Path = _ROOT) -> tuple[str, ...]:
+        """The source files named as what made the bytes that are not, under ``root``, what they were then."""
+        made = [line.removeprefix(_MADE_BY).split() for line in self.provenance if line.startswith(_MADE_BY)]
+        return tuple(
+            name for name, digest in made if sha256((root / name).read_bytes()).hexdigest() != digest
+        )
+
+
+def read_dieharder(path: Path = DIEHARDER) -> Dieharder:
+    """Parse dieharder's table. Raises ValueError, naming the line, for what is no table of its."""
+    provenance, lines = [], []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        cells = [cell.strip() for cell in text.split("|")]
+        if text.startswith("##"):
+            provenance.append(text.removeprefix("##").strip())
+        elif len(cells) == 6 and cells[5] in {"PASSED", "WEAK", "FAILED"}:
+            try:
+                lines.append(
+                    DieharderLine(
+                        test=cells[0], ntuple=int(cells[1]), p_value=float(cells[4]), assessment=cells[5]
+                    )
+                )
+            except ValueError as error:
+                raise ValueError(f"{path}:{number}: {text!r}: {error}") from error
+    return Dieharder(provenance=tuple(provenance), lines=tuple(lines))
+
+
+def installed_tests(raw: Callable[[int], bytes]) -> list[RawTest]:
+    """Run what is installed here on fresh raw output; ``raw(count)`` gives it."""
+    found = []
+    for tool, arguments, size in (("rngtest", (), _RNGTEST_BYTES), ("ent", (), _ENT_BYTES)):
+        if path := shutil.which(tool):
+            done = subprocess.run([path, *arguments], input=raw(size), capture_output=True, check=False)
+            text = (done.stdout + done.stderr).decode(errors="replace")
+            lines = tuple(
+                line.strip() for line in text.splitlines() if line.strip() and "Copyright" not in line
+            )
+            found.append(
+                RawTest(
+                    tool=tool, command=f"egm rng bytes --count {size} | {tool}", bytes_read=size, lines=lines
+                )
+            )
+    return found

@@ -1,0 +1,241 @@
+"""The laboratory's report on the generator: gathered as data, written as JSON or as one HTML page with plots.
+
+The shape is that of accredited laboratories' reports; the content is a self-assessment and says so first.
+"""
+
+import base64
+import dataclasses
+import io
+import json
+import math
+import platform
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import rng
+from rng.ctr_drbg import SEED_BYTES
+from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
+from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
+from rng.self_test import TESTS
+from tools.lab.rng.battery.calibration import LEVELS
+from tools.lab.rng.battery.exhaustion import BOUNDS, exhaust
+from tools.lab.rng.battery.judgement import judge
+from tools.lab.rng.battery.run import RETEST_FACTOR, Verdict
+from tools.lab.rng.raw_tests import installed_tests, read_dieharder
+
+#: False alarms of each test on good data, as ``egm rng calibrate --json`` wrote them.
+CALIBRATION: Final = Path(__file__).with_name("evidence") / "calibration.json"
+
+STATEMENT: Final = (
+    "This is a self-assessment by the project that wrote the generator. It is not a certificate, no "
+    "accredited laboratory has taken part in it, and no regulator has accepted it."
+)
+STANDARDS: Final = (
+    "NIST SP 800-90A Rev. 1: CTR_DRBG, HMAC_DRBG, Hash_DRBG",
+    "NIST SP 800-90B section 4.4: health tests only; no source has been assessed",
+    "GLI-19 v3.0 chapter 3, as public compliance matrices render it: the text itself was not at hand",
+)
+LIMITS: Final = (
+    "No source of entropy has been assessed under SP 800-90B; each claim is stated with what it rests on.",
+    "Statistics see large bias only. That scaling and shuffling have none is proved in section 6.",
+    "The state is overwritten when service ends; copies inside CPython and OpenSSL cannot be reached.",
+    "After a restored snapshot, copies part if the kernel's generator has: where the hypervisor tells it.",
+    "Figures were taken on the machine named in section 2, not on the cabinet's hardware.",
+)
+_JITTER_SAMPLES: Final = 100_000
+_SOURCE: Final = Path(rng.__file__).parent
+
+Report = dict[str, Any]
+
+
+def most_common_value(samples: bytes) -> float:
+    """Min-entropy a sample by the most common value, at its upper 99 % bound (SP 800-90B 6.3.1)."""
+    share = Counter(samples).most_common(1)[0][1] / len(samples)
+    bound = min(1.0, share + 2.576 * math.sqrt(share * (1 - share) / (len(samples) - 1)))
+    return -math.log2(bound)
+
+
+def _files() -> list[dict[str, str]]:
+    paths = sorted(path for path in _SOURCE.rglob("*.py") if "__pycache__" not in path.parts)
+    return [
+        {"file": str(path.relative_to(_SOURCE.parent)), "sha256": sha256(path.read_bytes()).hexdigest()}
+        for path in paths
+    ]
+
+
+def _entropy() -> list[dict[str, Any]]:
+    rows = []
+    for source in rng.available_sources():
+        count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_SAMPLES * 10
+        rows.append(
+            {
+                "source": source.name,
+                "claimed_bits_per_byte": float(source.entropy_bits),
+                "claim": source.claim,
+                "samples": count,
+                "most_common_value_bits": most_common_value(source.samples(count)),
+                "assessed": False,
+            }
+        )
+    return rows
+
+
+def gather(
+    verdicts: Sequence[Verdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
+) -> Report:
+    """The report as JSON data: everything measured, and what it means."""
+    dieharder = read_dieharder()
+    passed = all(verdict.passed for verdict in verdicts)
+    return {
+        "statement": STATEMENT,
+        "title": "Random number generator of open-egm: self-assessment",
+        "version": version("open-egm"),
+        "date": now.astimezone(UTC).isoformat(timespec="seconds"),
+        "standards": list(STANDARDS),
+        "passed": passed,
+        "alpha": alpha,
+        "scope": {
+            "files": _files(),
+            "python": platform.python_version(),
+            "cryptography": version("cryptography"),
+            "numpy": version("numpy"),
+            "scipy": version("scipy"),
+            "system": f"{platform.system()} {platform.release()}",
+            "machine": platform.machine(),
+        },
+        "generator": {
+            "mechanism": rng.ReseedPolicy().mechanism.value,
+            "security_bits": SECURITY_BYTES * 8,
+            "state_bits": SEED_BYTES * 8,
+            "request_bytes_max": REQUEST_BYTES_MAX,
+            "reseed_interval": RESEED_INTERVAL,
+            "seed_bits_per_source": SEED_BITS,
+            "policy": json.loads(json.dumps(dataclasses.asdict(rng.ReseedPolicy()), default=sorted)),
+        },
+        "self_tests": list(TESTS),
+        "raw": {
+            "dieharder": {
+                "provenance": list(dieharder.provenance),
+                "changed_since": list(dieharder.changed_since()),
+                "counts": {name: dieharder.count(name) for name in ("PASSED", "WEAK", "FAILED")},
+                "lines": [dataclasses.asdict(line) for line in dieharder.lines],
+            },
+            "here": [dataclasses.asdict(test) for test in installed_tests(raw)],
+        },
+        "scaling": [dataclasses.asdict(exhaust(bound)) for bound in BOUNDS],
+        "games": [
+            {
+                "game": verdict.game,
+                "passed": verdict.passed,
+                "runs": [{**dataclasses.asdict(run), "passed": run.judgement.passed} for run in verdict.runs],
+            }
+            for verdict in verdicts
+        ],
+        "calibration": json.loads(CALIBRATION.read_text(encoding="utf-8")),
+        "collective": _collective(verdicts, alpha),
+        "health": {"start_up_samples": START_UP_SAMPLES, "alpha_exponent": ALPHA_EXPONENT},
+        "entropy": _entropy(),
+        "limits": list(LIMITS),
+        "command": command,
+    }
+
+
+def _collective(verdicts: Sequence[Verdict], alpha: float) -> Report:
+    """All games judged together: p-values expected and found below the level, and each level's findings."""
+    p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
+    return {
+        "p_values": len(p_values),
+        "below_alpha": sum(p < alpha for p in p_values),
+        "below_alpha_expected": alpha * len(p_values),
+        "retests": sum(len(verdict.runs) > 1 for verdict in verdicts),
+        "retest_factor": RETEST_FACTOR,
+        "levels": [
+            {
+                "level": level,
+                "games_with_findings": [
+                    verdict.game for verdict in verdicts if not judge(verdict.runs[-1].results, level).passed
+                ],
+            }
+            for level in LEVELS
+        ],
+    }
+
+
+def write_json(report: Report, path: Path) -> None:
+    """The report as JSON. Raises OSError."""
+    path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_html(report: Report, path: Path) -> None:
+    """The report as one HTML page that needs nothing beside it. Raises OSError."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 (laboratory package)
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("report.html.j2")
+    path.write_text(template.render(report=report, plots=_plots(report)), encoding="utf-8")
+
+
+def _plots(report: Report) -> dict[str, list[str]]:
+    """For each game, plots of its last run as data addresses."""
+    last = {game["game"]: game["runs"][-1] for game in report["games"]}
+    return {name: [_p_values(run), *_counts(run)] for name, run in last.items()}
+
+
+def _figure() -> Any:
+    import matplotlib as mpl  # noqa: PLC0415 (laboratory package)
+
+    mpl.use("Agg")
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    return Figure(figsize=(6.0, 3.2), layout="constrained")
+
+
+def _address(figure: Any) -> str:
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=110)
+    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+
+
+def _p_values(run: Report) -> str:
+    """The p-values in order, against the line that chance draws."""
+    figure = _figure()
+    axes = figure.subplots()
+    values = sorted(result["p_value"] for result in run["results"])
+    count = len(values)
+    axes.plot([(i + 0.5) / count for i in range(count)], values, "o", markersize=3, color="#1f5f8b")
+    axes.plot([0, 1], [0, 1], color="#999999", linewidth=1)
+    axes.set(title=f"{count} p-values, in order", xlabel="expected", ylabel="p", xlim=(0, 1), ylim=(0, 1))
+    return _address(figure)
+
+
+def _counts(run: Report) -> list[str]:
+    """How often each number came, of the first test that kept its counts."""
+    for result in run["results"]:
+        if result["observed"]:
+            figure = _figure()
+            axes = figure.subplots()
+            observed, expected = result["observed"], result["expected"]
+            spread = [math.sqrt(e) for e in expected]
+            axes.bar(range(len(observed)), observed, color="#8fb9d8")
+            reach = [2.576 * s for s in spread]
+            axes.errorbar(range(len(expected)), expected, reach, fmt="none", ecolor="#333333", elinewidth=1)
+            low = min(observed) - 4 * max(spread)
+            axes.set(
+                title=f"{result['test']}, {result['detail']} (bars: 99 % about the expected)",
+                xlabel="number",
+                ylabel="times",
+                ylim=(max(0, low), None),
+            )
+            return [_address(figure)]
+    return []

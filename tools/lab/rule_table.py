@@ -1,0 +1,94 @@
+"""State table for ARCHITECTURE.md: a picture of what a player sees, and every rule by its set of states."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from egm.app.rules import RULES
+from egm.kernel.events import EventType, Next, State
+from egm.kernel.rules import Refusal
+from egm.kernel.states import SETS
+from tools.dev.conformance.page import table
+
+#: What a player sees, as arrows: from, the event a rule takes there, to, and what happens in a few words.
+_ARROWS: Final = (
+    (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "passed"),
+    (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
+    (State.PLAYING, EventType.SHOWN, State.IDLE, "shown and paid"),
+    (State.PLAYING, EventType.SHOWN, State.AWAITING_AWARD, "a linked award is not locked"),
+    (State.AWAITING_AWARD, EventType.SHOWN, State.IDLE, "locked and paid"),
+    (State.PLAYING, EventType.SHOWN, State.HANDPAY, "a jackpot"),
+    (State.IDLE, EventType.CASH_OUT, State.PAYING, "cash out"),
+    (State.PAYING, EventType.TICKET_PRINTED, State.IDLE, "ticket or coins are out"),
+    (State.PAYING, EventType.TICKET_FAILED, State.HANDPAY, "no ticket, no coins"),
+    (State.HANDPAY, EventType.KEY_TURNED, State.IDLE, "paid by an attendant"),
+)
+#: What may come between, whatever is done: the state, the event that brings it, the one that ends it.
+_INTERRUPTIONS: Final = (
+    (State.DOOR_OPEN, EventType.DOOR_OPENED, EventType.DOOR_CLOSED),
+    (State.TILT, EventType.FAULT_RAISED, EventType.KEY_TURNED),
+    (State.SERVICE_MENU, EventType.MENU, EventType.MENU_CLOSED),
+    (State.OUT_OF_SERVICE, EventType.DISABLED, EventType.ENABLED),
+    (State.LOCKED, EventType.LOCK_ASKED, EventType.LOCK_ENDED),
+)
+
+
+class NoSuchRuleError(Exception):
+    """An arrow of the picture is no rule's."""
+
+
+def picture() -> str:
+    """What a player sees, as a Mermaid state diagram. Raises NoSuchRuleError for an arrow no rule takes."""
+    lines = ["stateDiagram-v2", "    direction LR"]
+    for source, event, target, words in _ARROWS:
+        _leads(source, event, target)
+        lines.append(f"    {source.value} --> {target.value}: {words}")
+    return "\n".join(lines)
+
+
+def interruption_table() -> str:
+    """What may come between and how it ends. Raises NoSuchRuleError for a row no rule takes."""
+    for state, comes, ends in _INTERRUPTIONS:
+        _leads(State.IDLE, comes, state)
+        _leads(state, ends, State.IDLE)
+    rows = [[f"`{state}`", f"`{comes}`", f"`{ends}`"] for state, comes, ends in _INTERRUPTIONS]
+    return table(["State", "Comes by", "Ends by"], rows)
+
+
+def _leads(source: State, event: EventType, target: State) -> None:
+    ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
+    if not any(rule.next in ways for rule in RULES.of(source, event)):
+        raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
+
+
+def rule_table() -> str:
+    """Every rule, in the order in which they are tried: event, where, if, effects, next state, refusal."""
+    rows = [
+        [
+            _names([event.value for event in rule.events]),
+            SETS[rule.states],
+            _names([guard.__name__ for guard in rule.guards]),
+            _names([effect.__name__ for effect in rule.effects]),
+            "" if rule.next is Next.SAME else _words(rule.next),
+            "told" if rule.refusal is Refusal.TELL else "recorded",
+        ]
+        for rule in RULES
+    ]
+    return table(["Event", "In", "If", "Does", "Then", "Else"], rows)
+
+
+def set_table() -> str:
+    """The named sets of states that are more than one state."""
+    rows = [
+        [name, ", ".join(f"`{state}`" for state in State if state in states)]
+        for states, name in SETS.items()
+        if len(states) > 1
+    ]
+    return table(["In", "States"], rows)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _words(next_: State | Next) -> str:
+    return f"`{next_.value}`" if isinstance(next_, State) else next_.value.replace("_", " ")

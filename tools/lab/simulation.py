@@ -1,0 +1,238 @@
+"""Simulating a game and holding the result against its exact figures.
+
+Two paths: the *production* path plays every game as the cabinet does (the generator, decisions and all) with
+draws of the certified generator; the *compiled* path plays the same tables by numba, for numbers of games out
+of the interpreter's reach.
+"""
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from paytables import Choice, Decision, Draw, Game, Law, load_game
+from tools.cli.named import named
+from tools.lab.rng.service import start_service
+
+#: Games a worker plays before it reports.
+BATCH = 20_000
+#: The interval is of this many standard errors (99.9 % of honest simulations lie in it).
+INTERVAL_Z = 3.290527
+
+
+class SimulationError(Exception):
+    """A simulation that cannot be run as asked: says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sums over simulated games, in credits; ``wins`` counts games by what they won, where that is kept."""
+
+    games: int = 0
+    credits: int = 0
+    squares: int = 0
+    hits: int = 0
+    most: int = 0
+    wins: Counter[int] = field(default_factory=Counter)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.games + other.games,
+            self.credits + other.credits,
+            self.squares + other.squares,
+            self.hits + other.hits,
+            max(self.most, other.most),
+            self.wins + other.wins,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A simulation beside the exact figures: returns as shares of the bet."""
+
+    games: int
+    rtp: float
+    low: float
+    high: float
+    exact: Fraction
+    z: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the exact return lies in the simulation's interval."""
+        return self.low <= float(self.exact) <= self.high
+
+
+def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> Verdict:
+    """Return the interval and the z-score against the exact return, by the exact standard deviation."""
+    error = math.sqrt(float(variance) / tally.games) / cost
+    mean = tally.credits / tally.games / cost
+    away = mean - float(rtp)
+    z = away / error if error else math.copysign(math.inf, away) if away else 0.0
+    return Verdict(tally.games, mean, mean - INTERVAL_Z * error, mean + INTERVAL_Z * error, rtp, z)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How often something happened in a simulation, beside its exact chance."""
+
+    found: float
+    exact: Fraction
+    z: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two lie as close as 99.9 % of honest simulations."""
+        return abs(self.z) <= INTERVAL_Z
+
+
+def judge_share(times: int, games: int, exact: Fraction) -> Share:
+    """Return how often something happened in ``games`` beside its exact chance."""
+    error = math.sqrt(float(exact * (1 - exact)) / games)
+    away = times / games - float(exact)
+    z = away / error if error else math.copysign(math.inf, away) if away else 0.0
+    return Share(times / games, exact, z)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A simulated distribution beside the exact one: chi-square over classes of wins, and its z-score."""
+
+    classes: int
+    chi_square: float
+    z: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two are as alike as 99.9 % of honest simulations."""
+        return self.z <= INTERVAL_Z
+
+
+#: A class of wins is expected at least so often, as the chi-square test wants.
+EXPECTED_LEAST = 10
+
+
+def judge_distribution(tally: Tally, law: Law) -> Fit | None:
+    """Hold the wins of a simulation against an exact distribution; None where too few games were played.
+
+    Wins are put together, from the smallest on, until each class is expected often enough; what the exact
+    distribution leaves out belongs to the last. A win it does not know, where it leaves nothing out, is
+    infinitely far away. The z-score is Wilson and Hilferty's (1931).
+    """
+    impossible = sum(times for win, times in tally.wins.items() if win not in law.counts)
+    if impossible and not law.tail:
+        return Fit(0, math.inf, math.inf)
+    classes: list[tuple[Fraction, int]] = []
+    chance, times = Fraction(0), 0
+    for win in sorted(law.counts):
+        chance += Fraction(law.counts[win], law.total)
+        times += tally.wins[win]
+        if chance * tally.games >= EXPECTED_LEAST:
+            classes.append((chance, times))
+            chance, times = Fraction(0), 0
+    if not classes:
+        return None
+    rest = tally.games - sum(n for _, n in classes)
+    last, counted = classes.pop()
+    left = 1 - sum((p for p, _ in classes), Fraction(0))
+    if (left - last) * tally.games >= EXPECTED_LEAST:
+        classes += [(last, counted), (left - last, rest)]
+    else:
+        classes.append((left, counted + rest))
+    if len(classes) < 2:
+        return None
+    expected = [float(p * tally.games) for p, _ in classes]
+    chi_square = math.fsum((n - e) ** 2 / e for (_, n), e in zip(classes, expected, strict=True))
+    free = len(classes) - 1
+    spread = 2 / (9 * free)
+    return Fit(len(classes), chi_square, (math.cbrt(chi_square / free) - (1 - spread)) / math.sqrt(spread))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A return known by simulation only, with its interval by the sample's own standard deviation."""
+
+    games: int
+    rtp: float
+    low: float
+    high: float
+
+
+def estimate(tally: Tally, cost: int) -> Estimate:
+    """Return what a simulation says where there is no exact figure to hold it against."""
+    mean = tally.credits / tally.games
+    variance = (tally.squares - tally.credits * mean) / (tally.games - 1)
+    half = INTERVAL_Z * math.sqrt(variance / tally.games)
+    return Estimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
+
+
+def policy(decision: Decision, picker: Draw) -> Choice:
+    """Answer as a player would: by the advice where there is one, no double-up, else any option."""
+    if "advice" in decision.prompt:
+        return Choice(decision.prompt["advice"])
+    if decision.kind == "double_up":
+        return Choice("collect")
+    return Choice(decision.options[picker.below(len(decision.options), "player")])
+
+
+def play_batch(
+    game: Game,
+    credits_: int,
+    options: Mapping[str, object],
+    games: int,
+    draw: Draw,
+    most_counted: int | None = None,
+) -> Tally:
+    """Play games through the production path; a win above ``most_counted`` counts as that much."""
+    wager = game.wager(credits_, **options)
+    total = squares = hits = most = 0
+    wins: Counter[int] = Counter()
+    for _ in range(games):
+        play = game.play(wager, draw)
+        try:
+            decision = next(play)
+            while True:
+                decision = play.send(policy(decision, draw))
+        except StopIteration as end:
+            win = end.value.win_credits
+            win = win if most_counted is None else min(win, most_counted)
+        total += win
+        squares += win * win
+        hits += win > 0
+        most = max(most, win)
+        wins[win] += 1
+    return Tally(games, total, squares, hits, most, wins)
+
+
+def _worker(name: str, credits_: int, options: Mapping[str, object], games: int) -> Tally:
+    service = start_service()
+    game = load_game(named(name))
+    tally = Tally()
+    while games:
+        some = min(games, 500)
+        with service.step() as draw:
+            tally += play_batch(game, credits_, options, some, draw)
+        games -= some
+    return tally
+
+
+def simulate(
+    name: str, credits_: int, options: Mapping[str, object], games: int, workers: int
+) -> Iterator[Tally]:
+    """Yield the growing tally of a production simulation, batch by batch, over ``workers`` processes."""
+    if workers < 1 or workers > (os.cpu_count() or 1):
+        raise SimulationError(f"{workers} workers; this machine has {os.cpu_count()} cores")
+    batches = [min(BATCH, games - at) for at in range(0, games, BATCH)]
+    tally = Tally()
+    if workers == 1:
+        for batch in batches:
+            tally += _worker(name, credits_, options, batch)
+            yield tally
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        for done in as_completed([pool.submit(_worker, name, credits_, options, b) for b in batches]):
+            tally += done.result()
+            yield tally

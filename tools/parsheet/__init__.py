@@ -1,6 +1,0 @@
-"""The PAR sheet of a game: its exact analysis as laboratories expect it, as data, text, CSV or HTML."""
-
-from tools.parsheet.figures import one_in, percent
-from tools.parsheet.sheet import sheet
-
-__all__ = ["one_in", "percent", "sheet"]
