@@ -9,7 +9,7 @@ from paytables.wording import counted
 
 ROOT = Path(__file__).parents[3]
 #: What people are told of a game and on the command line.
-FOLDERS = ("paytables", "tools/certification", "tools/commands", "tools/parsheet")
+FOLDERS = ("paytables", "tools/lab/certification", "tools/cli/commands", "tools/lab/parsheet")
 NOUNS = {
     *("credits", "cents", "games", "bets", "prizes", "entries", "files", "spots", "lines", "reels", "cells", "strips"),
     *("sheets", "pictures", "symbols", "warnings", "moves", "actions", "restarts", "lies", "findings", "checkpoints"),
