@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +54,7 @@ def read_catalogue(language: str, folder: Path = CATALOGUES) -> dict[str, str]:
     return {key: typeset(text, language) for key, text in texts.items()}
 
 
-@cache
+@lru_cache(maxsize=4096)
 def typeset(text: str, language: str) -> str:
     """A text as it is printed: the curved apostrophe everywhere, and French spaces as in Canada.
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pygame
+from PIL import Image
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
@@ -41,6 +42,10 @@ SCALE_LEAST: Final = 1 / 3
 SCALE_MOST: Final = 1.0
 _INPUTS_MAX: Final = 64
 _NOTHING_SHOWN: Final = b""
+#: Of the JPEG pieces, from 1 to 95.
+_QUALITY: Final = 85
+#: What is said and not yet taken: a browser that takes nothing is let go, and told all when it is back.
+_UNHEARD_MAX: Final = 128
 _VOUCH_SECONDS: Final = 60.0
 #: A browser tab that sleeps, or whose computer does, answers no goodbye: the machine does not wait for it.
 _GOODBYE_SECONDS: Final = 0.5
@@ -62,12 +67,19 @@ def changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[
 
 
 def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
-    """The message that carries these rows of a frame; ``page.html`` knows its shape."""
+    """The message that carries these rows of a frame; ``page.html`` knows its shape.
+
+    The surface has the display's pixels (32 bits, blue first). pygame's own writer keeps every file object it
+    has written a JPEG to for ever; here it would be one a piece.
+    """
     width, height = surface.get_size()
     parts = [struct.pack(">HHH", width, height, len(bands))]
     for top, rows in bands:
-        file = io.BytesIO()
-        pygame.image.save(surface.subsurface((0, top, width, rows)), file, "band.jpg")
+        file, piece = io.BytesIO(), surface.subsurface((0, top, width, rows))
+        pixels = ("raw", "BGRX", surface.get_pitch(), 1)
+        Image.frombuffer("RGB", (width, rows), piece.get_view("0"), *pixels).save(
+            file, "JPEG", quality=_QUALITY
+        )
         parts += [struct.pack(">HHI", 0, top, file.tell()), file.getvalue()]
     return b"".join(parts)
 
@@ -135,6 +147,7 @@ class Web:
         self._lock = threading.Lock()
         self._inputs: deque[Tap | Action] = deque(maxlen=_INPUTS_MAX)
         self._viewer: ServerConnection | None = None
+        self._unheard = 0
         self._ready = False
         self._shown = _NOTHING_SHOWN
         self._vouched = 0.0
@@ -225,8 +238,21 @@ class Web:
     def _say(self, said: str) -> None:
         with self._lock:
             viewer = self._viewer
-        if viewer is not None:
-            asyncio.run_coroutine_threadsafe(self._push(viewer, said), self._loop)
+            deaf = self._unheard >= _UNHEARD_MAX
+            if viewer is None:
+                return
+            if deaf:
+                self._viewer = None
+            else:
+                self._unheard += 1
+        asyncio.run_coroutine_threadsafe(viewer.close() if deaf else self._told(viewer, said), self._loop)
+
+    async def _told(self, viewer: ServerConnection, said: str) -> None:
+        try:
+            await self._push(viewer, said)
+        finally:
+            with self._lock:
+                self._unheard -= 1
 
     def close(self) -> None:
         """Stop serving."""

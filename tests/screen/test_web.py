@@ -1,5 +1,7 @@
 """The browser screen: who gets in, what is sent, what comes back. Real sockets on loopback."""
 
+import asyncio
+import gc
 import io
 import json
 import socket
@@ -221,6 +223,50 @@ def test_no_message_of_a_browser_breaks_the_screen(line):
     assert isinstance(said.shown, bool)
     assert said.did is None or isinstance(said.did, Tap | Action)
     assert said.room is None or fitting(said.room, portrait=False)[1] > 0
+
+
+def test_a_piece_that_was_sent_is_kept_nowhere(theme):
+    """pygame keeps each file object it has saved a JPEG to: a screen in a browser grew by 4 MB a second."""
+    surface = pygame.Surface((320, 2 * BAND))
+    surface.fill((200, 30, 60), (0, BAND, 160, BAND))
+
+    def files():
+        gc.collect()
+        return sum(isinstance(one, io.BytesIO) for one in gc.get_objects())
+
+    before = files()
+    for _ in range(50):
+        message = encode_pieces(surface, [(0, BAND), (BAND, BAND)])
+    assert files() == before
+    sizes = struct.unpack_from(">HHH", message), struct.unpack_from(">HHI", message, 6)
+    assert sizes[0] == (320, 2 * BAND, 2)
+    second = 6 + 8 + sizes[1][2]
+    x, y, length = struct.unpack_from(">HHI", message, second)
+    assert (x, y) == (0, BAND)
+    piece = pygame.image.load(io.BytesIO(message[second + 8 : second + 8 + length]), "band.jpg")
+    for at, colour in ((40, (200, 30, 60)), (280, (0, 0, 0))):
+        assert all(abs(a - b) < 12 for a, b in zip(piece.get_at((at, 12))[:3], colour, strict=True))
+
+
+def test_a_browser_that_takes_nothing_is_let_go_and_told_all_when_it_is_back(web):
+    cookie, port = enter(web), web._door.port
+    asked = (
+        f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nCookie: {cookie}\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+        link.sendall(asked.encode())
+        until(lambda: web._viewer is not None)
+        for number in range(20_000):
+            web.tell(f"{number} " + "x" * 4000)
+        assert len(asyncio.all_tasks(web._loop)) < 300
+        assert web._viewer is None
+    until(lambda: not web._unheard)
+    with linked(web, cookie) as link:
+        assert json.loads(link.recv(timeout=10))["words"].startswith("19999 ")
+        web.tell("heard again")
+        assert json.loads(link.recv(timeout=10)) == {"words": "heard again"}
 
 
 @pytest.mark.parametrize(
