@@ -2,8 +2,9 @@
 
 A command makes :class:`Table` of the values themselves and gives it to :func:`show` with the form that
 :func:`forms` took from the command line. On a terminal a table wraps between words; where even so it does
-not fit, each row becomes a block of ``column  value`` lines. Nothing is ever cut, and what a file or a
-journal says steers no terminal (:mod:`tools.cli.terminal`).
+not fit, a table of figures goes on below with its ``naming`` columns again, and each row of any other
+becomes a block of ``column  value`` lines. Nothing is ever cut, and what a file or a journal says steers no
+terminal (:mod:`tools.cli.terminal`).
 """
 
 import csv
@@ -91,6 +92,8 @@ class Table:
     """What a terminal says of a table without rows."""
     headed: bool = True
     """Whether a terminal shows the columns' titles; without, a table of facts."""
+    naming: int = 0
+    """Of a table of figures: how many columns, from the first, say what a row is about."""
     _columns: tuple[Column, ...] = field(init=False)
     _rows: list[tuple[Any, ...]] = field(init=False)
 
@@ -122,9 +125,11 @@ class Table:
         title = [lines(self.title)] if self.title else []
         if not cells:
             return "\n".join((*title, self.empty))
-        widths = _widths([heads, *cells] if heads else cells, width)
+        drawn_rows = [heads, *cells] if heads else cells
+        widths = _widths(drawn_rows, width)
         if widths is None:
-            return "\n".join((*title, "\n\n".join(self._block(row, width) for row in cells)))
+            parts = [part.to_text(width) for part in self._parts(drawn_rows, width)]
+            return "\n".join((*title, "\n\n".join(parts or (self._block(row, width) for row in cells))))
         drawn = list(title)
         if heads:
             drawn += self._row(heads, widths, [None] * len(heads), bold=True)
@@ -133,6 +138,30 @@ class Table:
             styles = [column.style(value) for column, value in zip(self._columns, values, strict=True)]
             drawn += self._row(row, widths, styles)
         return "\n".join(drawn)
+
+    def _parts(self, cells: Sequence[Sequence[str]], width: int) -> list["Table"]:
+        """Tables that fit, each with the naming columns and some of the others; none where that cannot be."""
+
+        def fits(columns: Sequence[int]) -> bool:
+            return _widths([[row[i] for i in columns] for row in cells], width) is not None
+
+        names = list(range(self.naming))
+        parts: list[list[int]] = []
+        for column in range(self.naming, len(self._columns)):
+            if parts and fits([*parts[-1], column]):
+                parts[-1].append(column)
+            elif names and fits([*names, column]):
+                parts.append([*names, column])
+            else:
+                return []
+        return [
+            Table(
+                [self._columns[i] for i in part],
+                ([row[i] for i in part] for row in self._rows),
+                headed=self.headed,
+            )
+            for part in parts
+        ]
 
     def _row(
         self, cells: Sequence[str], widths: Sequence[int], styles: Sequence[Style | None], **every: Any

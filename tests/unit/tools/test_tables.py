@@ -51,6 +51,24 @@ def test_a_table_wraps_while_it_can_and_then_turns_each_row_into_a_block():
     assert "amount      1,234,567" in blocks[0].splitlines()
 
 
+@pytest.mark.parametrize("width", [30, 40, 60, 100])
+def test_a_table_of_figures_goes_on_below_with_its_names_again(width):
+    titles = (
+        "level",
+        *(whole(title) for title in ("shows", "hidden", "overflow", "hits", "to the hidden pool")),
+    )
+    rows = [("lantern.harbour.25", 1_234_567, 0, 12, 3, 7), ("x", 2, 3, 4, 5, 1_000_000)]
+    drawn = click.unstyle(Table(titles, rows, title="levels", naming=1).to_text(width))
+    assert max(map(cell_len, drawn.splitlines())) <= width
+    parts = drawn.removeprefix("levels\n").split("\n\n")
+    assert len(parts) == {30: 5, 40: 3, 60: 2, 100: 1}[width]
+    assert all(
+        part.startswith("level") and "\nlantern.harbour.25 " in part and "\nx " in part for part in parts
+    )
+    told = words(drawn.replace("lantern.harbour.25", "").replace("level", ""))
+    assert {"1,234,567", "1,000,000", "12", "hits", "overflow", "pool"} <= set(told)
+
+
 def test_columns_stand_under_their_titles_whatever_the_width_of_the_letters():
     lines = click.unstyle(Table(("a", "b"), [("水水", 1), ("abcd", 2)]).to_text()).splitlines()
     assert [cell_len(line[: line.index(digit)]) for line, digit in zip(lines[2:], "12", strict=True)] == [

@@ -19,7 +19,7 @@ from paytables.source import ID_PATTERN
 from paytables.wording import counted
 from tools.cli.commands.par import estimated, hold, load, profile_of
 from tools.cli.named import named
-from tools.cli.tables import Form, Table, forms, show, working
+from tools.cli.tables import Column, Form, Table, forms, show, working
 from tools.cli.terminal import echo
 from tools.lab.parsheet import percent
 from tools.lab.rewriting import RewriteError, rewritten
@@ -49,12 +49,24 @@ def command() -> None:
 
 
 @command.command("list")
-def list_() -> None:
+@forms
+def list_(*, form: Form) -> None:
     """List the games of the library with their lowest returns, rounded down as on the screen."""
-    for name in library():
-        game = load_game(name)
-        lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
-        echo(f"{name:24} {game.family:7} {lowest:>9}  {game.title['en']} / {game.title['fr']}")
+    rows = []
+    with working("analysing", len(library())) as done:
+        for name in library():
+            game = load_game(name)
+            lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
+            rows.append((name, game.family, lowest, game.title["en"], game.title["fr"]))
+            done(len(rows))
+    columns = (
+        "game",
+        "family",
+        Column("lowest return", "return", right=True),
+        "title",
+        Column("title in French", "title_fr"),
+    )
+    show(form, Table(columns, rows))
 
 
 @command.command()

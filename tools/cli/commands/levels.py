@@ -25,17 +25,23 @@ def command(state: Path | None, *, form: Form) -> None:
         with open_view(state or default_state_dir()) as view:
             own = {
                 key.removeprefix("level:"): _own(view, key.removeprefix("level:"), kept)
-                for key, kept in sorted(view.states("level:").items())
+                for key, kept in sorted(view.states("level:").items(), key=_in_order)
             }
             linked = {
                 key.removeprefix("link:"): {"contributions": kept, "claims": _claims(view, key[5:])}
-                for key, kept in sorted(view.states("link:").items())
+                for key, kept in sorted(view.states("link:").items(), key=_in_order)
             }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
     tables = [each for each in (_own_table(own), _linked_table(linked)) if each is not None]
     nothing = Table(("level",), empty="no progressive level")
     show(form, *tables or (nothing,), document={"own": own, "linked": linked})
+
+
+def _in_order(entry: tuple[str, Any]) -> tuple[str, int, str]:
+    """By name, then by what a pool's name ends with: a stake or a credit's value, which is a number."""
+    name, _, last = entry[0].rpartition(".")
+    return name, int(last) if last.isdecimal() else 0, last
 
 
 def _own(view: JournalView, pool: str, kept: Any) -> dict[str, Any]:
@@ -83,7 +89,7 @@ def _own_table(own: dict[str, Any]) -> Table | None:
         )
         for pool, level in own.items()
     ]
-    return Table(_OWN, rows, title="levels of this machine, minor units") if rows else None
+    return Table(_OWN, rows, title="levels of this machine, minor units", naming=1) if rows else None
 
 
 def _linked_table(linked: dict[str, Any]) -> Table | None:
@@ -92,4 +98,4 @@ def _linked_table(linked: dict[str, Any]) -> Table | None:
         made = link["contributions"]
         told = (made["sequence"], made["counted"], made["shown_cents"], len(link["claims"]))
         rows.append((pool, *told))
-    return Table(_LINKED, rows, title="levels of a controller, minor units") if rows else None
+    return Table(_LINKED, rows, title="levels of a controller, minor units", naming=1) if rows else None
