@@ -125,10 +125,9 @@ class Table:
         title = [lines(self.title)] if self.title else []
         if not cells:
             return "\n".join((*title, self.empty))
-        drawn_rows = [heads, *cells] if heads else cells
-        widths = _widths(drawn_rows, width)
+        widths = _widths(self._columns, heads, cells, width)
         if widths is None:
-            parts = [part.to_text(width) for part in self._parts(drawn_rows, width)]
+            parts = [part.to_text(width) for part in self._parts(heads, cells, width)]
             return "\n".join((*title, "\n\n".join(parts or (self._block(row, width) for row in cells))))
         drawn = list(title)
         if heads:
@@ -139,11 +138,13 @@ class Table:
             drawn += self._row(row, widths, styles)
         return "\n".join(drawn)
 
-    def _parts(self, cells: Sequence[Sequence[str]], width: int) -> list["Table"]:
+    def _parts(self, heads: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> list["Table"]:
         """Tables that fit, each with the naming columns and some of the others; none where that cannot be."""
 
         def fits(columns: Sequence[int]) -> bool:
-            return _widths([[row[i] for i in columns] for row in cells], width) is not None
+            titles = [heads[i] for i in columns] if heads else ()
+            rows = [[row[i] for i in columns] for row in cells]
+            return _widths([self._columns[i] for i in columns], titles, rows, width) is not None
 
         names = list(range(self.naming))
         parts: list[list[int]] = []
@@ -196,14 +197,23 @@ def _wrapped(cell: str, width: int) -> list[str]:
     return wrapped or [""]
 
 
-def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+def _widths(
+    columns: Sequence[Column], heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> list[int] | None:
     """The width of each column so that all fit into ``width``, or None where they cannot.
 
-    The widest give way first, none below its longest word.
+    The widest give way first, none below its longest word, nor a column of figures below its longest figure.
     """
-    columns = list(zip(*rows, strict=True))
-    widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
-    least = [max((cell_len(w) for cell in column for w in cell.split()), default=0) for column in columns]
+    widths, least = [], []
+    for i, column in enumerate(columns):
+        told = [line for row in rows for line in row[i].split("\n")]
+        title = heads[i] if heads else ""
+        parts = [
+            *title.split(),
+            *(told if column.right else (word for line in told for word in line.split())),
+        ]
+        widths.append(max(map(cell_len, [title, *told])))
+        least.append(max(map(cell_len, parts), default=0))
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
     while over > 0:
         able = [i for i, wide in enumerate(widths) if wide > least[i]]

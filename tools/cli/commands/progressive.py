@@ -256,7 +256,7 @@ def show(*, store: str | None, form: Form) -> None:
     rates = (Column(title, right=True) for title in ("increment", "to hidden"))
     show_table(
         form,
-        Table(("level", *figures, *rates), rows, empty="no level"),
+        Table(("level", *figures, *rates), rows, empty="no level", naming=1),
         document={record.id: json.loads(record.to_text()) for record in records},
         after="minor units; every level adds up to the fraction, and its ledger and register agree with it",
     )

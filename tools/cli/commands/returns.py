@@ -50,7 +50,7 @@ def _table(found: list[Return]) -> Table:
         Column("z", right=True),
     )
     title = f"minor units; explained: |z| at most {INTERVAL_Z:.2f}"
-    return Table(columns, map(_row, found), title=title, empty="no game has been played")
+    return Table(columns, map(_row, found), title=title, empty="no game has been played", naming=3)
 
 
 def _row(line: Return) -> tuple[object, ...]:

@@ -73,7 +73,7 @@ def _feature_sheet(data: dict[str, Any]) -> tuple[Table, ...]:
         return told
     first, *others = data["columns"]
     rows = ([*map(cell, row)] for row in data["rows"])
-    return (*told, Table((first, *_right(*others)), rows))
+    return (*told, Table((first, *_right(*others)), rows, naming=1))
 
 
 def cell(value: Any) -> str:
@@ -97,7 +97,7 @@ def _prizes(bet: BetAnalysis) -> Table:
         )
         for p in bet.prizes
     )
-    return Table(("stage", "prize", *_right("credits", "hits", "odds", "return")), rows)
+    return Table(("stage", "prize", *_right("credits", "hits", "odds", "return")), rows, naming=2)
 
 
 def _features(bet: BetAnalysis) -> Table:
@@ -112,7 +112,9 @@ def _features(bet: BetAnalysis) -> Table:
         )
         for f in bet.features
     )
-    return Table(("feature", *_right("odds", "mean runs", "most runs", "mean credits", "return")), rows)
+    return Table(
+        ("feature", *_right("odds", "mean runs", "most runs", "mean credits", "return")), rows, naming=1
+    )
 
 
 def _progressives(bet: BetAnalysis) -> Table:
@@ -127,7 +129,9 @@ def _progressives(bet: BetAnalysis) -> Table:
         )
         for p in bet.progressives
     )
-    return Table(("level", *_right("odds", "reset", "at reset", "increment", "break-even credits")), rows)
+    return Table(
+        ("level", *_right("odds", "reset", "at reset", "increment", "break-even credits")), rows, naming=1
+    )
 
 
 def _merchandise(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
@@ -142,7 +146,7 @@ def _merchandise(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Tabl
         )
         for m in bet.merchandise
     )
-    return Table(("prize in kind", *_right("odds", "value, minor units"), *apart), rows)
+    return Table(("prize in kind", *_right("odds", "value, minor units"), *apart), rows, naming=1)
 
 
 def standings(rows: list[Standing], unit: str) -> None:
@@ -156,7 +160,7 @@ def standings(rows: list[Standing], unit: str) -> None:
         (row.bet, row.level, f"{row.stake:,}", f"{row.shown:,}", percent(row.returned), percent(row.whole))
         for row in rows
     )
-    show("text", Table(columns, cells, empty="no level"))
+    show("text", Table(columns, cells, empty="no level", naming=2))
 
 
 def _bands(bet: dict[str, Any]) -> tuple[Table, ...]:
@@ -165,7 +169,7 @@ def _bands(bet: dict[str, Any]) -> tuple[Table, ...]:
     for i, first in enumerate(bet["volatility"][0]["bands"]):
         ends = [row["bands"][i]["band"] for row in bet["volatility"]]
         rows.append((f"{first['games']:,}", *(f"{100 * low:.2f} - {100 * high:.2f} %" for low, high in ends)))
-    return (Table(columns, rows),)
+    return (Table(columns, rows, naming=1),)
 
 
 def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
