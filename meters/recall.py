@@ -117,7 +117,7 @@ class Play:
     @property
     def play_id(self) -> str:
         """The play's id."""
-        return str(story(self.start)["play_id"])
+        return str(details(self.start)["play_id"])
 
     @property
     def bet_cents(self) -> int:
@@ -141,18 +141,18 @@ class Play:
     @property
     def prizes_won(self) -> tuple[Mapping[str, Any], ...]:
         """The prizes in kind it won, each with its id, names by language and stated value."""
-        return () if self.end is None else tuple(story(self.end).get("prizes", ()))
+        return () if self.end is None else tuple(details(self.end).get("prizes", ()))
 
     @property
     def credit_before_cents(self) -> int | None:
         """The credit when the play began, where recorded."""
-        before = story(self.start).get("credit_before_cents")
+        before = details(self.start).get("credit_before_cents")
         return before if isinstance(before, int) else None
 
     @property
     def outcome(self) -> Any:
         """The outcome with its display, as of the last step: enough to show the play again."""
-        return story(self.steps[-1] if self.steps else self.start).get("outcome")
+        return details(self.steps[-1] if self.steps else self.start).get("outcome")
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
@@ -160,7 +160,7 @@ class Play:
         return self.steps[-STEPS_SHOWN:]
 
 
-def story(entry: StoredEntry) -> Mapping[str, Any]:
+def details(entry: StoredEntry) -> Mapping[str, Any]:
     """Return an entry's record where it is an object, else an empty one."""
     record = entry.transaction.record
     return record if isinstance(record, dict) else {}

@@ -309,10 +309,10 @@ class Machine:
         return start_chance(
             profile=self._profile,
             identity=self._cabinet.identity,
-            boots=int(self._cabinet.recall(Key.BOOTS)),
+            boots=int(self._cabinet.memory.get(Key.BOOTS)),
             carry_over_file=self._folder.carry_over,
             clock=self._clock,
-            on_event=lambda code, story: self._cabinet.log(f"chance.{code}", story),
+            on_event=lambda code, details: self._cabinet.log(f"chance.{code}", details),
             sources=self._sources,
         )
 
@@ -372,7 +372,7 @@ class Machine:
         """Background cycling between games, at intervals the generator draws itself (NJ, OK, NZ)."""
         while True:
             pause_ns = 0
-            if self._cabinet.chance is not None and self._cabinet.recall(Key.OUT_OF_SERVICE) is None:
+            if self._cabinet.chance is not None and self._cabinet.memory.get(Key.OUT_OF_SERVICE) is None:
                 try:
                     pause_ns = self._cabinet.chance.cycle()
                 except RngError as error:

@@ -42,7 +42,7 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
     last, opened = last_game(cabinet), open_game(cabinet)
     if last is not None and last["game"]["id"] != selection.game_id:
         last = None  # nothing of one game stands on the next
-    handpay, paying = cabinet.recall(Key.HANDPAY), cabinet.recall(Key.PAY_OUT)
+    handpay, paying = cabinet.memory.get(Key.HANDPAY), cabinet.memory.get(Key.PAY_OUT)
     return Snapshot(
         journal_sequence=cabinet.journal.sequence,
         state=engine.state.value,
@@ -102,7 +102,7 @@ def _handpay(cabinet: Cabinet, handpay: dict[str, Any]) -> Handpay:
         cash_instead=merchandise.prize_may_be_cash(cabinet, Event(EventType.EXCHANGE_PRIZE)),
         why=handpay.get("why", ""),
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
-        number=int(cabinet.recall(Key.SLIP) or 0) + 1,
+        number=int(cabinet.memory.get(Key.SLIP) or 0) + 1,
         position=cabinet.position.number if cabinet.position.of > 1 else 0,
         form_first=not hand_pays.handpay_is_in_order(cabinet, asked),
         ticket=ticket,
@@ -185,13 +185,13 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
         for code in said_faults(cabinet.faults)
         for entry in (cabinet.faults[code],)
     ]
-    if cabinet.recall(Key.AWAITING) is not None:
+    if cabinet.memory.get(Key.AWAITING) is not None:
         game = open_game(cabinet)
         won = game is not None and progressives.awards(cabinet, game)
         notices.append(Notice(code="award_awaited" if won else "mystery_awaited", severity="warning"))
-    if cabinet.recall(Key.SERVICE) is not None:
+    if cabinet.memory.get(Key.SERVICE) is not None:
         notices.append(Notice(code="service_called"))
-    stopped = cabinet.recall(Key.OUT_OF_SERVICE)
+    stopped = cabinet.memory.get(Key.OUT_OF_SERVICE)
     if stopped is not None:
         notices.append(Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm"))
     notices += [
@@ -208,6 +208,6 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
 
 def _held(cabinet: Cabinet, code: str) -> dict[str, int | str]:
     """What of the player's a failed acceptor holds: neither credited nor given back yet."""
-    paper = cabinet.recall(Key.PAPER)
+    paper = cabinet.memory.get(Key.PAPER)
     held = code.startswith("bill_acceptor.") and paper is not None and paper["phase"] == EscrowPhase.ORDERED
     return {"amount_cents": paper["amount_cents"]} if held else {}

@@ -13,14 +13,14 @@ def note_clock(cabinet: Cabinet) -> None:
 
     The last moment known to be right is kept with it: the entries that follow carry the doubted time.
     """
-    found, kept = cabinet.times.look(), cabinet.recall(Key.CLOCK)
+    found, kept = cabinet.times.look(), cabinet.memory.get(Key.CLOCK)
     if found is None:
         if kept is not None:
-            cabinet.record("clock.believed", state={Key.CLOCK: None}, story={"now": _now(cabinet)})
+            cabinet.record("clock.believed", state={Key.CLOCK: None}, details={"now": _now(cabinet)})
     elif kept is None or kept["why"] != found:
         good = cabinet.times.good
         doubted = {"why": found.value, "good": "" if good is None else good.isoformat()}
-        cabinet.record("clock.doubted", state={Key.CLOCK: doubted}, story={**doubted, "now": _now(cabinet)})
+        cabinet.record("clock.doubted", state={Key.CLOCK: doubted}, details={**doubted, "now": _now(cabinet)})
 
 
 def _now(cabinet: Cabinet) -> str:
@@ -41,13 +41,13 @@ def date_is_the_clocks(cabinet: Cabinet, event: Event) -> bool:
 
 def confirm_clock(cabinet: Cabinet, event: Event) -> None:
     """A person has read the date and stands for it: the clock is believed from here on."""
-    kept, story = cabinet.recall(Key.CLOCK), {"now": _now(cabinet)}
+    kept, details = cabinet.memory.get(Key.CLOCK), {"now": _now(cabinet)}
     cabinet.times.confirm()
     cabinet.record(
         "clock.confirmed",
         state={Key.CLOCK: None, f"{Key.FAULT}{FAULT}": None},
-        story={
-            **story,
+        details={
+            **details,
             "why": "" if kept is None else kept["why"],
             "person": cabinet.who(event),
             "persons": list(event.data["persons"]),

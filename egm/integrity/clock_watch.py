@@ -49,7 +49,7 @@ class ClockWatch:
             told = {"last_entry": expected.isoformat(), "now": wall.isoformat()}
             self._cabinet.log("clock.changed", told)
         note_clock(self._cabinet)
-        doubted, shown = self._cabinet.recall(Key.CLOCK), FAULT in self._cabinet.faults
+        doubted, shown = self._cabinet.memory.get(Key.CLOCK), FAULT in self._cabinet.faults
         if doubted is not None and not shown:
             self._context.handle(Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": doubted["why"]}))
         elif doubted is None and shown:

@@ -49,11 +49,11 @@ class HardMeters:
         if counted is None:
             return False
         metered = self._metered()
-        fitted = self._cabinet.recall(Key.HARD_METERS)
+        fitted = self._cabinet.memory.get(Key.HARD_METERS)
         if fitted is None:
             fitted = [pulses - count for pulses, count in zip(metered, counted, strict=True)]
             self._cabinet.record(
-                "hard_meters.fitted", state={Key.HARD_METERS: fitted}, story={"counted": list(counted)}
+                "hard_meters.fitted", state={Key.HARD_METERS: fitted}, details={"counted": list(counted)}
             )
         totals = tuple(pulses - less for pulses, less in zip(metered, fitted, strict=True))
         self._board.hard_meters(totals)

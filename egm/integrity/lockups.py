@@ -24,7 +24,7 @@ def language_is_offered(cabinet: Cabinet, event: Event) -> bool:
 
 def has_failed(cabinet: Cabinet, _: Event) -> bool:
     """A self-test or the generator failed: not merely held out of service by somebody."""
-    return cabinet.recall(Key.OUT_OF_SERVICE) is not None
+    return cabinet.memory.get(Key.OUT_OF_SERVICE) is not None
 
 
 # ---------------------------------------------------------------------------------------------- coming up
@@ -32,28 +32,28 @@ def record_power_up(cabinet: Cabinet, event: Event) -> None:
     """Count the boot, and keep what is running; the first position speaks for the machine."""
     if cabinet.position.number > 1:
         return
-    boots = int(cabinet.recall(Key.BOOTS) or 0) + 1
+    boots = int(cabinet.memory.get(Key.BOOTS) or 0) + 1
     cabinet.record(
         "power.up",
         transaction_id=f"power-up-{boots}",
         counts={"power_resets": 1},
         marks=(Mark.POWER_UP,),
         state={Key.BOOTS: boots},
-        story=dict(event.data),
+        details=dict(event.data),
     )
 
 
 def record_self_test(cabinet: Cabinet, event: Event) -> None:
     """Keep what was tested. A pass lifts what an earlier self-test had stopped, never a failure of chance."""
-    if cabinet.credit_cents and cabinet.recall(Key.GAME) is None:
+    if cabinet.credit_cents and cabinet.memory.get(Key.GAME) is None:
         cabinet.notice = Notice(code="restarted")
     if cabinet.position.number > 1:
         return
-    stopped = cabinet.recall(Key.OUT_OF_SERVICE)
+    stopped = cabinet.memory.get(Key.OUT_OF_SERVICE)
     lifted: dict[str, Any] = (
         {Key.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
     )
-    cabinet.record("self_test.passed", state=lifted, story=dict(event.data))
+    cabinet.record("self_test.passed", state=lifted, details=dict(event.data))
 
 
 def take_out_of_service(cabinet: Cabinet, event: Event) -> None:
@@ -62,7 +62,7 @@ def take_out_of_service(cabinet: Cabinet, event: Event) -> None:
         "cause": event.type.value.removesuffix("_failed"),
         "detail": event.data.get("detail", ""),
     }
-    cabinet.record(f"{entry['cause']}.failed", state={Key.OUT_OF_SERVICE: entry}, story=entry)
+    cabinet.record(f"{entry['cause']}.failed", state={Key.OUT_OF_SERVICE: entry}, details=entry)
 
 
 def record_disabled(cabinet: Cabinet, event: Event) -> None:
@@ -76,7 +76,7 @@ def record_disabled(cabinet: Cabinet, event: Event) -> None:
         return
     held = {"reason": str(event.data["reason"]), "since": cabinet.clock.now().isoformat()}
     cabinet.record(
-        "service.disabled", state={f"{Key.DISABLED}{source}": held}, story={"source": source, **held}
+        "service.disabled", state={f"{Key.DISABLED}{source}": held}, details={"source": source, **held}
     )
 
 
@@ -84,7 +84,7 @@ def record_enabled(cabinet: Cabinet, event: Event) -> None:
     """The same source gives the machine back."""
     source = str(event.data["source"])
     if source in cabinet.disabled:
-        cabinet.record("service.enabled", state={f"{Key.DISABLED}{source}": None}, story=dict(event.data))
+        cabinet.record("service.enabled", state={f"{Key.DISABLED}{source}": None}, details=dict(event.data))
 
 
 # ---------------------------------------------------------------------------------------------- doors
@@ -107,7 +107,7 @@ def record_door_opened(cabinet: Cabinet, event: Event) -> None:
         "door.opened_while_off" if while_off else "door.opened",
         counts={f"door.{door}.opens": 1},
         state={f"{Key.DOOR}{door}": {"since": cabinet.clock.now().isoformat()}},
-        story=dict(event.data),
+        details=dict(event.data),
     )
     if door in AUDITED:
         print_slip(cabinet, "AUDIT", f"{door} {'opened while off' if while_off else 'opened'}")
@@ -122,7 +122,7 @@ def record_door_closed(cabinet: Cabinet, event: Event) -> None:
         "door.closed",
         marks=(Mark.DOOR_CLOSE,),
         state={f"{Key.DOOR}{door}": None},
-        story=dict(event.data),
+        details=dict(event.data),
     )
     if not cabinet.doors_open:
         cabinet.notice = Notice(code="door_closed", values={"door": door})
@@ -133,7 +133,7 @@ def record_door_closed(cabinet: Cabinet, event: Event) -> None:
 
 def _reseed(cabinet: Cabinet, reason: str) -> None:
     """Take fresh entropy, where the profile wants it for this reason."""
-    if cabinet.chance is None or cabinet.recall(Key.OUT_OF_SERVICE) is not None:
+    if cabinet.chance is None or cabinet.memory.get(Key.OUT_OF_SERVICE) is not None:
         return
     try:
         cabinet.chance.reseed(reason)
@@ -163,7 +163,7 @@ def record_fault(cabinet: Cabinet, event: Event) -> None:
                 "detail": str(event.data.get("detail", "")),
             }
         },
-        story=dict(event.data),
+        details=dict(event.data),
     )
 
 
@@ -173,7 +173,7 @@ def record_fault_cleared(cabinet: Cabinet, event: Event) -> None:
     standing_fault = cabinet.faults.get(code)
     if standing_fault is None or standing_fault["cleared_by"] != "self":
         return
-    cabinet.record("fault.cleared", state={f"{Key.FAULT}{code}": None}, story=dict(event.data))
+    cabinet.record("fault.cleared", state={f"{Key.FAULT}{code}": None}, details=dict(event.data))
     if standing_fault["locks"]:
         cabinet.notice = Notice(code="fault_cleared")
 
@@ -208,7 +208,7 @@ def clear_tilts(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "tilt.cleared",
         state={f"{Key.FAULT}{code}": None for code in clearable},
-        story={"codes": clearable, "person": cabinet.who(event)},
+        details={"codes": clearable, "person": cabinet.who(event)},
     )
     cabinet.notice = Notice(code="fault_cleared")
 
@@ -221,14 +221,16 @@ def set_language(cabinet: Cabinet, event: Event) -> None:
 
 def call_service(cabinet: Cabinet, _: Event) -> None:
     """Light the candle; pressed again, put it out."""
-    calling = cabinet.recall(Key.SERVICE) is not None
-    cabinet.record("service.call", state={Key.SERVICE: None if calling else True}, story={"on": not calling})
+    calling = cabinet.memory.get(Key.SERVICE) is not None
+    cabinet.record(
+        "service.call", state={Key.SERVICE: None if calling else True}, details={"on": not calling}
+    )
 
 
 def answer_service_call(cabinet: Cabinet, event: Event) -> None:
     """The attendant has come."""
-    if cabinet.recall(Key.SERVICE) is not None:
-        cabinet.record("service.answered", state={Key.SERVICE: None}, story=dict(event.data))
+    if cabinet.memory.get(Key.SERVICE) is not None:
+        cabinet.record("service.answered", state={Key.SERVICE: None}, details=dict(event.data))
 
 
 def restart_generator(cabinet: Cabinet, event: Event) -> None:
@@ -241,5 +243,5 @@ def restart_generator(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "chance.restarted",
         state={Key.OUT_OF_SERVICE: None},
-        story={"person": cabinet.who(event)},
+        details={"person": cabinet.who(event)},
     )

@@ -58,8 +58,8 @@ class MemoryWatch:
             self._handle(Event(EventType.FAULT_CLEARED, {"code": code}))
         if MEDIUM_REPLACED in causes:
             # Only now that the fault is recorded: it asks for a technician whatever happens in between.
-            story = {"detail": causes[MEDIUM_REPLACED]}
-            self._cabinet.record("memory.noted", state={REPLACED: None}, story=story)
+            details = {"detail": causes[MEDIUM_REPLACED]}
+            self._cabinet.record("memory.noted", state={REPLACED: None}, details=details)
 
     def _causes(self) -> Mapping[str, str]:
         journal = self._cabinet.journal

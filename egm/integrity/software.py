@@ -39,7 +39,7 @@ class Verifier:
     def at_start(self) -> None:
         """Examine everything before anything may be played, and record what has changed since last time."""
         pinned = self._file.software
-        kept = self._cabinet.recall(Key.SOFTWARE)
+        kept = self._cabinet.memory.get(Key.SOFTWARE)
         if pinned is None:
             if kept is not None:
                 self._installed(kept, None)
@@ -74,7 +74,7 @@ class Verifier:
             self._cabinet.record(
                 "software.differs",
                 counts={"verify_fail": 1},
-                story={"trouble": list(findings.trouble), "when": why},
+                details={"trouble": list(findings.trouble), "when": why},
             )
         if standing is not None and standing["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, {"code": DIFFERS}))
@@ -99,7 +99,7 @@ class Verifier:
         self._cabinet.record(
             "software.changed",
             state={Key.SOFTWARE: None if found is None else now},
-            story={
+            details={
                 "version": [before["version"], now["version"]],
                 "signer": [before["signer"], now["signer"]],
                 "reason": "" if found is None else found.reason,

@@ -22,7 +22,7 @@ class Machine(Protocol):
         """The state that the durable memory says the machine is in."""
         ...
 
-    def log(self, kind: str, story: Mapping[str, Any]) -> None:
+    def log(self, kind: str, details: Mapping[str, Any]) -> None:
         """Record an event that moves nothing."""
         ...
 

@@ -17,6 +17,7 @@ from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, taken
 from egm.kernel.events import Event, State
 from egm.kernel.faults import fault
+from egm.kernel.memory import Memory
 from egm.kernel.messages import Decision, Notice, Play
 from egm.kernel.positions import Position, is_own_fault
 from egm.kernel.states import derived_state
@@ -260,6 +261,11 @@ class Cabinet:
     notice: Notice | None = None
     #: Told after each entry.
     recorded: Callable[[], None] = lambda: None
+    #: What the journal keeps between one instant and the next, by key.
+    memory: Memory = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.memory = Memory(self.journal, self.position)
 
     # ------------------------------------------------------------------ the memory
     def record(
@@ -274,7 +280,7 @@ class Cabinet:
         dims: Mapping[str, str | int] | None = None,
         marks: tuple[Mark, ...] = (),
         state: Mapping[str, Any] | None = None,
-        story: Any = None,
+        details: Any = None,
     ) -> Posted:
         """Append one transaction to the journal; durable when this returns.
 
@@ -291,7 +297,7 @@ class Cabinet:
                 dims={**self.position.dims, **(dims or {})},
                 marks=marks,
                 state={self.position.key(str(key)): value for key, value in (state or {}).items()},
-                record=story,
+                record=details,
             )
         )
         self.recorded()
@@ -301,13 +307,9 @@ class Cabinet:
         """An id that stands for one thing for ever, whatever journal the machine keeps."""
         return self.journal.fresh_id(kind)
 
-    def log(self, kind: str, story: Mapping[str, Any]) -> None:
+    def log(self, kind: str, details: Mapping[str, Any]) -> None:
         """Record an event that moves nothing."""
-        self.record(kind, story=dict(story))
-
-    def recall(self, key: Key) -> Any:
-        """What the memory holds under a key, or None."""
-        return self.journal.state(self.position.key(key))
+        self.record(kind, details=dict(details))
 
     @property
     def witness(self) -> str:
@@ -396,14 +398,14 @@ class Cabinet:
     @property
     def terms(self) -> TicketTerms:
         """What the host has laid down about tickets."""
-        return TicketTerms.from_json(self.recall(Key.TICKET_TERMS))
+        return TicketTerms.from_json(self.memory.get(Key.TICKET_TERMS))
 
     def takes_pool(self, pool: int) -> bool:
         """Whether restricted credit of a pool may join what is on the meter: of another pool it may not.
 
         Nor what is coming: a ticket the host has called good, on its way into the box.
         """
-        kept, asked = self.recall(Key.RESTRICTED), self.recall(Key.HOST_TICKET)
+        kept, asked = self.memory.get(Key.RESTRICTED), self.memory.get(Key.HOST_TICKET)
         here = kept if self.kind_cents(CreditKind.RESTRICTED) else None
         is_coming = asked is not None and asked["status"] == Redeeming.PENDING
         coming = asked if is_coming and asked["kind"] == CreditKind.RESTRICTED else None
@@ -412,7 +414,7 @@ class Cabinet:
     @property
     def selection(self) -> Selection:
         """The game, denomination, bet and language in force; the smallest of the first game at the start."""
-        kept = self.recall(Key.SELECTION)
+        kept = self.memory.get(Key.SELECTION)
         if kept is not None and kept["denomination_cents"] in self.denominations_cents.get(
             kept["game_id"], ()
         ):
@@ -442,12 +444,12 @@ class Cabinet:
         return derived_state(
             door_open=bool(self.doors_open),
             tilted=self.is_tilted,
-            handpay=self.recall(Key.HANDPAY) is not None,
-            serving=self.recall(Key.MENU) is not None,
-            paying=self.recall(Key.PAY_OUT) is not None,
-            awaiting=self.recall(Key.AWAITING) is not None,
-            playing=self.recall(Key.GAME) is not None,
-            out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None
+            handpay=self.memory.get(Key.HANDPAY) is not None,
+            serving=self.memory.get(Key.MENU) is not None,
+            paying=self.memory.get(Key.PAY_OUT) is not None,
+            awaiting=self.memory.get(Key.AWAITING) is not None,
+            playing=self.memory.get(Key.GAME) is not None,
+            out_of_service=self.memory.get(Key.OUT_OF_SERVICE) is not None
             or bool(self.disabled)
             or any(fault(code).closes for code in self.faults),
             locked=self.host.lock is not None and self.host.lock.granted,

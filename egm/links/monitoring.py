@@ -115,7 +115,7 @@ class Monitoring:
 
     def _reader(self) -> Callable[[], None]:
         """What to do when the monitoring system has read it: the technician is known there."""
-        opened = self._cabinet.recall(Key.INTERVENTION)
+        opened = self._cabinet.memory.get(Key.INTERVENTION)
         if opened is None or not self._cabinet.profile.staff.monitored_openings:
             return lambda: None
         seen = Event(EventType.INTERVENTION_SEEN, {"id": opened["id"]})
@@ -129,7 +129,7 @@ class Monitoring:
 
     def _machine(self, now: Snapshot) -> Iterator[Metric]:
         """The machine as of one journal sequence; its meters are those of the same instant."""
-        installed = self._cabinet.recall(Key.SOFTWARE)
+        installed = self._cabinet.memory.get(Key.SOFTWARE)
         yield InfoMetricFamily(
             "egm",
             "Who this machine is and what it runs.",
@@ -162,7 +162,7 @@ class Monitoring:
         yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
         held = self._cabinet.disabled
         yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
-        yield _at_work(self._cabinet.recall(Key.INTERVENTION))
+        yield _at_work(self._cabinet.memory.get(Key.INTERVENTION))
         yield from _levels(level_views.standings(self._cabinet))
 
 

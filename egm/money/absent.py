@@ -47,7 +47,7 @@ def settle_absent(
     ``handle`` is the engine's; ``kinds``: of the devices this position has; ``holders``: see
     :func:`holders_of`.
     """
-    paper, ordered = cabinet.recall(Key.PAPER), cabinet.recall(Key.HOPPER)
+    paper, ordered = cabinet.memory.get(Key.PAPER), cabinet.memory.get(Key.HOPPER)
     if paper is not None and "bill_acceptor" not in kinds:
         if paper["phase"] == EscrowPhase.VENDED:
             ledgers.paper.vend_confirmed()

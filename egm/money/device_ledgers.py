@@ -43,7 +43,7 @@ class PaperLedger:
 
     def pending(self) -> EscrowRecord | None:
         """The bill or ticket whose stacking is not finished."""
-        paper = self._cabinet.recall(Key.PAPER)
+        paper = self._cabinet.memory.get(Key.PAPER)
         if paper is None:
             return None
         desk = self._cabinet.desk
@@ -118,12 +118,12 @@ class PaperLedger:
     def moving(self, *, outward: bool) -> None:
         """Which way the acceptor says the paper moves."""
         invariant(self._phase() is EscrowPhase.ORDERED, "a paper moves that nobody ordered")
-        paper = self._cabinet.recall(Key.PAPER)
+        paper = self._cabinet.memory.get(Key.PAPER)
         self._cabinet.record("bill.moving", state={Key.PAPER: {**paper, "outward": outward}})
 
     def set_mark(self, mark: int) -> None:
         """Keep the driver's place in its protocol with the open paper."""
-        paper: dict[str, Any] = self._cabinet.recall(Key.PAPER)
+        paper: dict[str, Any] = self._cabinet.memory.get(Key.PAPER)
         self._cabinet.record("bill.mark", state={Key.PAPER: {**paper, "mark": mark}})
 
     def _phase(self) -> EscrowPhase | None:
@@ -146,7 +146,7 @@ class PrintingLedger:
     def opened(self, job: TicketJob) -> None:
         """The printer's driver has it."""
         invariant(self.pending() is None, "a second ticket given to the printer")
-        pay_out = self._cabinet.recall(Key.PAY_OUT)
+        pay_out = self._cabinet.memory.get(Key.PAY_OUT)
         language = (
             self._cabinet.selection.language
             if is_test(job.job_id) or is_slip(job.job_id)
@@ -165,14 +165,14 @@ class PrintingLedger:
             invariant(settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._handle(EventType.TICKET_FAILED, why=detail)
-            invariant(self._cabinet.recall(Key.PRINT) is None, "a failed ticket was not given up")
+            invariant(self._cabinet.memory.get(Key.PRINT) is None, "a failed ticket was not given up")
         elif state is PrintState.TAKEN:
-            self._cabinet.record("ticket.taken", state={Key.PRINT: None}, story={"id": job_id})
+            self._cabinet.record("ticket.taken", state={Key.PRINT: None}, details={"id": job_id})
         else:
             self._cabinet.record("ticket.printing", state={Key.PRINT: {**kept, "state": state.value}})
 
     def _kept(self) -> dict[str, Any]:
-        kept: dict[str, Any] | None = self._cabinet.recall(Key.PRINT)
+        kept: dict[str, Any] | None = self._cabinet.memory.get(Key.PRINT)
         if kept is None:
             raise InvariantError("the printer speaks of a ticket that is not open")
         return kept
@@ -187,7 +187,7 @@ class HopperLedger:
 
     def pending(self) -> PayoutRecord | None:
         """The open payout."""
-        kept = self._cabinet.recall(Key.HOPPER)
+        kept = self._cabinet.memory.get(Key.HOPPER)
         return None if kept is None else PayoutRecord(**kept)
 
     def ordered(self, record: PayoutRecord) -> None:
@@ -210,11 +210,11 @@ class HopperLedger:
     def progressed(self, payout_id: str, paid_coins: int) -> None:
         """So many have been seen to leave."""
         self._is_of(payout_id)
-        kept = self._cabinet.recall(Key.HOPPER)
+        kept = self._cabinet.memory.get(Key.HOPPER)
         self._cabinet.record(
             "coins.counted",
             state={Key.HOPPER: {**kept, "paid_coins": paid_coins}},
-            story={"id": payout_id, "paid_coins": paid_coins},
+            details={"id": payout_id, "paid_coins": paid_coins},
         )
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
@@ -241,7 +241,7 @@ class CoinsLedger:
 
     def position(self) -> int | None:
         """How far the acceptor's events are recorded."""
-        kept = self._cabinet.recall(Key.COINS)
+        kept = self._cabinet.memory.get(Key.COINS)
         return None if kept is None else int(kept)
 
     def coins_in(

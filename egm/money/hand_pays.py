@@ -35,7 +35,7 @@ def says(event: Event, *fields: str) -> bool:
     return all(str(event.data.get(name) or "").strip() for name in fields)
 
 
-def ruling_story(cabinet: Cabinet, event: Event, **more: Any) -> dict[str, Any]:
+def ruling_details(cabinet: Cabinet, event: Event, **more: Any) -> dict[str, Any]:
     """What every ruling tells: where, who and why, and its own particulars."""
     return {
         "machine": cabinet.identity.serial,
@@ -54,13 +54,13 @@ def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
 # ---------------------------------------------------------------------------------------------- guards
 def handpay_is_in_order(cabinet: Cabinet, _: Event) -> bool:
     """The hand-pay needs no form, or its form is in."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     return "form" in handpay or not _wants_identity(cabinet, worth_cents(handpay))
 
 
 def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
     """It names a means of payment of this place, and the identity where that is wanted."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     identified = says(event, *IDENTITY_FIELDS)
     return event.data.get("method") in cabinet.profile.by_hand.methods and (
         identified or not _wants_identity(cabinet, worth_cents(handpay))
@@ -70,7 +70,7 @@ def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
     """Write down who will be paid and how; filled in again, the later form holds."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     form: dict[str, Any] = {
         "method": str(event.data["method"]),
         "persons": persons_of(cabinet, event),
@@ -83,7 +83,7 @@ def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "handpay.form",
         state={Key.HANDPAY: {**handpay, "form": form}},
-        story={"handpay": handpay["id"], "amount_cents": handpay["amount_cents"], **form},
+        details={"handpay": handpay["id"], "amount_cents": handpay["amount_cents"], **form},
     )
     cabinet.notice = Notice(code="form_recorded")
 
@@ -91,11 +91,11 @@ def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
 def settle_handpay(cabinet: Cabinet, event: Event) -> None:
     """The attendant has paid, and handed over any prize: the reservation is settled and the machine is free.
 
-    The story is the slip (NJD 1.40): its running number, amount, kind, prizes, method, tax mark and persons.
+    The details are the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
     """
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     form = handpay.get("form", {"method": "cash"})
-    slip = int(cabinet.recall(Key.SLIP) or 0) + 1
+    slip = int(cabinet.memory.get(Key.SLIP) or 0) + 1
     tax_cents = cabinet.profile.by_hand.tax_cents
     persons = persons_of(cabinet, event)
     cabinet.record(
@@ -105,7 +105,7 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
         ref=handpay["id"],
         counts={f"handpays.{handpay['kind']}": 1},
         state={Key.HANDPAY: None, Key.SLIP: slip},
-        story={
+        details={
             **{key: value for key, value in handpay.items() if key != "form"},
             **form,
             "slip": slip,
@@ -123,7 +123,7 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
 def record_machine_check(cabinet: Cabinet, event: Event) -> None:
     """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
     game = open_game(cabinet) or last_game(cabinet)
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     values = cabinet.journal.meters().values
     found = {
         "game": "none" if game is None else _replayed(cabinet, game),
@@ -131,7 +131,7 @@ def record_machine_check(cabinet: Cabinet, event: Event) -> None:
     }
     cabinet.record(
         "machine.checked",
-        story={
+        details={
             **found,
             "play_id": None if game is None else game["play_id"],
             "digest": None if game is None else game["game"]["digest"],
@@ -159,7 +159,7 @@ def _replayed(cabinet: Cabinet, game: dict[str, Any]) -> str:
 
 def _software(cabinet: Cabinet) -> dict[str, str] | None:
     """The software as its manufacturer signed it, in one digest; None where nobody vouches for it."""
-    installed = cabinet.recall(Key.SOFTWARE)
+    installed = cabinet.memory.get(Key.SOFTWARE)
     if installed is None:
         return None
     listed = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))

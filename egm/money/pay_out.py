@@ -69,7 +69,7 @@ def _open(cabinet: Cabinet, way: str) -> bool:
     if way == "coins":
         return (
             cabinet.hopper is not None
-            and cabinet.recall(Key.HOPPER) is None
+            and cabinet.memory.get(Key.HOPPER) is None
             and not _ails(cabinet, "hopper")
             and _coins(cabinet) > 0
         )
@@ -87,10 +87,10 @@ def no_ticket(cabinet: Cabinet, amount_cents: int) -> str:
     reasons = {
         "printer": cabinet.desk is None or cabinet.printer is None,
         "fault": _ails(cabinet, "ticket_printer"),
-        "busy": cabinet.recall(Key.PRINT) is not None,
+        "busy": cabinet.memory.get(Key.PRINT) is not None,
         "limit": amount_cents > tickets.limit_cents,
         "clock": not cabinet.times.is_believed,
-        "tickets": cabinet.recall(Key.OUT_OF_SERVICE) is not None
+        "tickets": cabinet.memory.get(Key.OUT_OF_SERVICE) is not None
         or (tickets.central and not cabinet.host.validation.by_host)
         or (cabinet.desk is not None and not tickets_may_move(cabinet)),
     }
@@ -153,7 +153,7 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
 
 def _pool(cabinet: Cabinet, kind: CreditKind) -> int:
     """The pool a host has given restricted credit from; 0 for every other credit."""
-    terms = cabinet.recall(Key.RESTRICTED)
+    terms = cabinet.memory.get(Key.RESTRICTED)
     return int(terms["pool"]) if kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
@@ -178,7 +178,7 @@ def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
     """
     own, terms = cabinet.profile.tickets.valid_days, cabinet.terms
     days = terms.valid_days(kind, own)
-    credit = cabinet.recall(Key.RESTRICTED) if kind is CreditKind.RESTRICTED else None
+    credit = cabinet.memory.get(Key.RESTRICTED) if kind is CreditKind.RESTRICTED else None
     if credit is not None and credit["expires"]:
         days = max(0, (date.fromisoformat(credit["expires"]) - cabinet.local_date).days)
     return Printed(terms.house(cabinet.identity.house), days)
@@ -189,7 +189,7 @@ def print_ticket(cabinet: Cabinet) -> None:
 
     A ticket that waits for the host's number waits on, unless the machine has no such host any more.
     """
-    pay_out = cabinet.recall(Key.PAY_OUT)
+    pay_out = cabinet.memory.get(Key.PAY_OUT)
     if pay_out is None or pay_out["way"] != "ticket":
         return
     if not pay_out["number"]:
@@ -201,7 +201,7 @@ def print_ticket(cabinet: Cabinet) -> None:
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
     if cabinet.printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer"}))
-    if cabinet.recall(Key.PRINT) is not None:
+    if cabinet.memory.get(Key.PRINT) is not None:
         return
     job = _job(cabinet, pay_out["id"], pay_out["language"])
     try:
@@ -212,7 +212,7 @@ def print_ticket(cabinet: Cabinet) -> None:
 
 def open_job(cabinet: Cabinet) -> TicketJob | None:
     """The ticket the printer has, made again from the ticket ledger: the journal holds no whole number."""
-    printing = cabinet.recall(Key.PRINT)
+    printing = cabinet.memory.get(Key.PRINT)
     if printing is None:
         return None
     if is_test(printing["id"]):
@@ -248,7 +248,7 @@ def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
 
 def settle_ticket(cabinet: Cabinet, _: Event) -> None:
     """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
-    pay_out, printing = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PRINT)
+    pay_out, printing = cabinet.memory.get(Key.PAY_OUT), cabinet.memory.get(Key.PRINT)
     number = _ticket(cabinet, pay_out["id"]).number
     ring = into_ring(cabinet.journal, pay_out["id"]) if cabinet.host.validation.by_host else {}
     cabinet.record(
@@ -262,7 +262,7 @@ def settle_ticket(cabinet: Cabinet, _: Event) -> None:
             **ring,
             **anchor(cabinet),
         },
-        story={**pay_out, **committed(cabinet, number)},
+        details={**pay_out, **committed(cabinet, number)},
     )
     cabinet.the_desk.printed(number)
     cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out["amount_cents"]})
@@ -270,7 +270,7 @@ def settle_ticket(cabinet: Cabinet, _: Event) -> None:
 
 def give_ticket_up(cabinet: Cabinet, event: Event) -> None:
     """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
-    pay_out, why = cabinet.recall(Key.PAY_OUT), str(event.data.get("why", ""))
+    pay_out, why = cabinet.memory.get(Key.PAY_OUT), str(event.data.get("why", ""))
     ticket = ticket_of(cabinet, pay_out["id"])
     _void(cabinet, pay_out, {Key.PRINT: None}, why)
     if ticket is not None:
@@ -313,8 +313,8 @@ def reserve_coins(cabinet: Cabinet, _: Event) -> None:
 
 def start_hopper(cabinet: Cabinet) -> None:
     """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
-    pay_out = cabinet.recall(Key.PAY_OUT)
-    if pay_out is None or pay_out["way"] != "coins" or cabinet.recall(Key.HOPPER) is not None:
+    pay_out = cabinet.memory.get(Key.PAY_OUT)
+    if pay_out is None or pay_out["way"] != "coins" or cabinet.memory.get(Key.HOPPER) is not None:
         return
     if cabinet.hopper_asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
         return
@@ -329,7 +329,7 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
 
     Where nobody knows what became of the rest (``doubt``), it is neither: it is set aside for a person.
     """
-    pay_out = cabinet.recall(Key.PAY_OUT)
+    pay_out = cabinet.memory.get(Key.PAY_OUT)
     paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
     if paid == pay_out["coins"]:
         cabinet.record(
@@ -338,7 +338,7 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
             phase=Phase.SETTLE,
             ref=pay_out["id"],
             state={Key.PAY_OUT: None, Key.HOPPER: None, **_goes_on(cabinet)},
-            story={**pay_out, "paid_coins": paid},
+            details={**pay_out, "paid_coins": paid},
         )
         cabinet.notice = Notice(code="coins_paid", values={"amount_cents": pay_out["amount_cents"]})
         return
@@ -352,12 +352,12 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
 
 def coins_are_unposted(cabinet: Cabinet, _: Event) -> bool:
     """Coins left before a payout was given up, and are not posted yet."""
-    return cabinet.recall(Key.COINS_GONE) is not None
+    return cabinet.memory.get(Key.COINS_GONE) is not None
 
 
 def post_coins(cabinet: Cabinet, _: Event) -> None:
     """Post the coins that left before a payout was given up: at once, or after a restart in between."""
-    gone = cabinet.recall(Key.COINS_GONE)
+    gone = cabinet.memory.get(Key.COINS_GONE)
     if gone is None:
         return
     counted_cents = gone["paid_coins"] * gone["coin_cents"]
@@ -369,13 +369,13 @@ def post_coins(cabinet: Cabinet, _: Event) -> None:
             cabinet, DisputedAmount.about(cabinet, "hopper", gone["doubt"], subject=gone["id"], **bounds)
         )
         disputed.finish(cabinet)
-    story = {key: value for key, value in gone.items() if key != "coin_cents" and value != ""}
+    details = {key: value for key, value in gone.items() if key != "coin_cents" and value != ""}
     cabinet.record(
         "coins.out",
         transaction_id=f"{gone['id']}.paid",
         transfers=_coins_leave(cabinet, paid_cents, counted_cents) if counted_cents else (),
         state={Key.COINS_GONE: None},
-        story=story,
+        details=details,
     )
 
 
@@ -409,7 +409,7 @@ def _void(cabinet: Cabinet, pay_out: dict[str, Any], state: dict[str, Any], why:
         phase=Phase.VOID,
         ref=pay_out["id"],
         state={Key.PAY_OUT: None, **state},
-        story={**pay_out, "why": why},
+        details={**pay_out, "why": why},
     )
 
 
@@ -468,7 +468,7 @@ def payout_is_due(cabinet: Cabinet, event: Event) -> bool:
 
 def rest_goes_on(cabinet: Cabinet, _: Event) -> bool:
     """What one way out has left over goes the next way by itself."""
-    return cabinet.cash_cents > 0 and cabinet.recall(Key.GOES_ON) is not None
+    return cabinet.cash_cents > 0 and cabinet.memory.get(Key.GOES_ON) is not None
 
 
 def cash_out_by_itself(_cabinet: Cabinet, _: Event) -> Event:
@@ -478,7 +478,7 @@ def cash_out_by_itself(_cabinet: Cabinet, _: Event) -> Event:
 
 def payout_is_under_way(cabinet: Cabinet, _: Event) -> bool:
     """Credits are set aside for a payout."""
-    return cabinet.recall(Key.PAY_OUT) is not None
+    return cabinet.memory.get(Key.PAY_OUT) is not None
 
 
 def resume_payout(cabinet: Cabinet, _: Event) -> None:

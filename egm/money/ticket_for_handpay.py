@@ -16,7 +16,7 @@ from meters import Phase
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_may_replace(cabinet: Cabinet, _: Event) -> bool:
     """The hand-pay is the player's own credits, nobody has begun its form, and a ticket could be printed."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     return (
         handpay is not None
         and cabinet.profile.by_hand.ticket_instead
@@ -28,7 +28,7 @@ def ticket_may_replace(cabinet: Cabinet, _: Event) -> bool:
 
 def ticket_is_asked(cabinet: Cabinet, _: Event) -> bool:
     """The player has asked for a ticket in its place."""
-    return "way" in cabinet.recall(Key.HANDPAY)
+    return "way" in cabinet.memory.get(Key.HANDPAY)
 
 
 def asked_ticket_is_gone(cabinet: Cabinet, event: Event) -> bool:
@@ -44,23 +44,23 @@ def hand_is_asked(cabinet: Cabinet, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def choose_way(cabinet: Cabinet, _: Event) -> None:
     """The player would rather have a ticket; asked again, the attendant's hand after all."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     by_hand = {key: value for key, value in handpay.items() if key != "way"}
     way = "ticket" if by_hand == handpay else "hand"
     kept = by_hand if way == "hand" else {**by_hand, "way": way}
-    cabinet.record("handpay.way", state={Key.HANDPAY: kept}, story={"handpay": handpay["id"], "way": way})
+    cabinet.record("handpay.way", state={Key.HANDPAY: kept}, details={"handpay": handpay["id"], "way": way})
 
 
 def return_handpay(cabinet: Cabinet, event: Event) -> None:
     """Give the reservation up for the ticket that was asked for: the cash-out goes on by itself."""
-    handpay, persons = cabinet.recall(Key.HANDPAY), persons_of(cabinet, event)
+    handpay, persons = cabinet.memory.get(Key.HANDPAY), persons_of(cabinet, event)
     cabinet.record(
         "handpay.returned",
         transaction_id=f"{handpay['id']}.returned",
         phase=Phase.VOID,
         ref=handpay["id"],
         state={Key.HANDPAY: None, Key.GOES_ON: True},
-        story={
+        details={
             "handpay": handpay["id"],
             "amount_cents": handpay["amount_cents"],
             "person": persons[0],

@@ -61,7 +61,7 @@ def tickets_may_move(cabinet: Cabinet) -> bool:
 
 def anchor(cabinet: Cabinet) -> dict[str, Any]:
     """The machine state that keeps how far the ledger has come by now."""
-    kept = cabinet.recall(Key.TICKETS)
+    kept = cabinet.memory.get(Key.TICKETS)
     place, digest = cabinet.the_desk.store.end
     return {Key.TICKETS: {**(kept or _beginning(cabinet)), "place": place, "digest": digest[:DIGEST_DIGITS]}}
 
@@ -73,7 +73,7 @@ def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
 
 def host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, Any]:
     """What the host may read of this ticket from now on; nothing where it was not asked about it."""
-    kept = cabinet.recall(Key.HOST_TICKET)
+    kept = cabinet.memory.get(Key.HOST_TICKET)
     if kept is None or kept["id"] != ticket_id:
         return {}
     return {Key.HOST_TICKET: {**kept, "status": status.value}}
@@ -89,7 +89,7 @@ def hold_against(cabinet: Cabinet) -> str:
 
     Where they agree, how far the ledger has come is recorded, unless it stands there already.
     """
-    store, kept = cabinet.the_desk.store, cabinet.recall(Key.TICKETS)
+    store, kept = cabinet.the_desk.store, cabinet.memory.get(Key.TICKETS)
     fresh = _beginning(cabinet)
     begun_anew = kept is None or kept["begun"] != fresh["begun"]
     if differs := put_back(store, cabinet.journal):
@@ -101,8 +101,8 @@ def hold_against(cabinet: Cabinet) -> str:
     place, digest = store.end
     now = {**base, "place": place, "digest": digest[:DIGEST_DIGITS]}
     if now != kept:
-        story = {"place": place} | ({"begun": _who_began(store)} if base["begun"] and begun_anew else {})
-        cabinet.record("tickets.checked", state={Key.TICKETS: now}, story=story)
+        details = {"place": place} | ({"begun": _who_began(store)} if base["begun"] and begun_anew else {})
+        cabinet.record("tickets.checked", state={Key.TICKETS: now}, details=details)
     return ""
 
 

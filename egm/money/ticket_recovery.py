@@ -115,7 +115,7 @@ def _let_go_of_prints(cabinet: Cabinet) -> None:
     for key, kept in cabinet.journal.states().items():
         printed: Any = kept
         if key.rpartition("/")[2] == Key.PRINT and printed["state"] == PrintState.BARCODE_DONE:
-            cabinet.record("ticket.taken", state={key: None}, story={"id": printed["id"]})
+            cabinet.record("ticket.taken", state={key: None}, details={"id": printed["id"]})
 
 
 def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
@@ -131,7 +131,7 @@ def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
         told = cabinet.journal.get(f"{redemption_id}.contradicted")
         if record is None or told is not None or _was_redeemed(record, redemption_id):
             continue
-        ticket, kept = record.ticket, cabinet.recall(Key.TICKETS)
+        ticket, kept = record.ticket, cabinet.memory.get(Key.TICKETS)
         account = f"world:voucher_in:{ticket.kind}"
         base = {**kept["base"], account: kept["base"].get(account, 0) - ticket.amount_cents}
         what = f"{ticket.masked}, {ticket.amount_cents} cents"
@@ -140,7 +140,7 @@ def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
             "tickets.contradicted",
             transaction_id=f"{redemption_id}.contradicted",
             state={Key.TICKETS: {**kept, "base": base}},
-            story={"id": redemption_id, "number": ticket.masked, "amount_cents": ticket.amount_cents},
+            details={"id": redemption_id, "number": ticket.masked, "amount_cents": ticket.amount_cents},
         )
 
 
@@ -150,7 +150,7 @@ def _was_redeemed(record: Record, redemption_id: str) -> bool:
 
 def _recover(cabinet: Cabinet, desk: TicketDesk) -> None:
     unfinished = desk.unfinished()
-    pay_out = cabinet.recall(Key.PAY_OUT)
+    pay_out = cabinet.memory.get(Key.PAY_OUT)
     open_ids = _open_anywhere(cabinet)
     for record in unfinished.tickets:
         if has_ended(cabinet.journal, f"{record.issue_id}.printed"):
@@ -170,8 +170,8 @@ def _recover(cabinet: Cabinet, desk: TicketDesk) -> None:
 
 def _have_it_read(cabinet: Cabinet, record: Record) -> None:
     """Put a ticket into the ring of those the host reads."""
-    story = {"id": record.issue_id, "number": record.ticket.masked}
-    cabinet.record("voucher.unread", state=into_ring(cabinet.journal, record.issue_id), story=story)
+    details = {"id": record.issue_id, "number": record.ticket.masked}
+    cabinet.record("voucher.unread", state=into_ring(cabinet.journal, record.issue_id), details=details)
 
 
 def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
@@ -186,8 +186,8 @@ def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
                 unread.add(record.issue_id)
             else:  # read, and the ticket ledger had not heard of it yet
                 desk.reported(record.ticket.number)
-    asked = cabinet.recall(Key.HOST_TICKET)
+    asked = cabinet.memory.get(Key.HOST_TICKET)
     pending = asked is not None and asked["status"] == Redeeming.PENDING
     if pending and asked["id"] not in _open_anywhere(cabinet):
         ended = {**asked, "status": Redeeming.NOT_STACKED.value}
-        cabinet.record("voucher.not_stacked", state={Key.HOST_TICKET: ended}, story=ended)
+        cabinet.record("voucher.not_stacked", state={Key.HOST_TICKET: ended}, details=ended)

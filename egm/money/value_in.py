@@ -51,7 +51,7 @@ def bill_is_welcome(cabinet: Cabinet, event: Event) -> bool:
     """A bill the profile takes, below the credit limit, and no other bill on its way into the box."""
     return (
         event.data.get("amount_cents") in bills_wanted(cabinet, State.IDLE)
-        and cabinet.recall(Key.PAPER) is None
+        and cabinet.memory.get(Key.PAPER) is None
     )
 
 
@@ -59,7 +59,7 @@ def ticket_is_welcome(cabinet: Cabinet, _: Event) -> bool:
     """Tickets are taken here, below the credit limit, and no other paper is on its way into the box."""
     return (
         tickets_wanted(cabinet, State.IDLE)
-        and cabinet.recall(Key.PAPER) is None
+        and cabinet.memory.get(Key.PAPER) is None
         and cabinet.redemption is None
         and cabinet.host.inquiry is None
     )
@@ -96,7 +96,7 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
 
     A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
     """
-    paper = cabinet.recall(Key.PAPER)
+    paper = cabinet.memory.get(Key.PAPER)
     if paper["ticket"] and not (cabinet.desk is not None and cabinet.desk.holds(paper["id"])):
         _dispute(cabinet, paper)
         return
@@ -113,7 +113,7 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
             **host_ticket(cabinet, paper["id"], Redeeming.REDEEMED),
             **(anchor(cabinet) if paper["ticket"] else {}),
         },
-        story={**_story(paper), **_commitment(cabinet, paper)},
+        details={**_story(paper), **_commitment(cabinet, paper)},
     )
     if paper["ticket"]:
         cabinet.the_desk.redeem_commit(paper["id"])
@@ -145,7 +145,7 @@ def _dispute(cabinet: Cabinet, paper: dict[str, Any]) -> None:
             Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
             **disputed.state,
         },
-        story={**_story(paper), "disputed": disputed.story},
+        details={**_story(paper), "disputed": disputed.details},
     )
     finish(cabinet)
 
@@ -158,7 +158,7 @@ def _kind_of(cabinet: Cabinet, paper: dict[str, Any]) -> str:
 
 def void_bill(cabinet: Cabinet, event: Event) -> None:
     """An ordered bill or ticket never reached the box: void its reservation."""
-    paper, why = cabinet.recall(Key.PAPER), str(event.data["why"])
+    paper, why = cabinet.memory.get(Key.PAPER), str(event.data["why"])
     _void(cabinet, paper, why)
     if paper["ticket"] and cabinet.desk is not None and cabinet.desk.holds(paper["id"]):
         cabinet.desk.redeem_abort(paper["id"], why)
@@ -169,7 +169,7 @@ def dispute_bill(cabinet: Cabinet, event: Event) -> None:
 
     A ticket stays locked meanwhile, so that nobody can have it paid twice.
     """
-    paper, why = cabinet.recall(Key.PAPER), str(event.data["why"])
+    paper, why = cabinet.memory.get(Key.PAPER), str(event.data["why"])
     kind = _kind_of(cabinet, paper) if paper["ticket"] else ""
     disputed = DisputedAmount.about(
         cabinet,
@@ -189,7 +189,7 @@ def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedA
     # A ticket in dispute stays pending to its host, which keeps it locked until the ruling.
     ended = host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED)
     opened = ended if disputed is None else disputed.state
-    told = {} if disputed is None else {"disputed": disputed.story}
+    told = {} if disputed is None else {"disputed": disputed.details}
     cabinet.record(
         f"{kind}.not_stacked",
         transaction_id=f"{paper['id']}.void",
@@ -197,7 +197,7 @@ def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedA
         ref=paper["id"],
         counts={f"{kind}s_not_stacked": 1},
         state={Key.PAPER: None, **opened},
-        story={"why": why, **_story(paper), **told},
+        details={"why": why, **_story(paper), **told},
     )
 
 
@@ -211,7 +211,7 @@ def dispute_amount(cabinet: Cabinet, event: Event) -> None:
 
 def _restricted(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, Any]:
     """The terms of restricted credit that a host's ticket brings with it."""
-    kept = cabinet.recall(Key.HOST_TICKET)
+    kept = cabinet.memory.get(Key.HOST_TICKET)
     if kept is None or kept["id"] != paper["id"] or kept["kind"] != CreditKind.RESTRICTED:
         return {}
     return {Key.RESTRICTED: {"expires": kept["expires"], "pool": kept["pool"]}}
@@ -233,8 +233,8 @@ def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
     cabinet.redemption = cabinet.host.inquiry = None
     ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"
-    story = {"reason": str(event.data["reason"])}
-    cabinet.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, story=story)
+    details = {"reason": str(event.data["reason"])}
+    cabinet.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, details=details)
     said = cabinet.notice
     if said is None or said.code.endswith("_accepted"):  # what went in before is not what came out now
         code = "ticket_returned" if ticket else "bill_returned"
@@ -243,7 +243,7 @@ def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
 
 def record_bill_rejected(cabinet: Cabinet, event: Event) -> None:
     """The acceptor refused something by itself."""
-    cabinet.record("bill.rejected", counts={"bills_rejected": 1}, story=dict(event.data))
+    cabinet.record("bill.rejected", counts={"bills_rejected": 1}, details=dict(event.data))
     cabinet.notice = Notice(code="bill_rejected", severity="warning")
 
 
@@ -258,7 +258,7 @@ def redeem_ticket(cabinet: Cabinet, event: Event) -> None:
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):
         cabinet.record(
-            "voucher.refused", counts={"vouchers_refused": 1}, story={"reason": answer.reason.value}
+            "voucher.refused", counts={"vouchers_refused": 1}, details={"reason": answer.reason.value}
         )
         cabinet.the_acceptor.return_bill(escrow)
         cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
@@ -289,7 +289,7 @@ def credit_coins(cabinet: Cabinet, event: Event) -> None:
             Key.COINS: int(event.data["position"]),
             **({} if disputed is None else disputed.state),
         },
-        story=None if disputed is None else {"disputed": disputed.story},
+        details=None if disputed is None else {"disputed": disputed.details},
     )
     finish(cabinet)
     if coins:

@@ -27,7 +27,7 @@ def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> 
     """The machine state a game's transaction sets with what it moved: the session's count, or nothing."""
     if not cabinet.profile.protection.counts:
         return {}
-    session = cabinet.recall(Key.SESSION) or _fresh(cabinet)
+    session = cabinet.memory.get(Key.SESSION) or _fresh(cabinet)
     return {
         Key.SESSION: {
             **session,
@@ -54,7 +54,7 @@ def _spent_cents(session: dict[str, Any]) -> int:
 
 def time_due_at(cabinet: Cabinet) -> datetime | None:
     """When time alone makes a reminder due, or ends a pause; None: never."""
-    session, reminder = cabinet.recall(Key.SESSION), cabinet.recall(Key.REMINDER)
+    session, reminder = cabinet.memory.get(Key.SESSION), cabinet.memory.get(Key.REMINDER)
     if reminder is not None:
         return datetime.fromisoformat(reminder["until"]) if reminder["until"] else None
     if session is None:
@@ -67,7 +67,7 @@ def time_due_at(cabinet: Cabinet) -> datetime | None:
 
 def _limits(cabinet: Cabinet) -> tuple[int | None, int | None]:
     """The minutes and minor units at which play pauses: the lesser of the place's and the player's."""
-    rules, own = cabinet.profile.protection, cabinet.recall(Key.LIMITS) or {}
+    rules, own = cabinet.profile.protection, cabinet.memory.get(Key.LIMITS) or {}
     minutes = [limit for limit in (rules.limit_minutes, own.get("minutes")) if limit]
     cents = [limit for limit in (rules.limit_spend_cents, own.get("cents")) if limit]
     return min(minutes, default=None), min(cents, default=None)
@@ -88,8 +88,8 @@ def _time_reminders_by(cabinet: Cabinet, minutes: int) -> int:
 
 def due(cabinet: Cabinet) -> str | None:
     """The kind of reminder that is due now, the most pressing; None while one stands, or none is due."""
-    session = cabinet.recall(Key.SESSION)
-    if session is None or cabinet.recall(Key.REMINDER) is not None:
+    session = cabinet.memory.get(Key.SESSION)
+    if session is None or cabinet.memory.get(Key.REMINDER) is not None:
         return None
     minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
     limit_minutes, limit_cents = _limits(cabinet)
@@ -108,7 +108,7 @@ def due(cabinet: Cabinet) -> str | None:
 
 def pays_out(cabinet: Cabinet) -> bool:
     """A limit is reached, and the place then pays the player out."""
-    reminder = cabinet.recall(Key.REMINDER)
+    reminder = cabinet.memory.get(Key.REMINDER)
     return (
         reminder is not None
         and reminder["kind"] in _LIMITS
@@ -119,7 +119,7 @@ def pays_out(cabinet: Cabinet) -> bool:
 # ---------------------------------------------------------------------------------------------- guards
 def no_reminder_stands(cabinet: Cabinet, _: Event) -> bool:
     """Nothing waits to be read, and play is not paused."""
-    return cabinet.recall(Key.REMINDER) is None
+    return cabinet.memory.get(Key.REMINDER) is None
 
 
 def reminder_is_due(cabinet: Cabinet, _: Event) -> bool:
@@ -129,13 +129,13 @@ def reminder_is_due(cabinet: Cabinet, _: Event) -> bool:
 
 def reminder_may_go(cabinet: Cabinet, _: Event) -> bool:
     """A reminder stands that the player may wave away; a pause is not one."""
-    reminder = cabinet.recall(Key.REMINDER)
+    reminder = cabinet.memory.get(Key.REMINDER)
     return reminder is not None and reminder["kind"] not in _LIMITS
 
 
 def pause_is_over(cabinet: Cabinet, _: Event) -> bool:
     """A pause stands whose time has come."""
-    reminder = cabinet.recall(Key.REMINDER)
+    reminder = cabinet.memory.get(Key.REMINDER)
     return (
         reminder is not None
         and bool(reminder["until"])
@@ -145,8 +145,8 @@ def pause_is_over(cabinet: Cabinet, _: Event) -> bool:
 
 def session_is_over(cabinet: Cabinet, _: Event) -> bool:
     """A session was counted, and nothing of the player's is left on the machine."""
-    begun = any(cabinet.recall(key) is not None for key in (Key.SESSION, Key.LIMITS))
-    busy = any(cabinet.recall(key) is not None for key in (Key.GAME, Key.PAY_OUT, Key.HANDPAY))
+    begun = any(cabinet.memory.get(key) is not None for key in (Key.SESSION, Key.LIMITS))
+    busy = any(cabinet.memory.get(key) is not None for key in (Key.GAME, Key.PAY_OUT, Key.HANDPAY))
     return begun and not busy and cabinet.credit_cents == 0
 
 
@@ -161,21 +161,21 @@ def limit_is_offered(cabinet: Cabinet, event: Event) -> bool:
         return False
     if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
         return False
-    now = (cabinet.recall(Key.LIMITS) or {}).get(of, 0)
+    now = (cabinet.memory.get(Key.LIMITS) or {}).get(of, 0)
     return not now or (0 < value <= now)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def remind(cabinet: Cabinet, _: Event) -> None:
     """Put the reminder up; it stands over a restart until it is answered or its session has ended."""
-    kind, session = due(cabinet), cabinet.recall(Key.SESSION)
+    kind, session = due(cabinet), cabinet.memory.get(Key.SESSION)
     minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
     rules, until = cabinet.profile.protection, ""
     if kind in _LIMITS and rules.pause_minutes:
         over = cabinet.times.now() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
-    own = cabinet.recall(Key.LIMITS) or {}
+    own = cabinet.memory.get(Key.LIMITS) or {}
     mine, binding = own.get("minutes" if kind == "time_limit" else "cents"), _limits(cabinet)
     is_own = bool(mine) and mine == binding[0 if kind == "time_limit" else 1]
     reminder = {"kind": kind, "minutes": minutes, "spent_cents": spent_cents, "until": until, "own": is_own}
@@ -192,30 +192,30 @@ def remind(cabinet: Cabinet, _: Event) -> None:
                 ),
             },
         },
-        story=reminder,
+        details=reminder,
     )
 
 
 def acknowledge(cabinet: Cabinet, _: Event) -> None:
     """The player has read it."""
-    reminder = cabinet.recall(Key.REMINDER)
-    cabinet.record("protection.acknowledged", state={Key.REMINDER: None}, story={"kind": reminder["kind"]})
+    reminder = cabinet.memory.get(Key.REMINDER)
+    cabinet.record("protection.acknowledged", state={Key.REMINDER: None}, details={"kind": reminder["kind"]})
 
 
 def end_pause(cabinet: Cabinet, _: Event) -> None:
     """The pause is over: play may go on, and time and money are counted from here."""
-    reminder = cabinet.recall(Key.REMINDER)
+    reminder = cabinet.memory.get(Key.REMINDER)
     cabinet.record(
         "protection.pause_over",
         state={Key.REMINDER: None, Key.SESSION: _fresh(cabinet)},
-        story={"kind": reminder["kind"]},
+        details={"kind": reminder["kind"]},
     )
 
 
 def end_session(cabinet: Cabinet, _: Event) -> None:
     """The player has left; what he set and what he was told goes with him."""
-    session = cabinet.recall(Key.SESSION)
-    story = (
+    session = cabinet.memory.get(Key.SESSION)
+    details = (
         {}
         if session is None
         else {"minutes": _minutes(cabinet, session), "spent_cents": _spent_cents(session)}
@@ -223,22 +223,22 @@ def end_session(cabinet: Cabinet, _: Event) -> None:
     cabinet.record(
         "protection.session_ended",
         state={Key.SESSION: None, Key.REMINDER: None, Key.LIMITS: None},
-        story=story,
+        details=details,
     )
 
 
 def set_limit(cabinet: Cabinet, event: Event) -> None:
     """Take the player's own limit."""
     of, value = str(event.data["options"]["of"]), int(event.data["value"])
-    limits = {**(cabinet.recall(Key.LIMITS) or {}), of: value}
-    cabinet.record("protection.limit_set", state={Key.LIMITS: limits}, story={"of": of, "value": value})
+    limits = {**(cabinet.memory.get(Key.LIMITS) or {}), of: value}
+    cabinet.record("protection.limit_set", state={Key.LIMITS: limits}, details={"of": of, "value": value})
     cabinet.notice = Notice(code="limit_set")
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
 def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
     """The reminder that stands, for the screen."""
-    reminder = cabinet.recall(Key.REMINDER)
+    reminder = cabinet.memory.get(Key.REMINDER)
     if reminder is None:
         return None
     return messages.Reminder(
@@ -252,10 +252,10 @@ def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
 
 def session_view(cabinet: Cabinet) -> messages.Session | None:
     """The session, for the screen."""
-    session = cabinet.recall(Key.SESSION)
+    session = cabinet.memory.get(Key.SESSION)
     if session is None:
         return None
-    own = cabinet.recall(Key.LIMITS) or {}
+    own = cabinet.memory.get(Key.LIMITS) or {}
     return messages.Session(
         since_utc=session["since"],
         spent_cents=_spent_cents(session),

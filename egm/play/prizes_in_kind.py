@@ -55,7 +55,7 @@ def register(cabinet: Cabinet, game: Mapping[str, Any], prizes: Sequence[Prize])
                 "merchandise.won",
                 transaction_id=entry_id,
                 counts={"merchandise_won": 1},
-                story={
+                details={
                     "machine": cabinet.identity.serial,
                     "play_id": game["play_id"],
                     "game": game["game"]["id"],
@@ -86,19 +86,19 @@ def views(prizes: Sequence[Prize]) -> tuple[PrizeInKind, ...]:
 # ---------------------------------------------------------------------------------------------- guards
 def no_prize_waits(cabinet: Cabinet, _: Event) -> bool:
     """No prize in kind is owed: one needs a person's hands, which no line has."""
-    return not owed(cabinet.recall(Key.HANDPAY))
+    return not owed(cabinet.memory.get(Key.HANDPAY))
 
 
 def prize_may_be_cash(cabinet: Cabinet, _: Event) -> bool:
     """A prize in kind is owed, and the place lets the player take its value instead."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     return cabinet.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(owed(handpay))
 
 
 # ---------------------------------------------------------------------------------------------- the exchange
 def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
     """The player takes the stated value: it becomes part of the money an attendant pays as a jackpot."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     prizes = owed(handpay)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
     value_cents = sum(prize["value_cents"] for prize in prizes)
@@ -114,7 +114,7 @@ def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
         phase=Phase.RESERVE,
         transfers=tuple(_in_cash(flow) for flow in reserved.transfers),
         state={Key.HANDPAY: {**money, "instead_of": handpay["id"]}},
-        story={
+        details={
             "handpay": handpay["id"],
             "prizes": list(prizes),
             "amount_cents": value_cents,
@@ -135,7 +135,7 @@ def _in_cash(flow: Transfer) -> Transfer:
 
 def exchange_is_unfinished(cabinet: Cabinet) -> bool:
     """A prize was exchanged for cash, and its own reservation still stands."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     return handpay is not None and "instead_of" in handpay
 
 
@@ -143,7 +143,7 @@ def finish(cabinet: Cabinet) -> None:
     """Give up the reservation that an exchange has replaced: at once, or after a restart in between."""
     if not exchange_is_unfinished(cabinet):
         return
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     older = handpay["instead_of"]
     cabinet.record(
         "handpay.replaced",
@@ -151,7 +151,7 @@ def finish(cabinet: Cabinet) -> None:
         phase=Phase.VOID,
         ref=older,
         state={Key.HANDPAY: {key: value for key, value in handpay.items() if key != "instead_of"}},
-        story={"handpay": older, "by": handpay["id"]},
+        details={"handpay": older, "by": handpay["id"]},
     )
 
 

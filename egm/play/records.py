@@ -19,13 +19,13 @@ MYSTERY_WON: Final = "progressive.won"
 
 def open_game(cabinet: Cabinet) -> dict[str, Any] | None:
     """The game in progress, or None."""
-    pointer = cabinet.recall(Key.GAME)
+    pointer = cabinet.memory.get(Key.GAME)
     return None if pointer is None else _game(cabinet, pointer["play_id"])
 
 
 def last_game(cabinet: Cabinet) -> dict[str, Any] | None:
     """The last finished game, with ``win_cents``, or None."""
-    pointer = cabinet.recall(Key.LAST)
+    pointer = cabinet.memory.get(Key.LAST)
     return None if pointer is None else {**_game(cabinet, pointer["play_id"]), **pointer}
 
 

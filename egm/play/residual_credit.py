@@ -47,7 +47,7 @@ def residual_may_be_played(cabinet: Cabinet, _: Event) -> bool:
     return (
         cabinet.profile.pay_out.residual == "played"
         and cabinet.chance is not None
-        and cabinet.recall(Key.OUT_OF_SERVICE) is None
+        and cabinet.memory.get(Key.OUT_OF_SERVICE) is None
         and 0 < cabinet.credit_cents < useful_cents(cabinet)
     )
 
@@ -60,7 +60,7 @@ def remove_residual(cabinet: Cabinet, _: Event) -> None:
         "residual.removed",
         transfers=cabinet.take(amount_cents, "house:residual"),
         counts={"residuals": 1},
-        story={"amount_cents": amount_cents},
+        details={"amount_cents": amount_cents},
     )
     cabinet.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
 
@@ -84,7 +84,7 @@ def play_residual(cabinet: Cabinet, _: Event) -> None:
         "residual.played",
         transfers=(*stake, *win),
         counts={"residuals": 1},
-        story={
+        details={
             "amount_cents": amount_cents,
             "prize_cents": prize_cents,
             "draws": [[prize_cents, value, PURPOSE]],

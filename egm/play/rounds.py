@@ -54,7 +54,7 @@ def bet_is_covered(cabinet: Cabinet, _: Event) -> bool:
 
 def chance_is_ready(cabinet: Cabinet, _: Event | None = None) -> bool:
     """The generator is in service."""
-    return cabinet.chance is not None and cabinet.recall(Key.OUT_OF_SERVICE) is None
+    return cabinet.chance is not None and cabinet.memory.get(Key.OUT_OF_SERVICE) is None
 
 
 def choice_may_be_taken(cabinet: Cabinet, event: Event) -> bool:
@@ -182,7 +182,7 @@ def start_game(cabinet: Cabinet, _: Event) -> None:
         "credit_before_cents": cabinet.credit_cents,
         "steps": [{"choice": None, "draws": draws}],
         "outcome": outcome_json(conversation),
-        **(dealings.story if dealings.pools else {}),
+        **(dealings.details if dealings.pools else {}),
     }
     wagered = cabinet.take(selection.bet_cents, "house:wager")
     cabinet.record(
@@ -197,7 +197,7 @@ def start_game(cabinet: Cabinet, _: Event) -> None:
             **progressives.state_of(cabinet, game, dealings),
             **protection.counted(cabinet, wagered_cents=selection.bet_cents),
         },
-        story=game,
+        details=game,
     )
     cabinet.conversation, cabinet.told_game = conversation, game
     _show(cabinet, resumed=False)
@@ -218,7 +218,7 @@ def continue_game(cabinet: Cabinet, event: Event) -> None:
         transfers=tuple(dealings.transfers),
         dims=dims(game) if dealings.transfers else {},
         state=progressives.state_of(cabinet, game, dealings),
-        story={"play_id": game["play_id"], **taken, "outcome": outcome, **hits},
+        details={"play_id": game["play_id"], **taken, "outcome": outcome, **hits},
     )
     steps = [*game["steps"], taken]
     told = {**game, "steps": steps, "outcome": outcome}
@@ -242,7 +242,7 @@ def end_game(cabinet: Cabinet, _: Event) -> None:
         dims=dims(game),
         counts={"games_won" if transfers else "games_lost": 1},
         state={**_ended(cabinet, game, transfers), **progressives.closing_state(cabinet, game, "credit")},
-        story={"play_id": game["play_id"], "win_cents": won_cents},
+        details={"play_id": game["play_id"], "win_cents": won_cents},
     )
     cabinet.conversation = None
 
@@ -279,7 +279,7 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
                 **progressives.slip_of(cabinet, game),
             },
         },
-        story={"play_id": game["play_id"], "win_cents": won_cents, **in_kind},
+        details={"play_id": game["play_id"], "win_cents": won_cents, **in_kind},
     )
     cabinet.conversation = None
 
@@ -306,7 +306,7 @@ def _post_double_up(cabinet: Cabinet, game: dict[str, Any]) -> bool:
             transaction_id=entry_id,
             transfers=tuple(moves),
             dims=dims(game),
-            story={"play_id": game["play_id"], "stakes_cents": stakes_cents},
+            details={"play_id": game["play_id"], "stakes_cents": stakes_cents},
         )
     return bool(stakes_cents)
 
@@ -372,7 +372,7 @@ def _note_difference(cabinet: Cabinet, game: dict[str, Any], error: Exception) -
         cabinet.record(
             "game.differs",
             transaction_id=entry_id,
-            story={"play_id": game["play_id"], "why": str(error), "win_cents": win_cents(game)},
+            details={"play_id": game["play_id"], "why": str(error), "win_cents": win_cents(game)},
         )
     cabinet.notice = Notice(code="game_differs", severity="alarm")
 
@@ -415,7 +415,7 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
     """What the screen must be told of the open game: its outcome, or the question it waits on."""
     game = open_game(cabinet)
     conversation: Conversation | Recorded | None = cabinet.conversation
-    if game is None or (conversation is None and cabinet.recall(Key.AWAITING) is None):
+    if game is None or (conversation is None and cabinet.memory.get(Key.AWAITING) is None):
         return None
     outcome = game["outcome"]
     if outcome is not None:

@@ -237,7 +237,7 @@ class ProgressiveLink:
                 self._cabinet.record(
                     "progressive.ahead",
                     state={f"{Key.LINK}{news.level}": {**mark, "sequence": news.sequence}},
-                    story={"pool": news.level, "counted": news.sequence},
+                    details={"pool": news.level, "counted": news.sequence},
                 )
             case Behind():
                 found = list(self._recorded(news.level, news.sequence, 0))
@@ -266,7 +266,7 @@ class ProgressiveLink:
         """A game that waited for this may end."""
         if sequence > self.decided(level):
             self._decided[level] = sequence
-            if self._cabinet.recall(Key.AWAITING) is not None:
+            if self._cabinet.memory.get(Key.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _complain(self, code: str, text: str) -> None:

@@ -50,8 +50,8 @@ class Broadcasts:
                 continue
             before, _ = self._amounts.get(name, (0, 0))
             if amount_cents < before:
-                story = {"pool": name, "from_cents": before, "to_cents": amount_cents}
-                self._cabinet.log("progressive.fell", story)
+                details = {"pool": name, "from_cents": before, "to_cents": amount_cents}
+                self._cabinet.log("progressive.fell", details)
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._show()
 

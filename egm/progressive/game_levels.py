@@ -54,7 +54,7 @@ def open_levels(cabinet: Cabinet) -> None:
                 "progressive.opened",
                 transfers=posting.opening(pool.id, level),
                 state={key: level.to_json()},
-                story={
+                details={
                     "pool": pool.id,
                     "game": pool.game,
                     "level": pool.level,
@@ -69,7 +69,7 @@ def open_levels(cabinet: Cabinet) -> None:
             cabinet.record(
                 "progressive.changed",
                 state={key: changed.to_json()},
-                story={"pool": pool.id, "terms": terms.to_json()},
+                details={"pool": pool.id, "terms": terms.to_json()},
             )
     for key, kept in cabinet.journal.states(Key.LEVEL).items():
         level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # as above
@@ -240,7 +240,7 @@ def payment(cabinet: Cabinet, game: dict[str, Any], target: str) -> tuple[Transf
 def closing_state(cabinet: Cabinet, game: dict[str, Any], way: str) -> dict[str, Any]:
     """What the end of a game sets in memory: its claims are paid, and nothing is awaited."""
     state: dict[str, Any] = {
-        key: None for key in (Key.AWAITING, Key.UNDECIDED) if cabinet.recall(key) is not None
+        key: None for key in (Key.AWAITING, Key.UNDECIDED) if cabinet.memory.get(key) is not None
     }
     for award in awards(cabinet, game):
         kept: Any = cabinet.journal.state(f"{Key.CLAIM}{award.claim}")
@@ -284,7 +284,7 @@ def register_hit(
         "progressive.hit_broadcast" if broadcast else "progressive.hit",
         transaction_id=entry_id,
         counts={"progressive.hits_paid": 1},
-        story={
+        details={
             "machine": cabinet.identity.serial,
             "play_id": game["play_id"],
             "game": game["game"]["id"],
@@ -340,7 +340,7 @@ def awards_are_locked(cabinet: Cabinet, _: Event) -> bool:
     game = open_game(cabinet)
     if game is None or any(award.amount_cents is None for award in awards(cabinet, game)):
         return False
-    return cabinet.recall(Key.UNDECIDED) == game["play_id"] or not undecided(cabinet, game)
+    return cabinet.memory.get(Key.UNDECIDED) == game["play_id"] or not undecided(cabinet, game)
 
 
 def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
@@ -358,7 +358,7 @@ def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
 
 def show_awaited(cabinet: Cabinet, _: Event) -> Event:
     """The award the game waited for is locked: the game has been shown already, and ends."""
-    return Event(EventType.SHOWN, {"value": cabinet.recall(Key.AWAITING)})
+    return Event(EventType.SHOWN, {"value": cabinet.memory.get(Key.AWAITING)})
 
 
 def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
@@ -388,13 +388,13 @@ def record_award(cabinet: Cabinet, event: Event) -> None:
             "progressive.award",
             transaction_id=f"{claim}.award",
             state={key: {**kept, "amount_cents": amount_cents}},
-            story={"claim": claim, "pool": kept["pool"], "amount_cents": amount_cents},
+            details={"claim": claim, "pool": kept["pool"], "amount_cents": amount_cents},
         )
     elif kept is None or kept["amount_cents"] != amount_cents:
         cabinet.record(
             "progressive.award_differs",
             transaction_id=f"{claim}.differs-{amount_cents}",
-            story={"claim": claim, "amount_cents": amount_cents},
+            details={"claim": claim, "amount_cents": amount_cents},
         )
 
 
@@ -404,7 +404,7 @@ def close_claim(cabinet: Cabinet, event: Event) -> None:
     key = f"{Key.CLAIM}{claim}"
     kept: Any = cabinet.journal.state(key)
     if kept is not None and kept["way"] is not None:
-        cabinet.record("progressive.closed", state={key: None}, story={"claim": claim, **kept})
+        cabinet.record("progressive.closed", state={key: None}, details={"claim": claim, **kept})
 
 
 def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
@@ -420,7 +420,7 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
             transaction_id=f"{award.claim}.unanswered",
             counts={"progressive.unanswered": 1},
             state={key: {**kept, "amount_cents": kept["shown_cents"], "unanswered": True}},
-            story={
+            details={
                 "claim": award.claim,
                 "pool": award.pool,
                 "amount_cents": kept["shown_cents"],
@@ -435,6 +435,6 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
             "progressive.undecided",
             transaction_id=f"{game['play_id']}.undecided",
             state={Key.UNDECIDED: game["play_id"]},
-            story={"play_id": game["play_id"], "pools": list(open_), "person": cabinet.who(event)},
+            details={"play_id": game["play_id"], "pools": list(open_), "person": cabinet.who(event)},
         )
         cabinet.notice = Notice(code="progressive_undecided", severity="warning")

@@ -43,7 +43,7 @@ def move_level(cabinet: Cabinet, event: Event) -> None:
         "progressive.moved",
         transfers=posting.moved((source, giving), (target, taking, grown)),
         state={f"{Key.LEVEL}{source}": empty.to_json(), f"{Key.LEVEL}{target}": grown.to_json()},
-        story={
+        details={
             "source": source,
             "target": target,
             "amount": str(amount),

@@ -31,7 +31,7 @@ def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
         return ""
     heard = unproved.commitment_heard(cabinet, level, prize)
     if heard is None:
-        cabinet.record("progressive.sealed", state={key: sealed}, story={"pool": level, **sealed})
+        cabinet.record("progressive.sealed", state={key: sealed}, details={"pool": level, **sealed})
         return ""
     return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"
 
@@ -56,7 +56,7 @@ def record_mystery(cabinet: Cabinet, event: Event) -> None:
     game = game or _earlier(cabinet, level, won.sequence)
     if game is None:
         cabinet.record(
-            "progressive.not_ours", transaction_id=_entry(won.claim), story=_story(cabinet, level, won)
+            "progressive.not_ours", transaction_id=_entry(won.claim), details=_story(cabinet, level, won)
         )
     elif _is_void(cabinet, game):
         _return(cabinet, game, level, won, "void")
@@ -134,7 +134,9 @@ def _is_void(cabinet: Cabinet, game: dict[str, Any]) -> bool:
 
 def _is_free(cabinet: Cabinet, game: dict[str, Any] | None) -> bool:
     """Whether a hand-pay can be opened now: no game is on, and nothing else is being paid."""
-    return game is None and cabinet.recall(Key.HANDPAY) is None and cabinet.recall(Key.PAY_OUT) is None
+    return (
+        game is None and cabinet.memory.get(Key.HANDPAY) is None and cabinet.memory.get(Key.PAY_OUT) is None
+    )
 
 
 # -------------------------------------------------------------------------------------------- what is written
@@ -188,12 +190,12 @@ def _win(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
         "claim": won.claim,
         "amount_cents": won.amount_cents,
     }
-    story = _story(cabinet, level, won)
+    details = _story(cabinet, level, won)
     cabinet.record(
         MYSTERY_WON,
         transaction_id=_entry(won.claim),
         state=_claim(cabinet, game, level, won, None),
-        story={"play_id": game["play_id"], **story, "hits": [hit]},
+        details={"play_id": game["play_id"], **details, "hits": [hit]},
     )
     cabinet.told_game = {**game, "hits": [*game.get("hits", ()), hit]}
     _tell(cabinet)
@@ -212,7 +214,7 @@ def _return(
         MYSTERY_WON,
         transaction_id=_entry(won.claim),
         state={**_claim(cabinet, game, level, won, "void"), **(state or {})},
-        story={"play_id": game["play_id"], **_story(cabinet, level, won), "late": why},
+        details={"play_id": game["play_id"], **_story(cabinet, level, won), "late": why},
     )
 
 
@@ -224,7 +226,7 @@ def _pay_by_hand(
     state: Mapping[str, Any] | None = None,
 ) -> None:
     """Reserve the prize of a game already closed for an attendant to pay."""
-    reservation, story = _entry(won.claim), _story(cabinet, level, won)
+    reservation, details = _entry(won.claim), _story(cabinet, level, won)
     handpay = {
         "id": reservation,
         "kind": "progressive",
@@ -248,5 +250,5 @@ def _pay_by_hand(
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
         dims=play.dims(game),
         state={**_claim(cabinet, game, level, won, "hand"), Key.HANDPAY: handpay, **(state or {})},
-        story={"play_id": game["play_id"], **story, "late": "hand"},
+        details={"play_id": game["play_id"], **details, "late": "hand"},
     )

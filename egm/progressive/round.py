@@ -75,7 +75,7 @@ class Round:
     """One game's dealings with its pools.
 
     ``levels`` are the own levels as the game leaves them, ``marks`` those of linked pools, ``claims`` what
-    was hit of linked pools, by claim id, and ``frozen`` what was hit of broadcast ones. ``story`` is what
+    was hit of linked pools, by claim id, and ``frozen`` what was hit of broadcast ones. ``details`` is what
     the game's entry tells.
     """
 
@@ -120,7 +120,7 @@ class Round:
             self._hit(name, self.pools[name], mystery=False)
 
     @property
-    def story(self) -> dict[str, Any]:
+    def details(self) -> dict[str, Any]:
         """What the entry of this step tells, for recall and audit."""
         pools = {name: pool.id for name, pool in self.pools.items()}
         shown = {"broadcast_cents": self.broadcast_cents} if self.broadcast_cents else {}

@@ -14,7 +14,7 @@ from egm.integrity.clear.evidence import commitment_before
 from egm.integrity.lockups import record_fault
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
-from egm.money.hand_pays import ruling_story, says
+from egm.money.hand_pays import ruling_details, says
 from egm.progressive.level_views import shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool
@@ -90,15 +90,15 @@ def _shown_cents(cabinet: Cabinet, pool: Pool) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- holding
-def hold(cabinet: Cabinet, claim: str, why: str, story: Mapping[str, Any]) -> None:
+def hold(cabinet: Cabinet, claim: str, why: str, details: Mapping[str, Any]) -> None:
     """Keep what is not proved for two persons to rule on, and call them; told again, it only calls again.
 
-    ``story`` has ``pool``, ``play_id`` and ``amount_cents``, and of a mystery prize ``won``.
+    ``details`` has ``pool``, ``play_id`` and ``amount_cents``, and of a mystery prize ``won``.
     """
     key = f"{Key.HELD}{claim}"
     if cabinet.journal.state(key) is None:
-        kept = {**story, "why": why, "ruling": None}
-        cabinet.record("progressive.held", state={key: kept}, story={"claim": claim, **kept})
+        kept = {**details, "why": why, "ruling": None}
+        cabinet.record("progressive.held", state={key: kept}, details={"claim": claim, **kept})
     if is_held(cabinet, claim):
         record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": why}))
 
@@ -123,7 +123,7 @@ def ruling(cabinet: Cabinet, claim: str) -> str | None:
 # ---------------------------------------------------------------------------------------------- the ruling
 def _unanswerable(cabinet: Cabinet) -> list[str]:
     """Claims nobody answers: of levels this machine has no longer, and those an open game waits for."""
-    waits = cabinet.recall(Key.AWAITING)
+    waits = cabinet.memory.get(Key.AWAITING)
     kept: Mapping[str, Any] = cabinet.journal.states(Key.CLAIM)
     return [
         key.removeprefix(Key.CLAIM)
@@ -176,5 +176,5 @@ def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "progressive.ruled",
         state=state,
-        story=ruling_story(cabinet, event, claim=claim, decision=decision, **doubted),
+        details=ruling_details(cabinet, event, claim=claim, decision=decision, **doubted),
     )

@@ -20,7 +20,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money.hand_pays import ruling_story, says
+from egm.money.hand_pays import ruling_details, says
 from egm.money.host.model import Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket
 from meters import Phase, Transfer
@@ -65,7 +65,7 @@ class DisputedAmount:
         return {f"{Key.DISPUTED}{self.id}": asdict(self)}
 
     @property
-    def story(self) -> dict[str, Any]:
+    def details(self) -> dict[str, Any]:
         """What is told of it."""
         told = {"id": self.id, "device": self.device, "why": self.why, "number": self.ticket}
         bounds = {"least_cents": self.least_cents, "most_cents": self.most_cents}
@@ -101,7 +101,7 @@ def open_dispute(cabinet: Cabinet, disputed: DisputedAmount, transfers: tuple[Tr
         phase=Phase.RESERVE if disputed.held_cents else Phase.POST,
         transfers=transfers,
         state=disputed.state,
-        story=disputed.story,
+        details=disputed.details,
     )
 
 
@@ -112,7 +112,7 @@ def held_id(disputed: DisputedAmount) -> str:
 
 def dispute_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
     """An open dispute has not stopped play yet, or the ruling on one takes another entry."""
-    if cabinet.recall(Key.RULING) is not None:
+    if cabinet.memory.get(Key.RULING) is not None:
         return True
     open_ones = disputed_amounts(cabinet).values()
     return bool(open_ones) and any(disputed.code not in cabinet.faults for disputed in open_ones)
@@ -125,7 +125,7 @@ def end_disputes(cabinet: Cabinet, _: Event) -> None:
 
 def finish(cabinet: Cabinet) -> None:
     """What follows from the open disputes and rulings: at once, or after a restart in between."""
-    ruling: Mapping[str, Any] | None = cabinet.recall(Key.RULING)
+    ruling: Mapping[str, Any] | None = cabinet.memory.get(Key.RULING)
     if ruling is not None:
         _pay(cabinet, DisputedAmount(**ruling["disputed"]), ruling["amount_cents"], ruling["story"])
     for disputed in disputed_amounts(cabinet).values():
@@ -146,22 +146,22 @@ def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
     """Pay by hand what was decided; the last ruling about a device clears its fault."""
     disputed = disputed_amounts(cabinet)[str(event.data["disputed"])]
     amount_cents = int(event.data["amount_cents"])
-    story = ruling_story(cabinet, event, **disputed.story, amount_cents=amount_cents)
+    details = ruling_details(cabinet, event, **disputed.details, amount_cents=amount_cents)
     if disputed.held_cents:
-        ruling = {"disputed": asdict(disputed), "amount_cents": amount_cents, "story": story}
+        ruling = {"disputed": asdict(disputed), "amount_cents": amount_cents, "story": details}
         cabinet.record(
             "disputed.released",
             transaction_id=f"{disputed.id}.released",
             phase=Phase.VOID,
             ref=held_id(disputed),
             state={Key.RULING: ruling},
-            story={"id": disputed.id},
+            details={"id": disputed.id},
         )
-    _pay(cabinet, disputed, amount_cents, story)
+    _pay(cabinet, disputed, amount_cents, details)
     cabinet.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
 
 
-def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, story: Mapping[str, Any]) -> None:
+def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, details: Mapping[str, Any]) -> None:
     others = [one for one in disputed_amounts(cabinet).values() if one.id != disputed.id]
     cleared = all(one.device != disputed.device for one in others)
     held = bool(disputed.ticket) and cabinet.desk is not None and cabinet.desk.holds(disputed.id)
@@ -180,7 +180,7 @@ def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, story: M
             **(anchor(cabinet) if redeems else {}),
             **host_ticket(cabinet, disputed.id, ended),
         },
-        story={**story, **(committed(cabinet, _number(cabinet, disputed)) if redeems else {})},
+        details={**details, **(committed(cabinet, _number(cabinet, disputed)) if redeems else {})},
     )
     if redeems:
         cabinet.the_desk.redeem_commit(disputed.id)

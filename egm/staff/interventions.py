@@ -40,28 +40,28 @@ COVERED: Final[Mapping[str, frozenset[str]]] = {
 # ---------------------------------------------------------------------------------------------- guards
 def no_intervention_is_open(cabinet: Cabinet, _: Event) -> bool:
     """One at a time."""
-    return cabinet.recall(Key.INTERVENTION) is None
+    return cabinet.memory.get(Key.INTERVENTION) is None
 
 
 def intervention_is_open(cabinet: Cabinet, event: Event) -> bool:
     """There is one of this kind to end."""
-    opened = cabinet.recall(Key.INTERVENTION)
+    opened = cabinet.memory.get(Key.INTERVENTION)
     return opened is not None and opened["kind"] == event.data.get("kind")
 
 
 def somebody_is_at_work(cabinet: Cabinet, _: Event) -> bool:
     """An intervention of any kind is open."""
-    return cabinet.recall(Key.INTERVENTION) is not None
+    return cabinet.memory.get(Key.INTERVENTION) is not None
 
 
 def base_is_in_place(cabinet: Cabinet, _: Event) -> bool:
     """The base is not withdrawn."""
-    return cabinet.recall(Key.BASE) is None
+    return cabinet.memory.get(Key.BASE) is None
 
 
 def base_is_withdrawn(cabinet: Cabinet, _: Event) -> bool:
     """The base is withdrawn: it can come back."""
-    return cabinet.recall(Key.BASE) is not None
+    return cabinet.memory.get(Key.BASE) is not None
 
 
 def every_door_is_closed(cabinet: Cabinet, _: Event) -> bool:
@@ -83,7 +83,7 @@ def open_intervention(cabinet: Cabinet, event: Event) -> None:
             Key.INTERVENTION: {"id": number, "since": since, **told},
             f"{Key.DISABLED}{HOLD}": {"reason": str(values["reason"]), "since": since},
         },
-        story={"id": number, **told, **_identity(cabinet), "meters": _meters(cabinet)},
+        details={"id": number, **told, **_identity(cabinet), "meters": _meters(cabinet)},
     )
     about = f"{values['kind']}: {values['reason']} ({values['person']})"
     print_slip(cabinet, "ACCESS", about)
@@ -93,22 +93,22 @@ def open_intervention(cabinet: Cabinet, event: Event) -> None:
 
 def record_intervention_seen(cabinet: Cabinet, event: Event) -> None:
     """The monitoring system has read who is at work: the doors may be opened. Told again, nothing changes."""
-    opened, number = cabinet.recall(Key.INTERVENTION), str(event.data["id"])
-    if opened is None or opened["id"] != number or cabinet.recall(Key.MONITORED) == number:
+    opened, number = cabinet.memory.get(Key.INTERVENTION), str(event.data["id"])
+    if opened is None or opened["id"] != number or cabinet.memory.get(Key.MONITORED) == number:
         return
-    cabinet.record("intervention.seen", state={Key.MONITORED: number}, story={"id": number})
+    cabinet.record("intervention.seen", state={Key.MONITORED: number}, details={"id": number})
     cabinet.notice = Notice(code="intervention_opened")
 
 
 def close_intervention(cabinet: Cabinet, event: Event) -> None:
     """Keep what was done and the meters, and give the machine back."""
-    values, opened = event.data, cabinet.recall(Key.INTERVENTION)
+    values, opened = event.data, cabinet.memory.get(Key.INTERVENTION)
     counted = collected(cabinet, opened["id"]) if opened["kind"] == "collection" else {}
     cabinet.record(
         "intervention.closed",
         transaction_id=f"{opened['id']}.closed",
         state={Key.INTERVENTION: None, f"{Key.DISABLED}{HOLD}": None, **counted},
-        story={
+        details={
             "id": opened["id"],
             "work": values["work"],
             "parts": values.get("parts") or "",
@@ -134,7 +134,7 @@ def withdraw_base(cabinet: Cabinet, event: Event) -> None:
             Key.BASE: {"since": since, **told},
             f"{Key.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
         },
-        story={**told, **_at_work(cabinet, event)},
+        details={**told, **_at_work(cabinet, event)},
     )
 
 
@@ -144,7 +144,7 @@ def return_base(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "base.returned",
         state={Key.BASE: None, f"{Key.DISABLED}{BASE}": None},
-        story={**told, **_at_work(cabinet, event)},
+        details={**told, **_at_work(cabinet, event)},
     )
 
 
@@ -152,7 +152,7 @@ def _at_work(cabinet: Cabinet, event: Event) -> dict[str, Any]:
     """The intervention it belongs to, and who stands behind it."""
     values = event.data
     return {
-        "intervention": cabinet.recall(Key.INTERVENTION)["id"],
+        "intervention": cabinet.memory.get(Key.INTERVENTION)["id"],
         "person": values["person"],
         "persons": list(values["persons"]),
         **_identity(cabinet),
@@ -164,10 +164,10 @@ def is_identified(cabinet: Cabinet, door: str) -> bool:
     staff = cabinet.profile.staff
     if not staff.identify_before_opening:
         return True
-    opened = cabinet.recall(Key.INTERVENTION)
+    opened = cabinet.memory.get(Key.INTERVENTION)
     if opened is None or door not in COVERED[opened["kind"]]:
         return False
-    return not staff.monitored_openings or cabinet.recall(Key.MONITORED) == opened["id"]
+    return not staff.monitored_openings or cabinet.memory.get(Key.MONITORED) == opened["id"]
 
 
 def _identity(cabinet: Cabinet) -> dict[str, Any]:

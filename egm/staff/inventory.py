@@ -18,7 +18,7 @@ from egm.kernel.service_pages import Table, Words
 from egm.staff.service.words import moment, pairs, plain, say
 from meters import JournalView
 from meters.entry import StoredEntry
-from meters.recall import story
+from meters.recall import details
 from paytables.wording import percent
 
 KIND: Final = "inventory.changed"
@@ -84,7 +84,7 @@ def note_inventory(
     Raises OperatorError for a base number that is not the machine's first, and where the entry must be
     ``complete`` for what it lacks.
     """
-    now, before = document(cabinet, kept, certificates or {}), cabinet.recall(Key.INVENTORY)
+    now, before = document(cabinet, kept, certificates or {}), cabinet.memory.get(Key.INVENTORY)
     missing = [name for name in _MANDATORY if not now[name]]
     if complete and missing:
         raise OperatorError(
@@ -97,7 +97,7 @@ def note_inventory(
             f"inventory.base_number: {now['base_number']!r}; this machine's base is number "
             f"{before['base_number']!r}, which is fixed for good"
         )
-    cabinet.record(KIND, state={Key.INVENTORY: now}, story={"before": before, "after": now})
+    cabinet.record(KIND, state={Key.INVENTORY: now}, details={"before": before, "after": now})
 
 
 def _photograph(kept: Inventory) -> str:
@@ -140,12 +140,12 @@ def _game(game: Mapping[str, str]) -> tuple[Words, Words]:
 def sheet(view: JournalView) -> Sheet:
     """The technical sheet of a journal's machine; empty where none was ever recorded."""
     entries = list(view.entries(KIND))
-    now = story(entries[-1])["after"] if entries else {}
+    now = details(entries[-1])["after"] if entries else {}
     return Sheet(now, tuple(change for entry in entries for change in _changes(entry)))
 
 
 def _changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
-    told = story(entry)
+    told = details(entry)
     before, after = told["before"] or {}, told["after"]
     when = entry.time_utc.isoformat()
     for name in _LINES:

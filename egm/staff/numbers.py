@@ -30,7 +30,7 @@ def unlock_number(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "sign_in.unlocked",
         state={_locked(cabinet)[number]: None},
-        story={
+        details={
             "person": cabinet.who(event),
             "persons": list(event.data["persons"]),
             "whom": number,

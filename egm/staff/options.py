@@ -32,7 +32,7 @@ class Options:
     @classmethod
     def of(cls, cabinet: Cabinet) -> "Options":
         """The options the journal holds."""
-        kept = cabinet.recall(Key.OPTIONS)
+        kept = cabinet.memory.get(Key.OPTIONS)
         if kept is None:
             return cls()
         denominations = {game: tuple(cents) for game, cents in kept["denominations_cents"].items()}
@@ -149,7 +149,7 @@ def change_options(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "options.changed",
         state={Key.OPTIONS: after.to_json()},
-        story={
+        details={
             **named,
             "persons": list(event.data["persons"]),
             "before": before.to_json(),

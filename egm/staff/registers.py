@@ -61,7 +61,7 @@ def record_note(cabinet: Cabinet, event: Event) -> None:
     play_id = event.data.get("play_id")
     cabinet.record(
         note.kind,
-        story={
+        details={
             "machine": cabinet.identity.serial,
             **told,
             **({} if play_id is None else {"play_id": str(play_id)}),
@@ -74,7 +74,7 @@ def record_note(cabinet: Cabinet, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- registers
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register: entries of ``kinds`` whose story has what ``where`` says and tells of ``has``."""
+    """A register: entries of ``kinds`` whose details have what ``where`` says and tells of ``has``."""
 
     name: str
     kinds: tuple[str, ...]

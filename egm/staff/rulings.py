@@ -13,7 +13,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money import ticket_ledger
-from egm.money.hand_pays import ruling_story, says
+from egm.money.hand_pays import ruling_details, says
 from egm.money.tickets.redemption import Refusal
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
@@ -27,20 +27,20 @@ from meters import Phase, Transfer
 def complement_is_sound(cabinet: Cabinet, event: Event) -> bool:
     """An amount, and the reason; where it completes a hand-pay, the running number of a slip there is."""
     amount_cents, slip = event.data.get("amount_cents"), event.data.get("slip")
-    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(cabinet.recall(Key.SLIP) or 0))
+    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(cabinet.memory.get(Key.SLIP) or 0))
     return is_paid and type(amount_cents) is int and amount_cents > 0 and says(event, "reason")
 
 
 def pay_complement(cabinet: Cabinet, event: Event) -> None:
     """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
     amount_cents = int(event.data["amount_cents"])
-    last: Mapping[str, Any] = cabinet.recall(Key.LAST) or {}
+    last: Mapping[str, Any] = cabinet.memory.get(Key.LAST) or {}
     slip = event.data.get("slip")
     cabinet.record(
         "complement.paid",
         transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
         counts={"complements": 1},
-        story=ruling_story(
+        details=ruling_details(
             cabinet,
             event,
             amount_cents=amount_cents,
@@ -64,7 +64,7 @@ def place_is_said(_: Cabinet, event: Event) -> bool:
 
 def handpay_waits(cabinet: Cabinet, _: Event) -> bool:
     """There is a hand-pay that nobody has been paid."""
-    return cabinet.recall(Key.HANDPAY) is not None
+    return cabinet.memory.get(Key.HANDPAY) is not None
 
 
 def found_ticket_is_named(cabinet: Cabinet, event: Event) -> bool:
@@ -84,7 +84,7 @@ def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
         transfers=cabinet.take(amount_cents, "house:orphan", MONEY)
         + cabinet.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
         counts={"orphans": 1},
-        story=ruling_story(
+        details=ruling_details(
             cabinet,
             event,
             kind="credits",
@@ -96,7 +96,7 @@ def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
 
 def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
     """An unclaimed hand-pay is given up and becomes an orphan; see :func:`end_rulings`."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
     told = {key: handpay[key] for key in ("id", "kind", "amount_cents", "prizes") if key in handpay}
     unclaimed = {
@@ -104,7 +104,7 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
         "flows": [
             [flow.source, merchandise.unclaimed(flow), flow.amount_cents] for flow in reserved.transfers
         ],
-        "story": ruling_story(cabinet, event, **told),
+        "story": ruling_details(cabinet, event, **told),
     }
     cabinet.record(
         "handpay.unclaimed",
@@ -112,14 +112,14 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
         phase=Phase.VOID,
         ref=handpay["id"],
         state={Key.HANDPAY: None, Key.UNCLAIMED: unclaimed},
-        story={"id": handpay["id"]},
+        details={"id": handpay["id"]},
     )
     end_rulings(cabinet, event)
 
 
 def ruling_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
     """A ruling takes another entry: an orphan is not posted, or an exchanged reservation not given up."""
-    return cabinet.recall(Key.UNCLAIMED) is not None or merchandise.exchange_is_unfinished(cabinet)
+    return cabinet.memory.get(Key.UNCLAIMED) is not None or merchandise.exchange_is_unfinished(cabinet)
 
 
 def end_rulings(cabinet: Cabinet, _: Event) -> None:
@@ -128,7 +128,7 @@ def end_rulings(cabinet: Cabinet, _: Event) -> None:
     The orphan of a hand-pay that was given up is posted; a reservation that was exchanged is given up.
     """
     merchandise.finish(cabinet)
-    unclaimed = cabinet.recall(Key.UNCLAIMED)
+    unclaimed = cabinet.memory.get(Key.UNCLAIMED)
     if unclaimed is None:
         return
     flows: list[list[Any]] = unclaimed["flows"]
@@ -139,7 +139,7 @@ def end_rulings(cabinet: Cabinet, _: Event) -> None:
         transfers=tuple(Transfer(flow[0], (*flow[1:-1], "house:orphan")[0], flow[-1]) for flow in flows),
         counts={"orphans": 1},
         state={Key.UNCLAIMED: None},
-        story=unclaimed["story"],
+        details=unclaimed["story"],
     )
 
 
@@ -152,7 +152,7 @@ def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
     redemption_id = cabinet.fresh_id("orphan")
     answer = cabinet.the_desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
     if isinstance(answer, Refusal):
-        cabinet.record("orphan.refused", story=ruling_story(cabinet, event, answer=answer.reason.value))
+        cabinet.record("orphan.refused", details=ruling_details(cabinet, event, answer=answer.reason.value))
         cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     ticket = answer.ticket
@@ -162,7 +162,7 @@ def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
         transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
         counts={"orphans": 1},
         state=ticket_ledger.anchor(cabinet),
-        story=ruling_story(
+        details=ruling_details(
             cabinet,
             event,
             kind="ticket",
@@ -183,7 +183,7 @@ def game_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
 
 def prize_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
     """The hand-pay is a prize, the place forfeits it, and the reason is said. Cancelled credits are not."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     return (
         "handpay" in cabinet.profile.by_hand.forfeits
         and handpay is not None
@@ -205,12 +205,12 @@ def credits_are_forfeit(cabinet: Cabinet, event: Event) -> bool:
 
 def forfeit_game(cabinet: Cabinet, event: Event) -> None:
     """A disrupted game gives neither prize nor refund (Québec s.94)."""
-    void_game(cabinet, refund=False, **ruling_story(cabinet, event, ruling="disrupted"))
+    void_game(cabinet, refund=False, **ruling_details(cabinet, event, ruling="disrupted"))
 
 
 def forfeit_prize(cabinet: Cabinet, event: Event) -> None:
     """The prize that waited for an attendant is not paid (Québec s.94)."""
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay = cabinet.memory.get(Key.HANDPAY)
     told = {key: handpay[key] for key in ("id", "amount_cents", "prizes") if key in handpay}
     cabinet.record(
         "forfeit.prize",
@@ -219,7 +219,7 @@ def forfeit_prize(cabinet: Cabinet, event: Event) -> None:
         ref=handpay["id"],
         counts={"forfeits": 1},
         state={Key.HANDPAY: None},
-        story=ruling_story(cabinet, event, **told),
+        details=ruling_details(cabinet, event, **told),
     )
 
 
@@ -230,7 +230,7 @@ def forfeit_credits(cabinet: Cabinet, event: Event) -> None:
         "forfeit.credits",
         transfers=cabinet.take(amount_cents, "house:forfeit", reversed(CreditKind)),
         counts={"forfeits": 1},
-        story=ruling_story(cabinet, event, amount_cents=amount_cents),
+        details=ruling_details(cabinet, event, amount_cents=amount_cents),
     )
 
 
@@ -256,10 +256,10 @@ def game_cannot_end(cabinet: Cabinet, event: Event) -> bool:
 def refund_game(cabinet: Cabinet, event: Event) -> None:
     """A paid game that the machine cannot finish gives the stake back (Québec s.95)."""
     refund = cabinet.profile.pay_out.defect == "refund"
-    void_game(cabinet, refund=refund, **ruling_story(cabinet, event, ruling="defect"))
+    void_game(cabinet, refund=refund, **ruling_details(cabinet, event, ruling="defect"))
 
 
-def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
+def void_game(cabinet: Cabinet, *, refund: bool, **details: Any) -> None:
     """Close the open game without a prize, giving the stake back or not: never both prize and refund.
 
     What was wagered of each kind of credit goes back to that kind, and what was hit of progressive levels to
@@ -287,7 +287,7 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
             **levels,
             **protection.counted(cabinet, won_cents=back_cents),
         },
-        story={
+        details={
             "play_id": game["play_id"],
             "refund_cents": back_cents,
             "recorded": {
@@ -295,7 +295,7 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
                 "win_cents": None if game["outcome"] is None else win_cents(game),
                 "levels_cents": progressives.award_cents(cabinet, game),
             },
-            **story,
+            **details,
         },
     )
     cabinet.conversation = None

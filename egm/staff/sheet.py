@@ -23,7 +23,7 @@ from egm.staff.service.words import (
 from meters import JournalView
 from meters.entry import StoredEntry
 from meters.events import person, subject
-from meters.recall import story
+from meters.recall import details
 
 _OPENED: Final = "intervention.opened"
 _CLOSED: Final = "intervention.closed"
@@ -143,7 +143,7 @@ def sheets(view: JournalView) -> Iterator[Sheet]:
 
 
 def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sheet:
-    told, ended = story(start), {} if end is None else story(end)
+    told, ended = details(start), {} if end is None else details(end)
     until = None if end is None else end.sequence
     lines = tuple(
         Line(entry.time_utc.isoformat(), _what(entry), person(entry))
@@ -171,7 +171,7 @@ def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sh
 
 def _what(entry: StoredEntry) -> str:
     """The event, with the device a test was of."""
-    told = story(entry)
+    told = details(entry)
     device = told.get("device")
     return f"{subject(entry)}:{device}" if isinstance(device, str) else subject(entry)
 

@@ -59,7 +59,7 @@ def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
     cabinet.record(
         "slip.ordered",
         transaction_id=job_id,
-        story={
+        details={
             "title": f"{title} - NO VALUE",
             "about": about,
             "when": cabinet.clock.now().isoformat(timespec="seconds"),
@@ -68,7 +68,7 @@ def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
             "witness": cabinet.witness,
         },
     )
-    if cabinet.recall(Key.PRINT) is not None or cabinet.recall(Key.PAY_OUT) is not None:
+    if cabinet.memory.get(Key.PRINT) is not None or cabinet.memory.get(Key.PAY_OUT) is not None:
         cabinet.log("slip.failed", {"id": job_id, "why": "the printer is at work"})
         return
     try:
@@ -80,23 +80,23 @@ def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_is_a_slip(cabinet: Cabinet, _: Event) -> bool:
     """The ticket being printed is a slip."""
-    printing = cabinet.recall(Key.PRINT)
+    printing = cabinet.memory.get(Key.PRINT)
     return printing is not None and is_slip(printing["id"])
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(cabinet: Cabinet, _: Event) -> None:
     """The slip is printed."""
-    printing = cabinet.recall(Key.PRINT)
+    printing = cabinet.memory.get(Key.PRINT)
     cabinet.record(
         "slip.printed",
         counts={"slips_printed": 1},
         state={Key.PRINT: {**printing, "state": "barcode_done"}},
-        story={"id": printing["id"]},
+        details={"id": printing["id"]},
     )
 
 
 def record_slip_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.recall(Key.PRINT), str(event.data.get("why", ""))
-    cabinet.record("slip.failed", state={Key.PRINT: None}, story={"id": printing["id"], "why": why})
+    printing, why = cabinet.memory.get(Key.PRINT), str(event.data.get("why", ""))
+    cabinet.record("slip.failed", state={Key.PRINT: None}, details={"id": printing["id"], "why": why})

@@ -20,7 +20,7 @@ BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in
 
 def collected(cabinet: Cabinet, collection: str) -> dict[str, Any]:
     """The machine state a collection leaves: what was metered into each box up to it, and to the last one."""
-    values, last = cabinet.journal.meters().values, cabinet.recall(Key.COLLECTED)
+    values, last = cabinet.journal.meters().values, cabinet.memory.get(Key.COLLECTED)
     before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
     after = {box: values[meter] for box, meter in BOXES.items()}
     return {Key.COLLECTED: {"id": collection, "before": before, "after": after, "counted": []}}
@@ -36,7 +36,7 @@ def fill_is_whole(cabinet: Cabinet, event: Event) -> bool:
 
 def box_is_to_be_counted(cabinet: Cabinet, event: Event) -> bool:
     """The last collection has brought this box, and nobody has counted it yet; with no box named: any."""
-    last, box = cabinet.recall(Key.COLLECTED), event.data.get("box")
+    last, box = cabinet.memory.get(Key.COLLECTED), event.data.get("box")
     uncounted = BOXES.keys() - set(BOXES if last is None else last["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
@@ -49,20 +49,20 @@ def fill_hopper(cabinet: Cabinet, event: Event) -> None:
         "hopper.filled",
         transfers=(Transfer("stock:fill", "stock:hopper", amount_cents),),
         counts={"hopper_fills": 1},
-        story={"amount_cents": amount_cents, **_behind(cabinet, event)},
+        details={"amount_cents": amount_cents, **_behind(cabinet, event)},
     )
     cabinet.notice = Notice(code="hopper_filled", values={"amount_cents": amount_cents})
 
 
 def count_box(cabinet: Cabinet, event: Event) -> None:
     """A box of the last collection was counted: hold it against what was metered into it."""
-    last, box = cabinet.recall(Key.COLLECTED), str(event.data["box"])
+    last, box = cabinet.memory.get(Key.COLLECTED), str(event.data["box"])
     counted_cents = int(event.data["counted_cents"])
     metered_cents = last["after"][box] - last["before"][box]
     cabinet.record(
         "collection.counted",
         state={Key.COLLECTED: {**last, "counted": [*last["counted"], box]}},
-        story={
+        details={
             "collection": last["id"],
             "box": box,
             "counted_cents": counted_cents,

@@ -41,7 +41,7 @@ def software_is_signed(cabinet: Cabinet, _: Event) -> bool:
 
 def hard_meters_are_fitted(cabinet: Cabinet, _: Event) -> bool:
     """There are counters that follow the electronic meters."""
-    return cabinet.recall(Key.HARD_METERS) is not None
+    return cabinet.memory.get(Key.HARD_METERS) is not None
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -51,7 +51,7 @@ def settle_faults(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "fault.settled",
         state={f"{Key.FAULT}{code}": None for code in codes},
-        story={
+        details={
             "codes": codes,
             "finding": str(event.data["finding"]),
             "person": cabinet.who(event),
@@ -75,11 +75,11 @@ def refit_hard_meters(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "hard_meters.exchanged",
         state={Key.HARD_METERS: None},
-        story={
+        details={
             "person": cabinet.who(event),
             "persons": list(event.data["persons"]),
             "reason": event.data["reason"],
             "readings": event.data["readings"],
-            "before": cabinet.recall(Key.HARD_METERS),
+            "before": cabinet.memory.get(Key.HARD_METERS),
         },
     )

@@ -131,7 +131,7 @@ class Machine:
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.dice.random() < 0.8:
                 self.room.ledger.vended()
-                self.seen["in"] += self.room.cabinet.recall(Key.PAPER)["amount_cents"]
+                self.seen["in"] += self.room.cabinet.memory.get(Key.PAPER)["amount_cents"]
                 self.room.ledger.vend_confirmed()
             else:
                 self.room.ledger.not_stacked("jam")
@@ -147,7 +147,7 @@ class Machine:
         self.room.shown()
 
     def printer(self) -> None:
-        pay_out, printing = self.room.cabinet.recall(Key.PAY_OUT), self.room.cabinet.recall(Key.PRINT)
+        pay_out, printing = self.room.cabinet.memory.get(Key.PAY_OUT), self.room.cabinet.memory.get(Key.PRINT)
         if printing is None:
             return
         if printing["state"] == PrintState.BARCODE_DONE:
@@ -160,9 +160,9 @@ class Machine:
 
     # -------------------------------------------------------------- the attendant, and what happens
     def key(self) -> None:
-        handpay = self.room.cabinet.recall(Key.HANDPAY)
+        handpay = self.room.cabinet.memory.get(Key.HANDPAY)
         self.room.engine.handle(EventType.KEY_TURNED)
-        if handpay is not None and self.room.cabinet.recall(Key.HANDPAY) is None:
+        if handpay is not None and self.room.cabinet.memory.get(Key.HANDPAY) is None:
             self.seen["out"] += handpay["amount_cents"]
             self.seen["won"] += handpay["amount_cents"] if handpay["kind"] == "bonus" else 0
 

@@ -91,7 +91,7 @@ class Machine:
         self.room.engine.handle(EventType.CASH_OUT)
         assert self.room.state is State.HANDPAY
         assert len(self.room.hands.jobs) == jobs, "a ticket with a date nobody believes"
-        assert self.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == cents
+        assert self.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == cents
         self.room.engine.handle(EventType.KEY_TURNED, key="attendant")
         self.by_hand_cents += cents
 

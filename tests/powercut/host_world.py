@@ -261,7 +261,7 @@ class World:
     def attend(self) -> None:
         """The attendant pays what is to be paid by hand."""
         if self.room.state is State.HANDPAY:
-            owed = self.room.cabinet.recall("handpay")["amount_cents"]
+            owed = self.room.cabinet.memory.get("handpay")["amount_cents"]
             before = self.room.journal.balance_cents("out:handpay_cancelled_credit")
             self.do(lambda: self.room.engine.handle(EventType.KEY_TURNED))
             paid = self.room.journal.balance_cents("out:handpay_cancelled_credit") - before

@@ -61,7 +61,7 @@ class Life:
         match room.state:
             case State.HANDPAY if PAPER in room.cabinet.faults:
                 room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
-            case State.HANDPAY if "way" not in room.cabinet.recall(Key.HANDPAY):
+            case State.HANDPAY if "way" not in room.cabinet.memory.get(Key.HANDPAY):
                 room.engine.handle(EventType.CASH_OUT)
             case State.HANDPAY:
                 room.engine.handle(EventType.KEY_TURNED, key="attendant")

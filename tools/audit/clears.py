@@ -13,7 +13,7 @@ from egm.integrity.clear.claim_book import SOURCE
 from egm.play.records import CARRIED_GAME
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import digest
-from meters.recall import story
+from meters.recall import details
 
 _OWN: Final = "clear."
 _MEMORY: Final = frozenset({"event", "clock.changed", checkpoint.KIND})
@@ -57,7 +57,7 @@ class ClearAudit:
                     break
 
     def _begun(self, entry: StoredEntry) -> None:
-        cleared = story(entry).get("cleared")
+        cleared = details(entry).get("cleared")
         if not isinstance(cleared, Mapping):
             return
         try:
@@ -75,7 +75,7 @@ class ClearAudit:
             self._fault(entry, f"the clear authorised entry {made} here, and not this one")
             self._due.clear()
             return
-        name = str(story(entry).get("claim", ""))
+        name = str(details(entry).get("claim", ""))
         paid = sum(flow.amount_cents for flow in entry.transfers if flow.source == SOURCE)
         self._moved[name] = self._moved.get(name, 0) + paid
         claim = self._claims.get(name)

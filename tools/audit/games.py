@@ -12,7 +12,7 @@ from egm.errors import LocalError
 from egm.play.conversation import Conversation
 from egm.play.records import CARRIED_GAME
 from meters import StoredEntry
-from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, story
+from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, details
 from paytables import (
     Choice,
     DefinitionError,
@@ -105,7 +105,7 @@ class GameAudit:
         if kind not in _OF_PLAYS:
             self._see_other(entry, kind)
             return
-        play_id = str(story(entry).get("play_id"))
+        play_id = str(details(entry).get("play_id"))
         if kind == PLAY_START:
             self._begin(play_id, entry)
         elif play_id not in self._open:
@@ -116,12 +116,12 @@ class GameAudit:
             self._end(self._open.pop(play_id), entry)
 
     def _see_other(self, entry: StoredEntry, kind: str) -> None:
-        if kind == CARRIED_GAME and "ended" not in story(entry):
-            self._begin(str(story(entry).get("play_id")), entry)
+        if kind == CARRIED_GAME and "ended" not in details(entry):
+            self._begin(str(details(entry).get("play_id")), entry)
         elif kind == _DOUBLE_UP:
-            self._doubled[str(story(entry)["play_id"])] = list(story(entry)["stakes_cents"])
+            self._doubled[str(details(entry)["play_id"])] = list(details(entry)["stakes_cents"])
         elif kind == _PRIZE_WON:
-            self._won.setdefault(str(story(entry).get("play_id")), []).append(entry)
+            self._won.setdefault(str(details(entry).get("play_id")), []).append(entry)
 
     def _begin(self, play_id: str, entry: StoredEntry) -> None:
         if play_id in self._open:
@@ -152,7 +152,7 @@ class GameAudit:
 
         Every step must have come out as it was recorded.
         """
-        start: Any = story(entries[0])
+        start: Any = details(entries[0])
         named = start["game"]
         game = self._games.find(named["id"], named["digest"])
         if game is None:
@@ -192,7 +192,7 @@ class GameAudit:
         outcome: Any = start["outcome"]
         begun = len(start["steps"])  # a game that was carried over begins with all its steps
         steps = [(entries[0], start, step) for step in start["steps"]]
-        steps += [(entry, story(entry), story(entry)) for entry in entries[1:]]
+        steps += [(entry, details(entry), details(entry)) for entry in entries[1:]]
         for number, (entry, told, step) in enumerate(steps):
             if number >= begun and entry.id != f"{start['play_id']}.choice-{number}":
                 self._fault(entry, f"it is choice {number} of play {start['play_id']}")
@@ -227,11 +227,11 @@ class GameAudit:
     # ------------------------------------------------------------------ its money
     def _check(self, entry: StoredEntry, found: tuple[Game, Any], end: StoredEntry) -> None:
         game, outcome = found
-        start: Any = story(entry)
+        start: Any = details(entry)
         if outcome is None:
             self._fault(end, "it ends a play that is not decided")
             return
-        moves, told = end.transaction.transfers, story(end)
+        moves, told = end.transaction.transfers, details(end)
         due_cents = outcome["win_credits"] * start["denomination_cents"]
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
         told_cents = told["win_cents"]
@@ -251,7 +251,7 @@ class GameAudit:
             self._check_prizes(game, outcome["merchandise"], owed, end)
 
     def _check_prizes(self, game: Game, won: list[str], owed: list[prizes.Flow], end: StoredEntry) -> None:
-        told = story(end).get("prizes", [])
+        told = details(end).get("prizes", [])
         stated = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.due({name: p.value_cents for name, p in stated.items()}, won) != owed:
             self._fault(end, f"it owes {owed}, the game won {won} in kind")
@@ -261,21 +261,21 @@ class GameAudit:
         ]
         if told != due:
             self._fault(end, f"it tells of other prizes than the game's: {won}")
-        registered = self._won.pop(str(story(end).get("play_id")), [])
-        if [story(entry).get("prizes") for entry in registered] != [[prize] for prize in due]:
+        registered = self._won.pop(str(details(end).get("play_id")), [])
+        if [details(entry).get("prizes") for entry in registered] != [[prize] for prize in due]:
             self._fault(end, f"the register of wins has other prizes than the game's: {won}")
-        if any(story(entry).get("game") != game.id for entry in registered):
+        if any(details(entry).get("game") != game.id for entry in registered):
             self._fault(registered[0], f"the game that won it is {game.id}")
 
     def _check_void(self, entries: list[StoredEntry], end: StoredEntry) -> None:
         """The stake goes back whole and to where it came from, or not at all; what was decided takes two."""
-        told: Any = story(end)
+        told: Any = details(end)
         staked = _staked(entries[0])
         back = [(t.target, t.amount_cents) for t in end.transfers if t.target.startswith("credit:")]
         if back not in ([], staked):
             self._fault(end, f"{back} went back for a wager of {staked}")
-        start: Any = story(entries[0])
-        outcome = start["outcome"] if len(entries) == 1 else story(entries[-1])["outcome"]
+        start: Any = details(entries[0])
+        outcome = start["outcome"] if len(entries) == 1 else details(entries[-1])["outcome"]
         won_cents = None if outcome is None else outcome["win_credits"] * start["denomination_cents"]
         recorded = told.get("recorded")
         if outcome is not None and (recorded is None or len(set(told["persons"])) < _RULING_PERSONS):
@@ -291,7 +291,7 @@ class GameAudit:
 def _staked(start: StoredEntry) -> list[tuple[str, int]]:
     """What was wagered, and of which credit; of a game carried over, in the journal before."""
     if start.kind == CARRIED_GAME:
-        told: Any = story(start)
+        told: Any = details(start)
         return [(str(source), int(cents)) for source, cents in told["staked"]]
     return [(t.source, t.amount_cents) for t in start.transfers if t.target == "house:wager"]
 

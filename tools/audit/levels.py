@@ -19,7 +19,7 @@ from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
 from egm.progressive.round import MYSTERY
 from egm.progressive.trigger import Trigger, TriggerError
 from meters import Phase, StoredEntry, Transfer
-from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, story
+from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, details
 from paytables import Game, LevelPlay, PaytableError, Wager
 from tools.audit.clears import is_of_a_clear
 from tools.audit.games import Shelf
@@ -75,11 +75,11 @@ class LevelAudit:
         kind = entry.transaction.kind
         try:
             if kind == PLAY_START:
-                told = story(entry)
+                told = details(entry)
                 if told["game"]["digest"] not in self._levelless or "pools" in told:
                     self._started(entry, told)
             elif kind in PLAY_ENDS:
-                self._ended(entry, self._open.pop(str(story(entry).get("play_id")), None))
+                self._ended(entry, self._open.pop(str(details(entry).get("play_id")), None))
             else:
                 self._see_other(entry, kind)
         except (KeyError, TypeError, ValueError, AttributeError, TermsError) as why:
@@ -97,7 +97,7 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ entry by entry
     def _see_other(self, entry: StoredEntry, kind: str) -> None:
-        told = story(entry)
+        told = details(entry)
         if kind in PLAY_STEPS:
             if told.get("play_id") in self._open:
                 moved = _Moves(self.levels)
@@ -352,7 +352,7 @@ class LevelAudit:
                 if isinstance(amount, int) and pool in self.levels:
                     moved.step(pool, self.levels[pool].give_back(amount))
             self._check_moves(entry, moved)
-            recorded = story(entry).get("recorded")
+            recorded = details(entry).get("recorded")
             won = [self._answers.get(a) if isinstance(a, str) else a for _, a in hits]
             if recorded is not None and None not in won and recorded["levels_cents"] != sum(won):  # type: ignore[arg-type]
                 self._fault(entry, f"it says that its levels had won {recorded['levels_cents']} cents: {won}")
@@ -380,14 +380,14 @@ class LevelAudit:
 
     def _check_register(self, end: StoredEntry, game_id: str, due: list[tuple[str, int | None]]) -> None:
         """The register of wins has each hit of a play, worth what it is paid, and the way it is paid."""
-        play_id = str(story(end).get("play_id"))
+        play_id = str(details(end).get("play_id"))
         way = "hand" if end.phase is Phase.RESERVE else "credit"
         told = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(due) + 1)]
         if [entry.id for entry in told] != numbers:
             self._fault(end, f"the register of wins has {len(told)} hits of the play, not {len(due)}")
         for entry, (pool, cents) in zip(told, due, strict=False):
-            said = story(entry)
+            said = details(entry)
             found = said["pool"], said["amount_cents"], said["way"], said["game"]
             if found != (pool, cents, way, game_id or said["game"]):
                 self._fault(entry, f"the hit is of {pool}, {cents}, paid by {way}; it says {found}")

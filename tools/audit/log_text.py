@@ -27,8 +27,8 @@ def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
         if about := " · ".join(_about(row)):
             yield from _wrapped(f"{_INDENT}{about}", width)
         told = {key: value for key, value in row.items() if key not in _UNTOLD and value}
-        story = told.pop("story", {})
-        facts = {**told, **story} if isinstance(story, Mapping) else {**told, "story": story}
+        details = told.pop("story", {})
+        facts = {**told, **details} if isinstance(details, Mapping) else {**told, "story": details}
         if facts:
             text = "; ".join(f"{printable(key)} {_value(value)}" for key, value in facts.items())
             yield from _wrapped(f"{_INDENT}{text}", width)

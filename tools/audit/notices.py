@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from meters import StoredEntry
-from meters.recall import story
+from meters.recall import details
 
 _EVENT: Final = "event"
 _PREFIXES: Final = ("memory.", "clock.")
@@ -42,7 +42,7 @@ def notice(entry: StoredEntry) -> str:
     kind = entry.transaction.kind
     if kind != _EVENT and not kind.startswith(_PREFIXES):
         return ""
-    told = story(entry)
+    told = details(entry)
     code = str(told.get("code")) if kind == _EVENT else kind
     sentence = _SENTENCES.get(code)
     return code if sentence is None else sentence(told)

@@ -10,7 +10,7 @@ from typing import Final
 from egm.integrity.clear.claim_book import CARRIED, PAID
 from egm.play import prizes_in_kind as merchandise
 from meters import Phase, StoredEntry, Transfer
-from meters.recall import story
+from meters.recall import details
 
 _ENDED: Final = "game.end"
 _EXCHANGED: Final = "handpay.exchanged"
@@ -60,7 +60,7 @@ class PrizeAudit:
         if phase is Phase.POST and kind != _ORPHAN and not _moves_prizes(transaction.transfers):
             return
         if kind == _EXCHANGED:
-            self._exchange(entry, str(story(entry).get("handpay")), _flows(entry.transfers))
+            self._exchange(entry, str(details(entry).get("handpay")), _flows(entry.transfers))
         elif kind == _ORPHAN:
             self._orphan(entry, _flows(entry.transfers))
         elif transaction.transfers and _in_kind(flows := _flows(transaction.transfers)):
@@ -96,7 +96,7 @@ class PrizeAudit:
 
     def _orphan(self, entry: StoredEntry, flows: list[Flow]) -> None:
         """What nobody claims goes back among the house's things, prize by prize."""
-        given_up = self._given_up.pop(str(story(entry).get("id")), [])
+        given_up = self._given_up.pop(str(details(entry).get("id")), [])
         back = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
         )

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.play.residual_credit import PURPOSE
 from meters import StoredEntry
-from meters.recall import story
+from meters.recall import details
 
 _PLAYED: Final = "residual.played"
 
@@ -14,7 +14,7 @@ def see(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
     """Take one entry of the journal; ``fault`` is told where stake, draw and win do not agree."""
     if entry.transaction.kind != _PLAYED:
         return
-    told = story(entry)
+    told = details(entry)
     try:
         ((bound, value, purpose),) = told["draws"]
         amount_cents, prize_cents = told["amount_cents"], told["prize_cents"]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from egm.money.tickets.audit import STATE_KEY
 from meters import StoredEntry
-from meters.recall import story
+from meters.recall import details
 
 _OUT: Final = "voucher.out"
 _RULED: Final = "disputed.ruled"
@@ -37,7 +37,7 @@ class VoucherAudit:
         kind = entry.transaction.kind
         if kind != _OUT and kind not in _IN:
             return
-        told = story(entry)
+        told = details(entry)
         commitment = told.get("commitment")
         if commitment is None:
             if self._committed and kind != _RULED:  # an old journal has none at all

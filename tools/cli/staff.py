@@ -90,8 +90,8 @@ def carry_roster(roster: Roster, folder: Path, second: Path | None, machine_id: 
         )
 
 
-def renew_roster(folder: Path, second: Path | None, story: Mapping[str, str]) -> None:
-    """Begin without staff on a machine whose roster is lost; ``story`` says who does so, and why.
+def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) -> None:
+    """Begin without staff on a machine whose roster is lost; ``details`` says who does so, and why.
 
     Raises JournalError, also while the machine runs. What is there of a roster is moved aside.
     """
@@ -108,10 +108,10 @@ def renew_roster(folder: Path, second: Path | None, story: Mapping[str, str]) ->
                         "since": SystemClock().now().isoformat(),
                         "locks": True,
                         "cleared_by": "technician",
-                        "detail": story["reason"],
+                        "detail": details["reason"],
                     },
                 },
-                record=dict(story),
+                record=dict(details),
             )
         )
     for copy in (path, (second or folder / SECOND_FOLDER) / path.name):

@@ -113,7 +113,7 @@ class Service:
         if order.kind is Kind.SIGNATURES:
             self._begin(order)
         else:
-            installed = self._cabinet.recall(Key.SOFTWARE)
+            installed = self._cabinet.memory.get(Key.SOFTWARE)
             known = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
             self.done(known)
         return True
@@ -132,7 +132,7 @@ class Service:
                     "trouble": trouble,
                 }
             },
-            story={
+            details={
                 "parameters": list(request.parameters),
                 "level": request.level,
                 **({"refused": trouble} if trouble else {}),
@@ -148,11 +148,11 @@ class Service:
         self._finish(trouble=why)
 
     def _finish(self, **facts: Any) -> None:
-        kept = self._cabinet.recall(Key.GAT) | {"finished": self._now()} | facts
+        kept = self._cabinet.memory.get(Key.GAT) | {"finished": self._now()} | facts
         self._cabinet.record(
             "gat.result",
             state={Key.GAT: kept},
-            story={key: kept[key] for key in ("parameters", "algorithm", "values", "trouble")},
+            details={key: kept[key] for key in ("parameters", "algorithm", "values", "trouble")},
         )
 
     def _now(self) -> str:
@@ -161,7 +161,7 @@ class Service:
     # ------------------------------------------------------------------ what is remembered
     @property
     def _last(self) -> _Last | None:
-        kept = self._cabinet.recall(Key.GAT)
+        kept = self._cabinet.memory.get(Key.GAT)
         if kept is None:
             return None
         kind = Kind(kept["kind"]) if kept["kind"] else None

@@ -180,8 +180,8 @@ class SasChannel:
         """Record, once a poll, that this machine could not answer it: the host sees only silence."""
         if request.code not in self._failures:
             self._failures.add(request.code)
-            story = {"host": self.host.name, "poll": f"{request.code:02X}", "why": why}
-            self.host.cabinet.log("host.poll_failed", story)
+            details = {"host": self.host.name, "poll": f"{request.code:02X}", "why": why}
+            self.host.cabinet.log("host.poll_failed", details)
 
 
 class _Cursor:

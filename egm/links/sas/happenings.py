@@ -55,12 +55,12 @@ def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterat
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(Key.HANDPAY), Mapping)
     if opens and entry.kind != "handpay.pending":
         yield _HANDPAY_PENDING, b"", 0  # a game or a host's bonus ended in one, or a prize is money now
-    story: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+    details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case "game.start":
             yield _GAME_STARTED, _started(entry, readout), 0
         case "game.end":
-            won = readout.credits(int(story.get("win_cents", 0)))
+            won = readout.credits(int(details.get("win_cents", 0)))
             yield _GAME_ENDED, bcd(won, 4), 0
         case "selection":
             number = _selected(entry, readout)
@@ -69,21 +69,21 @@ def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterat
         case "power.up" if entry.id != _FIRST_POWER_UP:
             yield _POWER_LOST, b"", 0  # nobody could tell of it then
             yield _POWER_APPLIED, b"", 0
-        case "service.disabled" if str(story.get("source", "")) == "operator":
+        case "service.disabled" if str(details.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
-            yield from _significant(entry, story, readout)
+            yield from _significant(entry, details, readout)
 
 
 def _significant(
-    entry: StoredEntry, story: Mapping[str, Any], readout: Readout
+    entry: StoredEntry, details: Mapping[str, Any], readout: Readout
 ) -> Iterator[tuple[int, bytes, int]]:
     """What the journal's own table says of an entry."""
     known = significance(entry)
     if known is None or known.sas is None:
         return
     if entry.kind == "bill.in":
-        yield known.sas, _bill(int(story.get("amount_cents", 0)), readout), BILL_ACCEPTED
+        yield known.sas, _bill(int(details.get("amount_cents", 0)), readout), BILL_ACCEPTED
     else:
         yield known.sas, b"", 0
     if known.sas == _STACKER_REMOVED:

@@ -78,8 +78,8 @@ class Host:
         ahead = ceil((told - self.context.clock.now()) / timedelta(seconds=1))
         if self.clock_offset_seconds - ahead in {0, 1}:
             return
-        story = {"host": self.name, "told": told.isoformat(), "ahead_seconds": ahead}
-        self.cabinet.record("host.time", state={f"{_TIME_KEY}{self.name}": ahead}, story=story)
+        details = {"host": self.name, "told": told.isoformat(), "ahead_seconds": ahead}
+        self.cabinet.record("host.time", state={f"{_TIME_KEY}{self.name}": ahead}, details=details)
         self.republish()
 
     def handle(self, event: EventType, **values: object) -> None:

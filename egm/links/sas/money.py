@@ -66,7 +66,7 @@ class MoneyNews:
         if (inquiry := self._host.cabinet.host.inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.untold:
-            yield TICKET_DONE, self._host.cabinet.recall(Key.HOST_TICKET)["id"]
+            yield TICKET_DONE, self._host.cabinet.memory.get(Key.HOST_TICKET)["id"]
         if (unread := tickets.unread()) is not None:
             yield PRINTED, unread.ticket.number
 
@@ -75,7 +75,7 @@ class MoneyNews:
         if transfers is None:
             return
         if transfers.untold:
-            kept = self._host.cabinet.recall(Key.TRANSFER)
+            kept = self._host.cabinet.memory.get(Key.TRANSFER)
             yield COMPLETE, f"{kept['identifier']} {kept['at']}"
         if transfers.cash_out_asked:
             yield _CASH_OUT_TO_HOST, ""

@@ -75,11 +75,11 @@ class Reader:
     def note(self, entry: StoredEntry) -> None:
         """Keep what the meters do not tell: the last bill and ticket, and what lies in the stacker."""
         self._keep_last(entry)
-        story = _story(entry)
+        details = _story(entry)
         if entry.kind == "bill.in":
             self._stacker_bills += 1
-            self._stacker_cents += int(story["amount_cents"])
-        elif entry.kind == "fault.raised" and story.get("code") == _STACKER_REMOVED:
+            self._stacker_cents += int(details["amount_cents"])
+        elif entry.kind == "fault.raised" and details.get("code") == _STACKER_REMOVED:
             self._stacker_bills = self._stacker_cents = 0
 
     def _keep_last(self, entry: StoredEntry) -> None:
@@ -119,7 +119,7 @@ class Reader:
 
     def _handpay(self) -> HandpayFacts | None:
         """The money owed by hand, until this host has read of it."""
-        owed = self._host.cabinet.recall(Key.HANDPAY)
+        owed = self._host.cabinet.memory.get(Key.HANDPAY)
         if owed is None or owed["id"] == self._host.notes.get(READ_HANDPAY):
             return None
         return HandpayFacts(owed["id"], owed["kind"], owed["amount_cents"])

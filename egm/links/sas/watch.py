@@ -41,7 +41,7 @@ class LinkWatch:
         cabinet = self._host.cabinet
         key = f"{_KNOWN_KEY}{self._host.name}"
         if cabinet.profile.host.starts_machine and cabinet.journal.state(key) is None:
-            cabinet.record("host.start_awaited", state={key: True}, story={"host": self._host.name})
+            cabinet.record("host.start_awaited", state={key: True}, details={"host": self._host.name})
             self._host.handle(EventType.DISABLED, source=self._host.source, reason="host")
 
     def changed(self, *, up: bool) -> None:
@@ -72,7 +72,7 @@ class LinkWatch:
             kind,
             counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
             state={f"{_KEY}{self._host.name}": cabinet.times.now().isoformat() if silent else None},
-            story={"host": self._host.name},
+            details={"host": self._host.name},
         )
 
     def _since(self) -> datetime | None:

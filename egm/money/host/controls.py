@@ -32,7 +32,9 @@ def record_control(cabinet: Cabinet, event: Event) -> None:
     key = f"{_PREFIX}{name}:{source}"
     if cabinet.journal.state(key) == value:
         return
-    cabinet.record("host.control", state={key: value}, story={"source": source, "name": name, "value": value})
+    cabinet.record(
+        "host.control", state={key: value}, details={"source": source, "name": name, "value": value}
+    )
 
 
 def requests(cabinet: Cabinet, control: Control, of: str = "") -> list[Any]:

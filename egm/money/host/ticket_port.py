@@ -20,7 +20,7 @@ from egm.money.pay_out import ticket_of
 from egm.money.tickets.model import Ticket, mask
 from egm.money.tickets.numbers import is_system
 from egm.money.tickets.redemption import Reason
-from meters.recall import story
+from meters.recall import details
 
 Handle: TypeAlias = Callable[[Event], None]
 
@@ -169,7 +169,7 @@ class HostTickets:
         """Where the ticket last put in is."""
         if (digits := self.offered) is not None:
             return Redeemed(Redeeming.WAITING, 0, digits)
-        kept = self._cabinet.recall(Key.HOST_TICKET)
+        kept = self._cabinet.memory.get(Key.HOST_TICKET)
         if kept is None:
             return Redeemed(Redeeming.NO_TICKET)
         desk = self._cabinet.desk
@@ -185,7 +185,7 @@ class HostTickets:
     @property
     def untold(self) -> bool:
         """Whether a ticket has come to its end and the host has not read that yet."""
-        kept = self._cabinet.recall(Key.HOST_TICKET)
+        kept = self._cabinet.memory.get(Key.HOST_TICKET)
         return kept is not None and not kept["told"] and Redeeming(kept["status"]) in _FINAL
 
     def told(self) -> None:
@@ -214,7 +214,7 @@ class HostTickets:
     def _pool(self, pay_out_id: str) -> int:
         """The pool of the credit a ticket was printed from."""
         entry = self._cabinet.journal.get(f"{pay_out_id}.printed")
-        return 0 if entry is None else int(story(entry).get("pool", 0))
+        return 0 if entry is None else int(details(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
         """The host has acknowledged the oldest unread ticket. Durable; of any other, nothing changes."""
@@ -235,4 +235,4 @@ class HostTickets:
         terms = self._cabinet.terms.changed(changes, outranked=outranked)
         if terms != self._cabinet.terms:
             kept = terms.to_json()
-            self._cabinet.record("options.changed", state={Key.TICKET_TERMS: kept}, story={"tickets": kept})
+            self._cabinet.record("options.changed", state={Key.TICKET_TERMS: kept}, details={"tickets": kept})

@@ -39,7 +39,7 @@ def lock_is_asked(cabinet: Cabinet, _: Event) -> bool:
 
 def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
     """Cash-outs are offered to the host first, it is there, and it has not just let this one pass."""
-    terms = cabinet.recall(Key.HOST_CASH_OUT)
+    terms = cabinet.memory.get(Key.HOST_CASH_OUT)
     return (
         cabinet.host.transfers
         and cabinet.host.online
@@ -52,7 +52,7 @@ def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
 
 def restricted_has_expired(cabinet: Cabinet, _: Event) -> bool:
     """There is restricted credit, and its last day is over by a clock that is believed."""
-    terms = cabinet.recall(Key.RESTRICTED)
+    terms = cabinet.memory.get(Key.RESTRICTED)
     if (
         not cabinet.times.is_believed
         or terms is None
@@ -130,7 +130,7 @@ def _move(cabinet: Cabinet, order: Order, cents: Mapping[CreditKind, int]) -> No
     """One transaction: the value, the result, and what the host may read of both."""
     status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
     moved = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
-    count = int(cabinet.recall(Key.TRANSFERS) or 0) + 1
+    count = int(cabinet.memory.get(Key.TRANSFERS) or 0) + 1
     result = {**_result(cabinet, order, status, cents), "position": (count - 1) % HISTORY + 1}
     state: dict[str, Any] = {Key.TRANSFERS: count, Key.TRANSFER: result}
     if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved:
@@ -146,7 +146,7 @@ def _move(cabinet: Cabinet, order: Order, cents: Mapping[CreditKind, int]) -> No
         phase=Phase.RESERVE if by_hand else Phase.POST,
         transfers=tuple(_flow(cabinet, order.kind, kind, part) for kind, part in moved.items()),
         state=state,
-        story=result,
+        details=result,
     )
     if moved:
         total_cents = sum(moved.values())
@@ -172,7 +172,7 @@ def note_failure(cabinet: Cabinet, order: Order, status: TransferStatus, *, told
     """Record an order that moves nothing; ``told`` where its host has the answer already."""
     result = _result(cabinet, order, status, dict.fromkeys(order.cents, 0))
     kept = {**result, "position": 0, "told": told}
-    cabinet.record("aft.failed", state={Key.TRANSFER: kept}, story=result)
+    cabinet.record("aft.failed", state={Key.TRANSFER: kept}, details=result)
 
 
 def _result(
@@ -224,7 +224,7 @@ def end_lock(cabinet: Cabinet, _: Event) -> None:
 def _let_pass(cabinet: Cabinet, lock: Lock) -> None:
     """What a host has not taken of a cash-out offered to it is paid another way, or may not be."""
     if lock.is_offer and cabinet.credit_cents:
-        hard = bool(cabinet.recall(Key.HOST_CASH_OUT)["hard"])
+        hard = bool(cabinet.memory.get(Key.HOST_CASH_OUT)["hard"])
         cabinet.host.cash_out_passed = not hard
         cabinet.host.not_taken_cents = cabinet.credit_cents if hard else None
         cabinet.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None

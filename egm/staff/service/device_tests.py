@@ -46,20 +46,20 @@ def device_is_free(cabinet: Cabinet, event: Event) -> bool:
     values = event.data
     match values.get("test"):
         case "print":
-            return cabinet.printer is not None and cabinet.recall(Key.PRINT) is None
+            return cabinet.printer is not None and cabinet.memory.get(Key.PRINT) is None
         case "pay":
             coins = values.get("coins")
             return (
                 cabinet.hopper is not None
-                and cabinet.recall(Key.HOPPER) is None
-                and cabinet.recall(Key.PAY_OUT) is None
+                and cabinet.memory.get(Key.HOPPER) is None
+                and cabinet.memory.get(Key.PAY_OUT) is None
                 and not _HOPPER_DOORS.isdisjoint(cabinet.doors_open)
                 and isinstance(coins, int)
                 and 1 <= coins <= cabinet.profile.staff.test_coins_max
             )
         case "take":
             asked = cabinet.redemption is not None or cabinet.host.inquiry is not None
-            return cabinet.acceptor is not None and cabinet.recall(Key.PAPER) is None and not asked
+            return cabinet.acceptor is not None and cabinet.memory.get(Key.PAPER) is None and not asked
         case "light":
             return True
         case _:
@@ -73,13 +73,13 @@ def acceptor_is_tested(cabinet: Cabinet, _: Event) -> bool:
 
 def ticket_is_a_test(cabinet: Cabinet, _: Event) -> bool:
     """The ticket being printed is a test ticket."""
-    printing = cabinet.recall(Key.PRINT)
+    printing = cabinet.memory.get(Key.PRINT)
     return printing is not None and is_test(printing["id"])
 
 
 def payout_is_a_test(cabinet: Cabinet, _: Event) -> bool:
     """The coins being paid are a test's."""
-    paying = cabinet.recall(Key.HOPPER)
+    paying = cabinet.memory.get(Key.HOPPER)
     return paying is not None and is_test(paying["payout_id"])
 
 
@@ -93,7 +93,7 @@ def start_test(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "test.started",
         transaction_id=test_id,
-        story={"device": values["device"], "test": test, "person": values["person"], **told},
+        details={"device": values["device"], "test": test, "person": values["person"], **told},
     )
     try:
         if test == "print" and cabinet.printer is not None:
@@ -127,26 +127,26 @@ def record_test_paper(cabinet: Cabinet, event: Event) -> None:
 
 def record_test_ticket(cabinet: Cabinet, _: Event) -> None:
     """The test ticket is printed to its bar code."""
-    printing = cabinet.recall(Key.PRINT)
+    printing = cabinet.memory.get(Key.PRINT)
     cabinet.record(
         "test.printed",
         state={Key.PRINT: {**printing, "state": "barcode_done"}},
-        story={"id": printing["id"]},
+        details={"id": printing["id"]},
     )
 
 
 def record_test_ticket_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.recall(Key.PRINT), str(event.data.get("why", ""))
-    cabinet.record("test.failed", state={Key.PRINT: None}, story={"id": printing["id"], "why": why})
+    printing, why = cabinet.memory.get(Key.PRINT), str(event.data.get("why", ""))
+    cabinet.record("test.failed", state={Key.PRINT: None}, details={"id": printing["id"], "why": why})
 
 
 def record_test_coins(cabinet: Cabinet, event: Event) -> None:
     """The hopper has counted out so many; whoever tests puts them back."""
-    paying, paid = cabinet.recall(Key.HOPPER), int(event.data["paid_coins"])
+    paying, paid = cabinet.memory.get(Key.HOPPER), int(event.data["paid_coins"])
     cabinet.record(
         "test.coins",
         state={Key.HOPPER: None},
-        story={"id": paying["payout_id"], "ordered_coins": paying["coins"], "paid_coins": paid},
+        details={"id": paying["payout_id"], "ordered_coins": paying["coins"], "paid_coins": paid},
     )
     cabinet.notice = Notice(code="test_coins", values={"paid": paid, "ordered": int(paying["coins"])})

@@ -59,9 +59,9 @@ def _key_act(cabinet: Cabinet) -> Permission:
     """What the attendant's key would do now: the rows of the table, as a permission."""
     if cabinet.is_tilted:
         return Permission.CLEAR_TILTS
-    if cabinet.recall(Key.HANDPAY) is not None or cabinet.recall(Key.AWAITING) is not None:
+    if cabinet.memory.get(Key.HANDPAY) is not None or cabinet.memory.get(Key.AWAITING) is not None:
         return Permission.PAY_BY_HAND
-    if cabinet.recall(Key.OUT_OF_SERVICE) is not None:
+    if cabinet.memory.get(Key.OUT_OF_SERVICE) is not None:
         return Permission.RESTART
     return Permission.ANSWER_CALLS
 
@@ -100,7 +100,7 @@ def _open(cabinet: Cabinet, place: SignIn, by: str) -> None:
     cabinet.record(
         "menu.asked",
         state={Key.MENU: {"since": cabinet.clock.now().isoformat(), "person": None}},
-        story={"by": by},
+        details={"by": by},
     )
     cabinet.service.open(place)
     cabinet.service.menu, cabinet.service.keyed = "operator", by != "screen"
@@ -116,7 +116,7 @@ def _note_entry(cabinet: Cabinet, person: Person, menu: str) -> None:
     cabinet.record(
         "menu.entered",
         state={Key.MENU: {"since": cabinet.clock.now().isoformat(), "person": person.id}},
-        story={"menu": menu, "person": person.id, "role": person.role.value},
+        details={"menu": menu, "person": person.id, "role": person.role.value},
     )
 
 
@@ -137,14 +137,14 @@ def _typed(value: object) -> str:
 
 def close_menu(cabinet: Cabinet, event: Event) -> None:
     """Sign out: the key is turned back, nobody has touched the menu for long, or whoever it was is done."""
-    kept = cabinet.recall(Key.MENU)
+    kept = cabinet.memory.get(Key.MENU)
     desk = cabinet.service
     if kept is not None:
         signed_in = kept["person"] is not None
         cabinet.record(
             "menu.left" if signed_in else "menu.given_up",
             state={Key.MENU: None},
-            story={
+            details={
                 "why": str(event.data.get("why", "restart")),
                 **({"menu": desk.menu, "person": kept["person"]} if signed_in else {}),
             },

@@ -144,7 +144,7 @@ class Log:
 
 
 def _entry(entry: StoredEntry) -> Row:
-    told = recall.story(entry)
+    told = recall.details(entry)
     cents = told.get("amount_cents")
     known = significance(entry)
     return Row(
@@ -191,7 +191,7 @@ class Listing:
 def _software(cabinet: Cabinet) -> tuple[Table, ...]:
     """What runs here, down to each game's digest and what each device says it is (J-12, A-19)."""
     profile, bench = cabinet.profile, cabinet.service.bench
-    installed = cabinet.recall(Key.SOFTWARE)
+    installed = cabinet.memory.get(Key.SOFTWARE)
     signed = (
         (("software.signed", say("service.software.unsigned")),)
         if installed is None
@@ -263,7 +263,7 @@ def _memory(cabinet: Cabinet) -> tuple[Table, ...]:
     """How the memory is, and how it is cleared: never from here, nor without two persons (A-20, A-21)."""
     journal = cabinet.journal
     mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
-    cleared = recall.story(next(journal.entries("machine.genesis", limit=1))).get("cleared")
+    cleared = recall.details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
     origin = (
         plain("-") if not isinstance(cleared, dict) else plain(f"{cleared['person']}: {cleared['reason']}")
     )
@@ -284,7 +284,7 @@ def _memory(cabinet: Cabinet) -> tuple[Table, ...]:
 
 
 def _story(entry: StoredEntry) -> dict[str, Any]:
-    return dict(recall.story(entry))
+    return dict(recall.details(entry))
 
 
 ENTRIES: Final = (

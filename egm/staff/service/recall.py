@@ -29,7 +29,7 @@ from egm.staff.service.words import (
     say,
 )
 from meters import recall
-from meters.recall import Play, story
+from meters.recall import Play, details
 from paytables import Choice, Game, PaytableError, ReplayDraw, Wager
 
 #: Plays listed: the newest, however many more the journal holds.
@@ -104,7 +104,7 @@ class PlayDetail:
         return Stay()
 
     def _replay(self) -> Replay:
-        shown, start = self.steps[self.at], story(self.play.start)
+        shown, start = self.steps[self.at], details(self.play.start)
         outcome = self.play.outcome
         win_credits = None if self.play.end is None or outcome is None else int(outcome["win_credits"])
         return Replay(
@@ -135,7 +135,7 @@ def _line(cabinet: Cabinet, play: Play) -> Row:
     return Row(
         cells=(
             moment(play.start.time_utc.isoformat()),
-            _title(cabinet, story(play.start)["game"]),
+            _title(cabinet, details(play.start)["game"]),
             money(play.bet_cents),
             plain("") if play.win_cents is None else money(play.win_cents),
             say(f"service.recall.{_state(play)}"),
@@ -166,7 +166,7 @@ def _definition(cabinet: Cabinet, named: Mapping[str, Any]) -> Game | None:
 
 def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
     """Everything of a play in figures (E-01, E-04)."""
-    start = story(play.start)
+    start = details(play.start)
     game = _definition(cabinet, start["game"])
     before = play.credit_before_cents or 0
     paid = play.win_cents or 0
@@ -184,7 +184,7 @@ def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
         for source, cents in play.added_cents.items()
     ]
     choices = [
-        (say("service.recall.choice", number=n), coded("decide", str(story(step)["choice"])))
+        (say("service.recall.choice", number=n), coded("decide", str(details(step)["choice"])))
         for n, step in _numbered(play)
     ]
     rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
@@ -208,10 +208,10 @@ def _numbered(play: Play) -> list[tuple[int, Any]]:
 
 def _steps(cabinet: Cabinet, play: Play) -> tuple[Shown, ...]:
     """Take the play's steps again from its records. Where that is not possible, what was recorded."""
-    start = story(play.start)
+    start = details(play.start)
     taken = [
         *start["steps"],
-        *({"choice": s["choice"], "draws": s["draws"]} for s in map(story, play.steps)),
+        *({"choice": s["choice"], "draws": s["draws"]} for s in map(details, play.steps)),
     ]
     shown: list[Shown] = []
     try:

@@ -94,7 +94,7 @@ def read_staff(cabinet: Cabinet) -> None:
     """
     take_over_wrong_pins(cabinet)
     here = cabinet.staff
-    recorded = Recorded.of(cabinet.recall(Key.STAFF))
+    recorded = Recorded.of(cabinet.memory.get(Key.STAFF))
     if here.path is not None:
         try:
             cabinet.staff, refused = load_recorded(here.path, here.spare, recorded)
@@ -114,7 +114,7 @@ def read_staff(cabinet: Cabinet) -> None:
             f"staff.{change.what}",
             transaction_id=f"staff-{change.number}-{change.digest[:16]}",
             state={Key.STAFF: Recorded(change.number, change.digest).to_json()},
-            story={
+            details={
                 "person": change.by,
                 "whom": change.person,
                 "role": change.role,

@@ -50,13 +50,13 @@ def prove(cabinet: Cabinet, number: str, pin: str) -> Person | str:
     person = cabinet.staff.proves(number, pin)
     if person is not None:
         if kept["wrong"]:
-            cabinet.record("sign_in.tries_forgotten", state={key: None}, story={"person": number})
+            cabinet.record("sign_in.tries_forgotten", state={key: None}, details={"person": number})
         return person
     rules = cabinet.profile.staff
     wrong = (0 if kept["locked_seconds"] else int(kept["wrong"])) + 1
     seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
-    story = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
-    _count(cabinet, "sign_in.locked" if seconds else "sign_in.refused", key, wrong, seconds, story)
+    details = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
+    _count(cabinet, "sign_in.locked" if seconds else "sign_in.refused", key, wrong, seconds, details)
     return "locked" if seconds else "wrong_pin"
 
 
@@ -66,11 +66,11 @@ def _kept(cabinet: Cabinet, key: str) -> dict[str, int]:
     return kept if kept and "locked_seconds" in kept else {"wrong": 0, "locked_seconds": 0}
 
 
-def _count(cabinet: Cabinet, kind: str, key: str, wrong: int, seconds: int, story: dict[str, Any]) -> None:
+def _count(cabinet: Cabinet, kind: str, key: str, wrong: int, seconds: int, details: dict[str, Any]) -> None:
     cabinet.service.locked_since_ns[key] = cabinet.clock.monotonic_ns()
-    counts = {"sign_in_refused": 1} if story["why"] == "wrong" else {}
+    counts = {"sign_in_refused": 1} if details["why"] == "wrong" else {}
     state = {key: {"wrong": wrong, "locked_seconds": seconds}}
-    cabinet.record(kind, counts=counts, state=state, story=story)
+    cabinet.record(kind, counts=counts, state=state, details=details)
 
 
 def take_over_wrong_pins(cabinet: Cabinet) -> None:
@@ -85,7 +85,7 @@ def take_over_wrong_pins(cabinet: Cabinet) -> None:
                     "sign_in.refused",
                     transaction_id=f"wrong-pin-{one.id}",
                     counts={"sign_in_refused": 1},
-                    story={"person": one.number, "why": "terminal", "at": one.at},
+                    details={"person": one.number, "why": "terminal", "at": one.at},
                 )
             noted[:] = [one for one in noted if one.locks]
     except OSError:  # somebody is typing at one, or it cannot be read: the next time

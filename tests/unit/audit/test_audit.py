@@ -54,7 +54,7 @@ def conversation(journal, game, number, chance):
         seen = len(draw.records)
         ended = {"outcome": None if outcome is None else outcome.to_json()}
         first = kind == "game.start"
-        story = (
+        details = (
             record | {"steps": [{"choice": None, "draws": draws}]}
             if first
             else {"choice": choice, "draws": draws}
@@ -67,7 +67,7 @@ def conversation(journal, game, number, chance):
                 dims=dims if first else {},
                 counts={"games_played": 1} if first else {},
                 state={"game": {"play_id": play_id}} if first else {},
-                record={"play_id": play_id, **story, **ended},
+                record={"play_id": play_id, **details, **ended},
             )
         )
         kind, taken = "game.choice", taken + 1

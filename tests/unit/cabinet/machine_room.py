@@ -344,7 +344,7 @@ class Room:
         self.engine.handle(EventType.PLAY)
 
     def shown(self) -> None:
-        game = self.cabinet.recall(Key.GAME)
+        game = self.cabinet.memory.get(Key.GAME)
         self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
 
     def cut_power_after(self, entries: int) -> None:

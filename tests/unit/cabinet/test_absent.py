@@ -38,7 +38,7 @@ def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
     room.offer(2000)
     without = again(room, tmp_path, acceptor=False)
     assert (without.state, list(without.journal.pending())) == (State.TILT, [])
-    assert without.cabinet.recall(Key.PAPER) is None
+    assert without.cabinet.memory.get(Key.PAPER) is None
     rule(without, 2000)
     assert (without.state, without.journal.balance_cents("out:handpay_disputed")) == (State.IDLE, 2000)
     assert again(without, tmp_path, acceptor=False).state is State.IDLE
@@ -61,7 +61,7 @@ def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):
     room.ledger.vended()
     without = again(room, tmp_path, acceptor=False)
     assert (without.state, without.credit_cents) == (State.IDLE, 2000)
-    assert without.cabinet.recall(Key.PAPER) is None
+    assert without.cabinet.memory.get(Key.PAPER) is None
 
 
 @pytest.mark.requirement("F-13")

@@ -60,7 +60,7 @@ def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(room, tmp_path):
         tickets.append(room.cash_out_ticket())
     come_to(room, 40)
     room.offer_ticket(tickets[0])
-    place = number_of(room.cabinet.recall(Key.PAPER)["id"])
+    place = number_of(room.cabinet.memory.get(Key.PAPER)["id"])
     room.ledger.vended()
     room.ledger.vend_confirmed()
     again = cleared(room, tmp_path)

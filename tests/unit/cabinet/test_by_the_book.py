@@ -163,7 +163,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     fill_in(room, "machine_check", **ONE, remark="seal whole")
     (check,) = register(room, "checks")
     assert (check["game"], check["books"], check["persons"]) == ("right", "right", ["2"])
-    assert check["handpay"] == room.cabinet.recall(Key.HANDPAY)["id"]
+    assert check["handpay"] == room.cabinet.memory.get(Key.HANDPAY)["id"]
     assert check["play_id"] == room.records("game.start")[0]["play_id"]
     (told,) = room.records("machine.checked")
     assert told["meters"]["coin_in"] == room.journal.meters().values["coin_in"]
@@ -269,7 +269,7 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
 def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_path, cut):
     room.insert(2000)
     room.engine.handle(EventType.CASH_OUT)
-    handpay_id = room.cabinet.recall(Key.HANDPAY)["id"]
+    handpay_id = room.cabinet.memory.get(Key.HANDPAY)["id"]
     if cut:  # the power goes between giving the hand-pay up and posting the orphan
         append = room.journal.append
 
@@ -284,7 +284,7 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
         room.journal.append = append
         assert room.journal.balance_cents("house:orphan") == 0
         if cut != "cut":  # an older journal said source and amount
-            kept = room.cabinet.recall(Key.UNCLAIMED)
+            kept = room.cabinet.memory.get(Key.UNCLAIMED)
             flows = [[source, cents] for source, _, cents in kept["flows"]]
             room.cabinet.record("test.older", state={Key.UNCLAIMED: {**kept, "flows": flows}})
         room = again(room, tmp_path)
@@ -407,7 +407,7 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
         good, room.cabinet.chance = room.cabinet.chance, broken()
         room.engine.handle(EventType.CHOOSE, value=question.options[0])
         assert room.state is State.PLAYING
-        assert room.cabinet.recall(Key.OUT_OF_SERVICE)["cause"] == "chance"
+        assert room.cabinet.memory.get(Key.OUT_OF_SERVICE)["cause"] == "chance"
         if mended:
             room.restarts.append(good)
             room.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -87,7 +87,7 @@ def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
 @pytest.mark.requirement("A-05", "F-09")
 def test_a_jackpot_that_waits_for_the_attendant_waits_on_and_is_paid(tmp_path):
     room = won_by_hand(tmp_path)
-    handpay = room.cabinet.recall(Key.HANDPAY)
+    handpay = room.cabinet.memory.get(Key.HANDPAY)
     room.close()
     assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
     room = again(room, tmp_path)
@@ -118,7 +118,7 @@ def won_by_hand(folder: Path) -> Room:
 @pytest.mark.requirement("A-05")
 def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
     room = won_by_hand(tmp_path)
-    cents = room.cabinet.recall(Key.HANDPAY)["amount_cents"]
+    cents = room.cabinet.memory.get(Key.HANDPAY)["amount_cents"]
     room = again(room, tmp_path, handpay_1=paid(cents))
     assert room.state is State.IDLE
     assert room.journal.meters().values["att_jackpot"] == cents
@@ -247,7 +247,7 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
         assert room.journal.balance_cents("out:voucher:cashable") == 2000
     else:
         assert room.store.get(number).state is TicketState.VOID
-        assert room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 2000
+        assert room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 2000
     assert wrong(room) == []
     room.close()
 
@@ -317,10 +317,10 @@ def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_jour
 @pytest.mark.requirement("A-05", "G-09")
 def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
     room = coins_under_way(tmp_path)
-    cents = room.cabinet.recall(Key.PAY_OUT)["amount_cents"]
+    cents = room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]
     room = again(room, tmp_path)
     assert room.state is State.PAYING
-    assert room.cabinet.recall(Key.PAY_OUT)["amount_cents"] == cents
+    assert room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"] == cents
     room.close()
     clear_it(tmp_path, payout_1=paid(cents - 200))
     room = Room(tmp_path, devices=SOLD).boot()
@@ -334,7 +334,7 @@ def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
 def coins_under_way(folder: Path) -> Room:
     room = Room(folder, devices=("hopper",)).boot().insert(1000)
     room.engine.handle(EventType.CASH_OUT)
-    assert room.cabinet.recall(Key.PAY_OUT)["way"] == "coins"
+    assert room.cabinet.memory.get(Key.PAY_OUT)["way"] == "coins"
     return room
 
 
@@ -394,7 +394,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     room = hosted(tmp_path).boot()
     assert order(room, "T-1", restricted=900) is TransferStatus.FULL
     assert order(room, "T-2", nonrestricted=700) is TransferStatus.FULL
-    terms = room.cabinet.recall(Key.RESTRICTED)
+    terms = room.cabinet.memory.get(Key.RESTRICTED)
     assert terms is not None
     room.close()
     (told,) = [each for each in look(tmp_path).proposals if each.id == "credit:1:nonrestricted"]
@@ -402,7 +402,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     assert told.proposed.says == {}
     room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=paid(700))
     assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
-    assert room.cabinet.recall(Key.RESTRICTED) == terms
+    assert room.cabinet.memory.get(Key.RESTRICTED) == terms
     room.close()
 
 
@@ -410,13 +410,13 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
 def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     room = hosted(tmp_path).boot()
     assert order(room, "T-1", restricted=900) is TransferStatus.FULL
-    terms = room.cabinet.recall(Key.RESTRICTED)
+    terms = room.cabinet.memory.get(Key.RESTRICTED)
     room.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
         decided(look(tmp_path), credit_1_restricted=paid(900))
     room = again(room, tmp_path, make=lambda: hosted(tmp_path))
     assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
-    assert room.cabinet.recall(Key.RESTRICTED) == terms
+    assert room.cabinet.memory.get(Key.RESTRICTED) == terms
     room.close()
 
 

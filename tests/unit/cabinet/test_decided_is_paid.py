@@ -82,7 +82,7 @@ def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_pa
         again.engine.handle(EventType.DOOR_CLOSED, door="main")
     if again.state is State.PLAYING:
         again.shown()
-    assert again.cabinet.recall(Key.GAME) is None
+    assert again.cabinet.memory.get(Key.GAME) is None
     assert again.credit_cents == (10000 - STAKE + WIN if written else 10000)
     assert len(again.records("game.end")) == min(written, 1)
     again.close()
@@ -244,7 +244,7 @@ def test_what_is_won_before_a_double_up_is_collected_though_the_generator_fails(
     won_cents = question.display["credits"] * room.cabinet.selection.denomination_cents
     room.cabinet.chance = FailingChance()
     room.engine.handle(EventType.CHOOSE, value="red")
-    assert room.cabinet.recall(Key.OUT_OF_SERVICE)["cause"] == "chance"
+    assert room.cabinet.memory.get(Key.OUT_OF_SERVICE)["cause"] == "chance"
     assert fill_in(room, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
     room.close()
     again = Room(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()

@@ -54,7 +54,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
         "test.printed",
         "ticket.taken",
     ]
-    assert room.cabinet.recall(Key.PRINT) is None
+    assert room.cabinet.memory.get(Key.PRINT) is None
 
 
 def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
@@ -85,7 +85,7 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
     room.ledgers.payouts.ordered(PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0))
     room.ledgers.payouts.finished(payout_id, 2)
     assert room.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
-    assert room.cabinet.recall(Key.HOPPER) is None
+    assert room.cabinet.memory.get(Key.HOPPER) is None
 
 
 @pytest.mark.requirement("J-11")

@@ -201,7 +201,7 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
     if record is not None:  # the driver finds it once more, and with it what was seen before the cut
         assert record.paid_coins == seen
         again.ledgers.payouts.finished(payout_id, record.paid_coins, "another hopper is in its place")
-    assert (again.state, again.cabinet.recall(Key.HANDPAY)) == (State.TILT, None)
+    assert (again.state, again.cabinet.memory.get(Key.HANDPAY)) == (State.TILT, None)
     assert again.journal.balance_cents("out:hopper") == seen * 100
     assert (open_one(again).most_cents, again.credit_cents) == (500 - seen * 100, 0)
 

@@ -59,7 +59,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     meters.tell()
     assert (board._totals[0], board._totals[4]) == (7 + 2, 40 + 20)
     assert len(room.records("hard_meters.fitted")) == 1
-    fitted = room.cabinet.recall(Key.HARD_METERS)
+    fitted = room.cabinet.memory.get(Key.HARD_METERS)
     room.close()
 
     again = Room(tmp_path / "state", profile=place).boot()
@@ -68,7 +68,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     says(board, 8, 0, 0, 0, 60, 0)  # one pulse of the two had been given
     assert meters.tell()
     assert (board._totals[0], board._totals[4]) == (9, 60)
-    assert again.cabinet.recall(Key.HARD_METERS) == fitted
+    assert again.cabinet.memory.get(Key.HARD_METERS) == fitted
     again.close()
 
 
@@ -80,7 +80,7 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     says(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.tell()
     says(board, *board._totals)
-    fitted = room.cabinet.recall(Key.HARD_METERS)
+    fitted = room.cabinet.memory.get(Key.HARD_METERS)
     board = a_board(tmp_path)  # the board is exchanged; its counters are new
     (meters,) = hard_meters(context(room, tmp_path, board))
     says(board, 0, 0, 0, 0, 3, 0)
@@ -89,7 +89,9 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     assert not board._may_pulse  # they stand further apart than play explains: a fault, and no pulse
     menu = Menu(room).sign_in(Role.TECHNICIAN)
     menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
-    assert room.cabinet.recall(Key.HARD_METERS) == fitted  # nobody exchanges counters behind a closed door
+    assert (
+        room.cabinet.memory.get(Key.HARD_METERS) == fitted
+    )  # nobody exchanges counters behind a closed door
     menu.home().touch("leave")
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")

@@ -145,7 +145,7 @@ def test_a_restart_asks_for_the_number_again(make):
 def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_hand(make, alone):
     make().insert(2000).engine.handle(EventType.CASH_OUT)
     room = make(alone)
-    assert (room.state, room.cabinet.recall(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+    assert (room.state, room.cabinet.memory.get(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
 
 
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
@@ -308,7 +308,7 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
     room.offer_ticket(FIRST)
     room.port.authorise(FIRST, RESTRICTED, 500, **terms)
     stacked(room)
-    assert room.cabinet.recall(Key.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
+    assert room.cabinet.memory.get(Key.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
     assert room.cabinet.kind_cents(RESTRICTED) == 500
     room.port.told()
     room.offer_ticket(SECOND)
@@ -425,7 +425,7 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     if lose == "lost":
         room.ledger.lost_track("the acceptor is idle")
     else:
-        room.cabinet.the_desk.redeem_abort(room.cabinet.recall(Key.PAPER)["id"], "released at the cage")
+        room.cabinet.the_desk.redeem_abort(room.cabinet.memory.get(Key.PAPER)["id"], "released at the cage")
         room.ledger.vended()
         room.ledger.vend_confirmed()
     assert (room.port.redeeming.status, room.port.untold) == (Redeeming.PENDING, False)

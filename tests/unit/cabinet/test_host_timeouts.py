@@ -61,7 +61,7 @@ def test_a_number_that_comes_is_waited_for_no_more(tmp_path):
     async def scenario(room):
         room.insert(2000)
         room.engine.handle(EventType.CASH_OUT)
-        pay_out = room.cabinet.recall("pay_out")
+        pay_out = room.cabinet.memory.get("pay_out")
         await asyncio.sleep(9)
         room.engine.handle(EventType.TICKET_NUMBERED, id=pay_out["id"], number=TICKET)
         await asyncio.sleep(60)

@@ -14,7 +14,7 @@ from egm.money.host.transfer_port import HostTransfers
 from egm.money.host.transfers import HISTORY
 from egm.money.pay_out import payout_is_due
 from meters import Transfer
-from meters.recall import log, story
+from meters.recall import details, log
 
 CASHABLE, RESTRICTED, NONRESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED
 IN, OUT, BONUS, JACKPOT = TransferKind.IN, TransferKind.OUT, TransferKind.BONUS, TransferKind.BONUS_JACKPOT
@@ -70,7 +70,7 @@ def test_value_comes_in_by_kind_and_goes_out_again(make):
     room = make()
     assert ask(room, cashable=1000, restricted=200, nonrestricted=30, pool=3) is Status.FULL
     assert kinds(room) == (1000, 200, 30)
-    assert room.cabinet.recall(Key.RESTRICTED) == {"expires": "", "pool": 3}
+    assert room.cabinet.memory.get(Key.RESTRICTED) == {"expires": "", "pool": 3}
     assert ask(room, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
     assert kinds(room) == (0, 0, 0)
     meters = room.journal.meters().values
@@ -241,7 +241,7 @@ def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
     ask(room, cashable=1000, if_locked=True)
     ask(room, "T-2", cashable=300_001)
     ask(room, "T-3", OUT, cashable=400)
-    shown = [story(entry) for entry in log(room.journal, "transfers")]
+    shown = [details(entry) for entry in log(room.journal, "transfers")]
     assert [(line["identifier"], line["status"], line["cents"]["cashable"]) for line in shown] == [
         ("T-3", "full", 400),
         ("T-2", "over_limit", 0),
@@ -281,7 +281,7 @@ def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
     )
     room.shown()
     assert room.port.last.status is Status.OTHER_POOL
-    assert (kinds(room)[1], room.cabinet.recall(Key.RESTRICTED)["pool"]) == (50, 2)
+    assert (kinds(room)[1], room.cabinet.memory.get(Key.RESTRICTED)["pool"]) == (50, 2)
 
 
 def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
@@ -351,7 +351,7 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
     assert room.state is State.PAYING
-    assert room.cabinet.recall(Key.PAY_OUT)["amount_cents"] == 10000
+    assert room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"] == 10000
 
 
 def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
@@ -362,7 +362,7 @@ def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(mak
     assert not room.port.cash_out_asked
     assert room.port.lock(2, 500) is True  # asked again, for longer
     room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+    assert (room.state, room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
@@ -372,7 +372,7 @@ def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(m
     room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
     assert room.state is State.OUT_OF_SERVICE
     room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+    assert (room.state, room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 @pytest.mark.parametrize("locks", [False, True])
@@ -383,7 +383,7 @@ def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
     if locks:
         room.port.lock(2, 500)
     assert ask(room, "T-1", OUT, cashable=1500) is Status.FULL
-    assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
+    assert (room.state, room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
 
 
 def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):

@@ -31,7 +31,7 @@ def intervene(room, reason="bill jam"):
 
 def monitored(room):
     """The monitoring system reads who is at work."""
-    opened = room.cabinet.recall(Key.INTERVENTION)
+    opened = room.cabinet.memory.get(Key.INTERVENTION)
     room.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
 
 

@@ -99,7 +99,7 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
     first, one = made("first", "B-12")
     second, two = made("second", "B-13", serial="TEST-2", number="8")
     menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
-    opened = second.cabinet.recall(Key.INTERVENTION)
+    opened = second.cabinet.memory.get(Key.INTERVENTION)
     second.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
     menu.home().fill("base_out", "B-13", "lock 41", "H. Main", "hinge bent").touch("leave")
     first.close()

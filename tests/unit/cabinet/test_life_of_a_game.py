@@ -152,7 +152,7 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
     room.play()
     room.shown()
     assert room.state is State.HANDPAY
-    assert room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 150000
+    assert room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 150000
     assert room.credit_cents == 10000 - 300
     for wish in (EventType.PLAY, EventType.CASH_OUT):
         room.engine.handle(wish)

@@ -144,9 +144,9 @@ def test_language_and_service(room):
     room.engine.handle(EventType.LANGUAGE, value="tlh")
     assert room.notice == "refused.language_is_offered"
     room.engine.handle(EventType.SERVICE)
-    assert room.cabinet.recall(Key.SERVICE) is True
+    assert room.cabinet.memory.get(Key.SERVICE) is True
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.cabinet.recall(Key.SERVICE) is None
+    assert room.cabinet.memory.get(Key.SERVICE) is None
 
 
 @pytest.mark.requirement("F-07")

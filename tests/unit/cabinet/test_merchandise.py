@@ -68,7 +68,7 @@ def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over
         ("basket", "Panier de pommes"),
         ("cart", "Charrette"),
     ]
-    handpay = room.cabinet.recall(Key.HANDPAY)
+    handpay = room.cabinet.memory.get(Key.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"]) == ("merchandise", 0)
     assert [prize["value_cents"] for prize in handpay["prizes"]] == [4000, 25000]
     room.play()
@@ -104,7 +104,7 @@ def test_no_meter_of_money_moves_for_a_thing(tmp_path):
 
 def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
     room = won(tmp_path, CART_AND_PEARS)
-    handpay = room.cabinet.recall(Key.HANDPAY)
+    handpay = room.cabinet.memory.get(Key.HANDPAY)
     assert (handpay["amount_cents"], [prize["id"] for prize in handpay["prizes"]]) == (20, ["cart"])
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.value"]) == (20, 25000)
@@ -155,7 +155,7 @@ def exchange_and_pay(room: Room) -> None:
 def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_given(tmp_path):
     room = won(tmp_path, CART_AND_PEARS)
     exchange(room)
-    handpay = room.cabinet.recall(Key.HANDPAY)
+    handpay = room.cabinet.memory.get(Key.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
     assert [held.id for held in room.journal.pending()] == [handpay["id"]]
 
@@ -171,7 +171,7 @@ def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_gi
 def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path):
     room = won(tmp_path, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
     exchange(room)
-    assert room.cabinet.recall(Key.HANDPAY)["kind"] == "merchandise"
+    assert room.cabinet.memory.get(Key.HANDPAY)["kind"] == "merchandise"
     assert room.records("handpay.exchanged") == []
     room.close()
 
@@ -215,7 +215,7 @@ def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path,
     room = a_room(tmp_path)
     assert room.state is State.PLAYING
     room.shown()
-    assert len(room.cabinet.recall(Key.HANDPAY)["prizes"]) == 2
+    assert len(room.cabinet.memory.get(Key.HANDPAY)["prizes"]) == 2
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert meters(room)["att_merchandise.count"] == 2
     assert len(room.records("merchandise.won")) == 2
@@ -234,7 +234,7 @@ def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkey
 
     room = a_room(tmp_path)
     assert room.state is State.HANDPAY
-    owed = room.cabinet.recall(Key.HANDPAY)
+    owed = room.cabinet.memory.get(Key.HANDPAY)
     assert [held.id for held in room.journal.pending()] == [owed["id"]]
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
@@ -347,7 +347,7 @@ def _with(transaction: Transaction, more: Transfer) -> Transaction:
 def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, monkeypatch):
     room = won(tmp_path)
     monkeypatch.setattr("egm.play.prizes_in_kind.finish", lambda _: None)
-    older = room.cabinet.recall(Key.HANDPAY)["id"]
+    older = room.cabinet.memory.get(Key.HANDPAY)["id"]
     exchange(room)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.cabinet.record("handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)

@@ -40,7 +40,7 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
     assert room.journal.balance_cents(VOUCHERS) == 2000
     assert room.store.get(number).state is TicketState.ISSUED
     room.printer_says(PrintState.TAKEN)
-    assert room.cabinet.recall(Key.PRINT) is None
+    assert room.cabinet.memory.get(Key.PRINT) is None
     assert room.journal.meters().values["ticket_out.cashable.value"] == 2000
 
 
@@ -64,7 +64,7 @@ def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
     room.printer_says(PrintState.PRINTING)
     room.printer_says(PrintState.FAILED, "jam")
     assert room.state is State.HANDPAY
-    assert room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 2000
+    assert room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 2000
     assert room.store.get(number).state is TicketState.VOID
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.journal.balance_cents(VOUCHERS) == 0
@@ -147,7 +147,7 @@ def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand
     if state is not None:
         room.printer_says(state)
     again = restart(room, tmp_path, devices=())
-    assert (again.state, again.cabinet.recall(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+    assert (again.state, again.cabinet.memory.get(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
     assert again.store.get(number).state is TicketState.VOID
     again.close()
 
@@ -317,8 +317,8 @@ def _pay_coins_and_a_rest(coins):
 def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(coins, tmp_path):
     _pay_coins_and_a_rest(coins)
     assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
-    assert coins.cabinet.recall(Key.HANDPAY)["amount_cents"] == 25
-    assert coins.cabinet.recall(Key.GOES_ON) is None
+    assert coins.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 25
+    assert coins.cabinet.memory.get(Key.GOES_ON) is None
 
 
 @pytest.mark.requirement("F-10", "A-08")
@@ -340,7 +340,7 @@ def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stoppe
         coins.close()
         again = Room(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
     assert (again.state, again.credit_cents) == (State.HANDPAY, 0)
-    assert again.cabinet.recall(Key.HANDPAY)["amount_cents"] == 25
+    assert again.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 25
     again.close()
 
 
@@ -430,7 +430,7 @@ def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
     assert len(again.hands.payouts) == (0 if ordered else 1)  # an ordered payout is the driver's to resolve
     if not ordered:
         _order(again)
-    again.ledgers.payouts.finished(again.cabinet.recall(Key.PAY_OUT)["id"], 5)
+    again.ledgers.payouts.finished(again.cabinet.memory.get(Key.PAY_OUT)["id"], 5)
     assert (again.state, again.credit_cents) == (State.IDLE, 0)
     again.close()
 
@@ -443,7 +443,7 @@ def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
     coins.ledgers.payouts.finished(payout_id, 2)
     assert coins.state is State.HANDPAY
     assert coins.journal.balance_cents("out:hopper") == 200
-    assert coins.cabinet.recall(Key.HANDPAY)["amount_cents"] == 300
+    assert coins.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 300
 
 
 @pytest.mark.requirement("A-08", "F-13", "G-08")
@@ -462,7 +462,7 @@ def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, pai
     open_payout = again.ledgers.payouts.pending()
     if open_payout is not None:  # the driver has not been heard, and says it again
         again.ledgers.payouts.finished(open_payout.payout_id, paid)
-    by_hand = again.cabinet.recall(Key.HANDPAY) or {"amount_cents": 0}
+    by_hand = again.cabinet.memory.get(Key.HANDPAY) or {"amount_cents": 0}
     left_cents = min(paid * 100, 500)
     assert again.journal.balance_cents("out:hopper") == left_cents
     assert again.journal.balance_cents("stock:hopper") == -paid * 100

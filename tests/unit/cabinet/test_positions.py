@@ -97,7 +97,7 @@ def test_two_positions_play_at_once_each_with_its_own_credits_and_game(machine):
     first.play()
     second.play()
     assert (first.state, second.state) == (State.PLAYING, State.PLAYING)
-    assert first.cabinet.recall(Key.GAME) != second.cabinet.recall(Key.GAME)
+    assert first.cabinet.memory.get(Key.GAME) != second.cabinet.memory.get(Key.GAME)
     second.shown()
     assert (first.state, second.state) == (State.PLAYING, State.IDLE)
     first.shown()
@@ -140,12 +140,12 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
     first.insert(2000)
     second.insert(500)
     second.play()
-    game = second.cabinet.recall(Key.GAME)
+    game = second.cabinet.memory.get(Key.GAME)
     first.engine.handle(EventType.CASH_OUT)
     number = first.hands.jobs[-1].barcode
     first, second = machine()
     assert (first.state, second.state) == (State.PAYING, State.PLAYING)
-    assert second.cabinet.recall(Key.GAME) == game
+    assert second.cabinet.memory.get(Key.GAME) == game
     assert second.hands.told[-1].resumed
     assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
@@ -238,7 +238,7 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
         if rooms[at].state is State.PAYING:
             rooms[at].engine.handle(EventType.TICKET_FAILED, why="no paper")
         if rooms[at].state is State.HANDPAY:
-            taken_out[at] += rooms[at].cabinet.recall(Key.HANDPAY)["amount_cents"]
+            taken_out[at] += rooms[at].cabinet.memory.get(Key.HANDPAY)["amount_cents"]
             rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     def door(at: int) -> None:

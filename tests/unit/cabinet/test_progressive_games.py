@@ -151,7 +151,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     before = machine.credit_cents
     one_game(machine)
     assert machine.state is State.HANDPAY
-    assert machine.cabinet.recall(Key.HANDPAY)["kind"] == "progressive"
+    assert machine.cabinet.memory.get(Key.HANDPAY)["kind"] == "progressive"
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.credit_cents == before - 50
     values = machine.journal.meters().values
@@ -287,7 +287,7 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
     machine = awaiting(tmp_path)
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.HANDPAY
-    assert machine.cabinet.recall(Key.HANDPAY)["amount_cents"] == 1700 + 100
+    assert machine.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 1700 + 100
     assert machine.records("progressive.unanswered")[0]["amount_cents"] == 1700
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.IDLE

@@ -75,7 +75,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     while room.cabinet.conversation.decision is not None:
         answers.append(room.cabinet.conversation.decision.options[-1])
         room.engine.handle(EventType.CHOOSE, value=answers[-1])
-    play_id = room.cabinet.recall(Key.GAME)["play_id"]
+    play_id = room.cabinet.memory.get(Key.GAME)["play_id"]
     outcome = room.hands.told[-1].display
     room.shown()
     assert answers

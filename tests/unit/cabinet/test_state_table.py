@@ -181,7 +181,7 @@ def _start_ticket(room: Room) -> None:
 
 def _start_coins(room: Room) -> None:
     """Coins on their way, the same."""
-    if room.cabinet.recall(Key.PAY_OUT) is not None:
+    if room.cabinet.memory.get(Key.PAY_OUT) is not None:
         room.engine.handle(EventType.TICKET_FAILED, why="test")
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.state = State.PAYING
@@ -190,7 +190,7 @@ def _start_coins(room: Room) -> None:
 
 def _await_number(room: Room) -> None:
     """A cash-out that waits for a host's number, whatever the machine does meanwhile."""
-    if room.cabinet.recall(Key.PAY_OUT) is not None:
+    if room.cabinet.memory.get(Key.PAY_OUT) is not None:
         room.engine.handle(EventType.TICKET_FAILED, why="test")
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.state = State.PAYING
@@ -213,7 +213,7 @@ def _reserve(room: Room, pay_out_id: str, target: str, more: dict) -> None:
 def _particulars(room: Room, state: State, event: EventType) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
-        return {"value": room.cabinet.recall(Key.GAME)["play_id"]}
+        return {"value": room.cabinet.memory.get(Key.GAME)["play_id"]}
     if event is EventType.ANSWER and state is State.SERVICE_MENU:
         page = room.cabinet.service.page(room.cabinet)
         return {"value": "back", "options": {"page": page.id}}

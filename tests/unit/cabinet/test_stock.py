@@ -87,7 +87,7 @@ def test_what_a_collection_brought_is_counted_and_held_against_the_meters(room):
         ("bill_box", 2000, 1500, -500),
         ("bill_box", 500, 500, 0),
     ]
-    assert room.cabinet.recall(Key.COLLECTED)["counted"] == ["bill_box"]
+    assert room.cabinet.memory.get(Key.COLLECTED)["counted"] == ["bill_box"]
     assert room.credit_cents == 2000 + 400 + 500 + 200
 
 

@@ -123,7 +123,7 @@ def test_nothing_else_becomes_a_ticket(tmp_path, place):
     else:
         room = waiting(tmp_path)
         room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
-        handpay = room.cabinet.recall(Key.HANDPAY)
+        handpay = room.cabinet.memory.get(Key.HANDPAY)
         more = {"kind": "jackpot"} if place == "a jackpot" else {"form": {"method": "cash", "persons": []}}
         room.cabinet.record("planted", state={Key.HANDPAY: {**handpay, **more}})
     room.engine.handle(EventType.CASH_OUT)

@@ -23,8 +23,8 @@ class Toy:
     def derived_state(self) -> State:
         return self.memory
 
-    def log(self, kind, story) -> None:
-        self.done.append(f"{kind} {story['event']} {story['reason']}")
+    def log(self, kind, details) -> None:
+        self.done.append(f"{kind} {details['event']} {details['reason']}")
 
 
 def never(_toy, _event):

@@ -87,8 +87,8 @@ def play(journal):
     journal.check()
     play_id = journal.fresh_id("play")
     wager = Transfer(CREDIT, "house:wager", 1)
-    story = {"play_id": play_id, "steps": [{"draws": [[24, 3, "reel"]]}]}
-    journal.append(Transaction(id=f"{play_id}.start", kind="game.start", transfers=(wager,), record=story))
+    details = {"play_id": play_id, "steps": [{"draws": [[24, 3, "reel"]]}]}
+    journal.append(Transaction(id=f"{play_id}.start", kind="game.start", transfers=(wager,), record=details))
     journal.append(Transaction(id=f"{play_id}.end", kind="game.end", record={"play_id": play_id}))
 
 

@@ -198,8 +198,8 @@ def test_the_index_holds_nothing_of_a_game(lived):
             journal.check()
             play_id = journal.fresh_id("play")
             for name in ("start", "choice-1", "double_up", "prize-1", "end"):
-                story = {"play_id": play_id}
-                journal.append(Transaction(id=f"{play_id}.{name}", kind="game.told", record=story))
+                details = {"play_id": play_id}
+                journal.append(Transaction(id=f"{play_id}.{name}", kind="game.told", record=details))
         names = [f"{play_id}.{name}" for name in ("start", "double_up", "end")]
         for _ in range(60):
             play(journal)

@@ -87,9 +87,9 @@ def test_a_repeat_is_recognised_and_counted_once(journal):
 
 
 def test_a_repeat_is_recognised_whatever_its_keys_were(journal):
-    story = Transaction(id="e1", kind="event", record={10: "ten", 9: "nine"})
-    journal.append(story)
-    assert journal.append(story).existed
+    details = Transaction(id="e1", kind="event", record={10: "ten", 9: "nine"})
+    journal.append(details)
+    assert journal.append(details).existed
     assert journal.get("e1").record == {"10": "ten", "9": "nine"}
 
 

@@ -39,8 +39,8 @@ def test_a_new_medium_is_put_in_by_somebody_and_filled(tmp_path):
     code, said = egm("replace", *where, "--person", "7", "--reason", "worn out")
     assert code == 0, said
     with opened(state, second) as journal:
-        story = [e.record for e in journal.entries("event")]
-    assert any(r["code"] == "memory.medium_replaced" and "7: worn out" in r["why"] for r in story)
+        details = [e.record for e in journal.entries("event")]
+    assert any(r["code"] == "memory.medium_replaced" and "7: worn out" in r["why"] for r in details)
     shutil.rmtree(state)
     with opened(state, second) as journal:
         assert journal.balance_cents(CREDIT) == 500

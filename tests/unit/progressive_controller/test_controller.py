@@ -193,9 +193,9 @@ def test_bad_input_is_refused_recorded_and_moves_nothing(floor, sender, message,
         answers = controller.take([Heard(sender, message)])
         assert [answer.reason for answer in answers] == ([reason] if reason else [])
     assert (controller.records(), controller.register()) == before[:2]
-    (_, recorded, story), *more = _events(controller)[len(before[2]) :]
+    (_, recorded, details), *more = _events(controller)[len(before[2]) :]
     assert recorded == kind
-    assert story.get("reason") == reason
+    assert details.get("reason") == reason
     assert not (reason == "gap" and more), "one gap, one record, however much comes after it"
     controller.check()
 

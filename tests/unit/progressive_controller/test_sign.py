@@ -46,12 +46,12 @@ def amount(sign, now_ns):
         st.tuples(st.integers(0, 2 * RUN_NS), st.integers(0, 10**9), st.booleans(), st.booleans()), min_size=1
     )
 )
-def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(story):
+def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
     """Values grow and fall, come late, twice and out of order; the sign is read between any two."""
     sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
     said = [told(0, true)]
     sign.hear(said[0], now)
-    for passed, more, fell, again in story:
+    for passed, more, fell, again in details:
         for part in (0, passed // 3, passed):
             seen = amount(sign, now + part)
             assert shown <= seen <= true * 1000

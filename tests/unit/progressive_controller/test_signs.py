@@ -54,7 +54,9 @@ class Book:
 
     def events(self):
         with self.store.transaction() as session:
-            return [(kind, story["sign"]) for _, kind, story in session.events() if kind.startswith("sign")]
+            return [
+                (kind, details["sign"]) for _, kind, details in session.events() if kind.startswith("sign")
+            ]
 
     def kept(self):
         with self.store.transaction() as session:

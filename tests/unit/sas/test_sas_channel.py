@@ -147,7 +147,9 @@ def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: B
     assert bench.read(0x1A) == ""
     assert bench.read(0x11) == "00000000"
     failures = bench.room.records("host.poll_failed")
-    assert [(story["poll"], story["why"]) for story in failures] == [("1A", "ZeroDivisionError('planted')")]
+    assert [(details["poll"], details["why"]) for details in failures] == [
+        ("1A", "ZeroDivisionError('planted')")
+    ]
 
 
 def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:

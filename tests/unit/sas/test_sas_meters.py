@@ -216,7 +216,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
                 "bill.in",
                 transaction_id=f"{bill} {number}",
                 transfers=(moved,),
-                story={"amount_cents": cents},
+                details={"amount_cents": cents},
             )
             room.engine.handle(EventType.SHOWN)
             assert bench.exceptions() == [own.get(bill, 0x4F)]

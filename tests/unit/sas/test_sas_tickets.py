@@ -170,7 +170,7 @@ def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_
     bench = make(offline=1)
     assert bench.long(0x4C, "393000a50200") == "393000a50200"
     cash_out(bench)
-    pay_out = bench.room.cabinet.recall(Key.PAY_OUT)
+    pay_out = bench.room.cabinet.memory.get(Key.PAY_OUT)
     bench.room.engine.handle(EventType.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
     assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
     printed(bench)
@@ -297,7 +297,7 @@ def test_days_from_today_and_dates_that_are_none(make):
     assert bench.long(0x71, redemption("01", more="023020260000")) == "", "30 February"
     bench.long(0x71, redemption("01", more="000000300000"))
     stacked(bench)
-    assert bench.room.cabinet.recall(Key.RESTRICTED)["expires"] == "2026-01-31"
+    assert bench.room.cabinet.memory.get(Key.RESTRICTED)["expires"] == "2026-01-31"
 
 
 def test_lengths_that_are_none_are_met_with_silence(make):

@@ -6,7 +6,7 @@ from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
 from meters.entry import StoredEntry
-from meters.recall import story
+from meters.recall import details
 
 #: Keys and places that stand for whoever had them, where nobody had to say who he was.
 KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
@@ -58,11 +58,11 @@ class Facts:
             self.positions, self.session = "position" in entry.transaction.dims, None
         elif entry.sequence == 1:
             self.mark = entry.hash_hex[:8]
-            self.serial = str(story(entry).get("machine_id", ""))
-        elif kind == "clear.carried" and "reserved_as" in story(entry):
-            self.reserved_as[entry.id] = str(story(entry)["reserved_as"])
+            self.serial = str(details(entry).get("machine_id", ""))
+        elif kind == "clear.carried" and "reserved_as" in details(entry):
+            self.reserved_as[entry.id] = str(details(entry)["reserved_as"])
         elif kind.startswith("staff."):
-            self._staff(kind.removeprefix("staff."), story(entry))
+            self._staff(kind.removeprefix("staff."), details(entry))
 
     def _staff(self, what: str, told: Any) -> None:
         if what in {"carried", "renewed"}:

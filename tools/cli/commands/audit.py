@@ -342,9 +342,9 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
 
 
 def _row(entry: StoredEntry) -> dict[str, Any]:
-    story = dict(recall.story(entry))
-    if "validation_number" in story:
-        story["validation_number"] = recall.masked(str(story["validation_number"]))
+    details = dict(recall.details(entry))
+    if "validation_number" in details:
+        details["validation_number"] = recall.masked(str(details["validation_number"]))
     event = events.significance(entry)
     return {
         "entry": entry.sequence,
@@ -355,12 +355,12 @@ def _row(entry: StoredEntry) -> dict[str, Any]:
         "sas": event.sas if event else None,
         "person": events.person(entry),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
-        "story": story,
+        "story": details,
     }
 
 
 def _play_row(play: recall.Play) -> dict[str, Any]:
-    start = recall.story(play.start)
+    start = recall.details(play.start)
     return {
         "entry": play.start.sequence,
         "time": play.start.time_utc.isoformat(timespec="seconds"),
@@ -370,7 +370,7 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
         "prizes": [dict(prize) for prize in play.prizes_won],
         "credit_before_cents": play.credit_before_cents,
         "added_cents": dict(play.added_cents),
-        "steps": [dict(recall.story(e)) for e in play.shown_steps],
+        "steps": [dict(recall.details(e)) for e in play.shown_steps],
         "outcome": play.outcome,
     }
 

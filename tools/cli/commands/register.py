@@ -118,9 +118,9 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
     try:
         with open_view(folder) as view:
             promised = {
-                story["identity"]: entry.sequence
+                details["identity"]: entry.sequence
                 for entry in view.entries()
-                if isinstance(story := entry.record, dict) and story.get("identity")
+                if isinstance(details := entry.record, dict) and details.get("identity")
             }
     except JournalError as why:
         raise click.ClickException(str(why)) from why

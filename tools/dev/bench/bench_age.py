@@ -83,10 +83,10 @@ class Player:
             engine.handle(
                 EventType.CHOOSE, value=self._random.choice(list(cabinet.conversation.decision.options))
             )
-        game = cabinet.recall(Key.GAME)
+        game = cabinet.memory.get(Key.GAME)
         if game is not None:
             engine.handle(EventType.SHOWN, value=game["play_id"])
-        if cabinet.recall(Key.HANDPAY) is not None:
+        if cabinet.memory.get(Key.HANDPAY) is not None:
             engine.handle(EventType.KEY_TURNED, key="attendant", reason="bench", detail="")
 
 

@@ -74,7 +74,7 @@ def _play(engine: Engine[Cabinet], games: int) -> float:
     began = time.perf_counter()
     for _ in range(games):
         engine.handle(EventType.PLAY)
-        engine.handle(EventType.SHOWN, value=engine.cabinet.recall(Key.GAME)["play_id"])
+        engine.handle(EventType.SHOWN, value=engine.cabinet.memory.get(Key.GAME)["play_id"])
     return time.perf_counter() - began
 
 

@@ -282,7 +282,7 @@ def _possible(transfers: HostTransfers) -> int:
 
 def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
     cabinet = host.cabinet
-    money, terms = cabinet.host, cabinet.recall(Key.RESTRICTED)
+    money, terms = cabinet.host, cabinet.memory.get(Key.RESTRICTED)
     enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)

@@ -36,7 +36,7 @@ def handpay_information(_: LongPoll, readout: Readout) -> Reply:
 
 def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """The host has it: the record is read once."""
-    owed = host.cabinet.recall(Key.HANDPAY)
+    owed = host.cabinet.memory.get(Key.HANDPAY)
     if owed is not None and (any(reply.data) or not owed["amount_cents"]):
         host.notes[READ_HANDPAY] = owed["id"]
         host.republish()
@@ -44,10 +44,10 @@ def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
 
 def remote_reset(host: Host, _: LongPoll) -> Reply:
     """94: the host says the money has been paid by hand."""
-    if host.cabinet.recall(Key.HANDPAY) is None:
+    if host.cabinet.memory.get(Key.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
     host.handle(EventType.HANDPAY_RESET, key=host.source)
-    done = host.cabinet.recall(Key.HANDPAY) is None
+    done = host.cabinet.memory.get(Key.HANDPAY) is None
     return Reply(bytes((_RESET_DONE if done else _UNABLE,)), once=True)
 
 

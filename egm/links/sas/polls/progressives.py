@@ -116,7 +116,7 @@ def _read(host: Host, number: int) -> None:
     read = _wins(host)[:number]
     if read:
         state = {key: None for key, _ in read}
-        host.cabinet.record("progressive.read", state=state, story={"host": host.name, "wins": len(read)})
+        host.cabinet.record("progressive.read", state=state, details={"host": host.name, "wins": len(read)})
     if number and _wins(host):
         host.post(_HIT)
 
