@@ -1,14 +1,33 @@
 """The art: every symbol of the library has a drawing of its own, and none is like another."""
 
+import re
+from xml.etree import ElementTree as ET
+
 import pygame
 import pytest
+from click.testing import CliRunner
 
+from egm.screen.art.files import PictureError
 from egm.screen.art.ink import Ink, Linear, painted
 from egm.screen.art.symbols import DRAWINGS, draw_symbol, drawing_name, is_blank
 from egm.screen.theme import ThemeError, load_theme, parse_colour
+from paytables import load_game
+from tools.cli import main
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_COLOUR = re.compile(r"none|#[0-9a-f]{3}|#[0-9a-f]{6}")
+_ELEMENTS = re.compile(
+    "svg|title|defs|linearGradient|radialGradient|stop|g|path|rect|circle|ellipse|polygon|polyline"
+)
+_ATTRIBUTES = re.compile(
+    "viewBox|id|[xy][12]?|c[xy]|r[xy]?|width|height|d|points|(gradientT|t)ransform|gradientUnits|offset|"
+    "stop-(color|opacity)|fill(-opacity)?|stroke(-opacity|-width|-linejoin|-linecap)?|"
+    r"\{http://www.w3.org/1999/xlink\}href"
+)
 
 
 def test_every_symbol_of_the_library_has_a_drawing_of_its_own(published):
+    assert published
     for game in published:
         drawings = {}
         for symbol in game.presentation.get("symbols", {}):
@@ -20,20 +39,71 @@ def test_every_symbol_of_the_library_has_a_drawing_of_its_own(published):
 
 
 def test_every_game_of_the_library_has_a_look(published, theme):
+    assert published
     for game in published:
         look = theme.look(game.id, game.family)
         assert look.name == game.family or game.id.startswith(look.name)
 
 
+@pytest.mark.parametrize("side", [32, 512])
 @pytest.mark.parametrize("name", sorted(DRAWINGS))
-def test_a_drawing_fills_its_place_and_is_premultiplied(name):
-    art = draw_symbol(name, name, (64, 64))
+def test_a_drawing_fills_its_place_and_is_premultiplied(name, side):
+    art = draw_symbol(name, name, (side, side))
+    assert art.get_size() == (side, side)
     box = art.get_bounding_rect()
-    assert box.width * box.height > 64 * 64 * 0.2
-    for x in range(0, 64, 5):
-        for y in range(0, 64, 5):
-            r, g, b, a = art.get_at((x, y))
-            assert max(r, g, b) <= a + 1
+    assert box.width * box.height > side * side * 0.2
+    pixels = [art.get_at((x, y)) for x in range(0, side, side // 16) for y in range(0, side, side // 16)]
+    assert all(max(r, g, b) <= a + 1 for r, g, b, a in pixels)
+    assert len({tuple(pixel) for pixel in pixels if pixel.a}) > 3
+
+
+def test_every_drawing_is_of_what_the_decoder_knows():
+    files = sorted({*DRAWINGS.values()})
+    assert len(files) > 90
+    for file in files:
+        root = ET.parse(file).getroot()
+        assert root.get("viewBox") == "0 0 100 100", file.name
+        assert root.findtext(f"{_SVG}title"), file.name
+        names = {element.get("id") for element in root.iter()} - {None}
+        for element in root.iter():
+            assert _ELEMENTS.fullmatch(element.tag.removeprefix(_SVG)), f"{file.name}: {element.tag}"
+            for key in element.attrib:
+                assert _ATTRIBUTES.fullmatch(key), f"{file.name}: {key}"
+            for key in ("fill", "stroke", "stop-color"):
+                paint = element.get(key, "none")
+                held = paint[5:-1] in names if paint.startswith("url(#") else _COLOUR.fullmatch(paint)
+                assert held, f"{file.name}: {paint}"
+
+
+def test_every_drawing_could_be_a_games_own(tmp_path):
+    file = tmp_path / "mine.toml"
+    assert CliRunner().invoke(main, ["game", "new", str(file)]).exit_code == 0
+    text = file.read_text(encoding="utf-8")
+    symbols = sorted(load_game(file).presentation()["symbols"])
+    drawings = sorted({*DRAWINGS.values()})
+    assert len(symbols) > 4
+    for drawing_file in drawings:
+        (tmp_path / drawing_file.name).write_bytes(drawing_file.read_bytes())
+    for first in range(0, len(drawings), len(symbols)):
+        some = dict(zip(symbols, drawings[first:], strict=False))
+        pictures = ", ".join(f'{symbol} = "{path.name}"' for symbol, path in some.items())
+        file.write_text(f"{text}\n[art]\npictures = {{ {pictures} }}\n", encoding="utf-8")
+        assert len(load_game(file).assets) == len(some)
+
+
+def test_a_drawing_that_is_broken_or_missing_is_an_error_with_its_name(tmp_path, monkeypatch):
+    whole = DRAWINGS["cherry"].read_bytes()
+    for name, data, said in (
+        ("half.svg", whole[: len(whole) // 2], "half.svg: .*: line "),
+        ("empty.svg", b"", "empty.svg: no element found"),
+        ("other.svg", b"<html/>", "other.svg: "),
+        ("gone.svg", None, "gone.svg: No such file"),
+    ):
+        if data is not None:
+            (tmp_path / name).write_bytes(data)
+        monkeypatch.setitem(DRAWINGS, "cherry", tmp_path / name)
+        with pytest.raises(PictureError, match=said):
+            draw_symbol("cherry", "Cherry", (40, 40))
 
 
 def test_a_symbol_nobody_has_drawn_is_named(theme):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import CabinetFile
 from egm.integrity.verify.tree import own_files
-from egm.screen.art.own import checked
+from egm.screen.art.files import checked
 from egm.screen.audio.cues import Sounds, family_of
 from egm.screen.audio.making import Studio, own_family
 from egm.screen.audio.scores import CHANNELS, own_cues

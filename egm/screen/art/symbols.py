@@ -1,147 +1,46 @@
-"""Which drawing a symbol of a game's strip has: by its identifier, or by the words it is made of."""
+"""Which drawing a symbol of a game's strip has: by its identifier, or by the words it is made of.
+
+A drawing is a file of the folder ``svg`` on 100 x 100 units, named as the symbol. The decoder knows shapes,
+strokes and gradients (places in per cent of the shape, ``xlink:href`` for the same stops), no letters,
+filters, clips, ``use`` or colours with an alpha: letters are outlines, glows are strokes that get fainter.
+"""
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import pygame
 
 from egm.kernel.messages import ArtFile
-from egm.screen.art import beasts, fruit, jewels, north, outdoors, things
-from egm.screen.art.ink import Ink
-from egm.screen.art.own import draw_own
+from egm.screen.art.files import PictureError, checked, rasterised
+from egm.screen.art.ink import Ink, Linear, Radial
+from egm.screen.art.paths import ellipse, polygon, scale
+from egm.screen.theme import HERE, Colour, mix, parse_colour
 
-Drawing = Callable[[Ink], None]
-
-_RUBY = ("#ff9aa8", "#e0153c", "#6d0320")
-_SAPPHIRE = ("#a9ccff", "#1f5fe0", "#061a5e")
-_EMERALD = ("#a4ffc9", "#12a860", "#043d24")
-_AMETHYST = ("#ecbcff", "#9a35e0", "#3d0a6b")
-_TOPAZ = ("#fff3b0", "#f2a91c", "#7a4204")
-_PALETTE: Final = (_RUBY, _SAPPHIRE, _EMERALD, _AMETHYST, _TOPAZ)
-
+_FOLDER: Final = Path(__file__).parent / "svg"
+#: Other names of a drawing.
+_ALSO: Final = {
+    "bar": ("bar_1", "single_bar"),
+    "blue_seven": ("seven_blue",),
+    "cherry": ("cherries",),
+    "clover": ("shamrock",),
+    "double_bar": ("bar_2", "two_bar"),
+    "flaming_seven": ("blazing_seven",),
+    "melon": ("watermelon",),
+    "pot": ("treasure",),
+    "ruby": ("gem",),
+    "seven": ("red_seven", "seven_red"),
+    "snowflake": ("snow",),
+    "triple_bar": ("bar_3", "three_bar"),
+    "white_seven": ("seven_white",),
+}
 #: Drawing by name; a symbol finds the longest name its identifier holds.
-DRAWINGS: Final[Mapping[str, Drawing]] = {
-    "cherry": fruit.cherry,
-    "cherries": fruit.cherry,
-    "lemon": fruit.lemon,
-    "orange": fruit.orange,
-    "plum": fruit.plum,
-    "grape": fruit.grapes,
-    "melon": fruit.melon,
-    "watermelon": fruit.melon,
-    "bell": fruit.bell,
-    "seven": fruit.seven,
-    "red_seven": fruit.seven,
-    "blue_seven": fruit.blue_seven,
-    "white_seven": fruit.white_seven,
-    "green_seven": fruit.green_seven,
-    "flaming_seven": fruit.flaming_seven,
-    "blazing_seven": fruit.flaming_seven,
-    "seven_red": fruit.seven,
-    "seven_blue": fruit.blue_seven,
-    "seven_white": fruit.white_seven,
-    "bar": fruit.bar_1,
-    "single_bar": fruit.bar_1,
-    "bar_1": fruit.bar_1,
-    "double_bar": fruit.bar_2,
-    "bar_2": fruit.bar_2,
-    "two_bar": fruit.bar_2,
-    "triple_bar": fruit.bar_3,
-    "bar_3": fruit.bar_3,
-    "three_bar": fruit.bar_3,
-    "diamond": jewels.diamond,
-    "ruby": jewels.ruby,
-    "emerald": jewels.emerald,
-    "sapphire": jewels.sapphire,
-    "amethyst": jewels.amethyst,
-    "topaz": jewels.topaz,
-    "gem": jewels.ruby,
-    "star": jewels.star_symbol,
-    "horseshoe": jewels.horseshoe,
-    "clover": jewels.clover,
-    "shamrock": jewels.clover,
-    "crown": jewels.crown,
-    "coin": jewels.coin,
-    "pot": jewels.horn_of_plenty,
-    "treasure": jewels.horn_of_plenty,
-    "maple": north.maple,
-    "lantern": north.lantern,
-    "loon": north.loon,
-    "canoe": north.canoe,
-    "pine": north.pine,
-    "trillium": north.trillium,
-    "birch": north.birch,
-    "snowflake": north.snowflake,
-    "snow": north.snowflake,
-    "moose": north.moose,
-    "bear": beasts.bear,
-    "wolf": beasts.wolf,
-    "fox": beasts.fox,
-    "owl": beasts.owl,
-    "elk": beasts.elk,
-    "otter": beasts.otter,
-    "seal": beasts.seal,
-    "whale": beasts.whale,
-    "gull": beasts.gull,
-    "heron": beasts.heron,
-    "salmon": beasts.salmon,
-    "bee": beasts.bee,
-    "trout": beasts.trout,
-    "whirlpool": outdoors.whirlpool,
-    "aurora": outdoors.aurora,
-    "kayak": outdoors.kayak,
-    "comet": outdoors.comet,
-    "sun": outdoors.sun,
-    "moon": outdoors.moon,
-    "dust": outdoors.dust,
-    "horn": things.horn,
-    "drum": things.drum,
-    "flute": things.flute,
-    "note": things.note,
-    "prism": outdoors.prism,
-    "floe": outdoors.floe,
-    "hail": outdoors.hail,
-    "rapids": outdoors.rapids,
-    "river": outdoors.river,
-    "ember": outdoors.ember,
-    "stone": outdoors.stone,
-    "moss": outdoors.moss,
-    "ship": things.ship,
-    "anchor": things.anchor,
-    "wheel": things.wheel,
-    "rope": things.rope,
-    "net": things.net,
-    "crate": things.crate,
-    "pilot": things.pilot,
-    "basket": things.basket,
-    "golden": things.golden,
-    "pear": things.pear,
-    "honey": things.honey,
-    "twig": things.twig,
-    "ring": outdoors.ring_planet,
-    "red": outdoors.red_planet,
-    "blue": outdoors.blue_planet,
-    "green": outdoors.green_planet,
-    "leaf": things.leaf_symbol,
-    "raft1": partial(outdoors.raft, count=1),
-    "raft2": partial(outdoors.raft, count=2),
-    "raft3": partial(outdoors.raft, count=3),
-    "wild2": partial(outdoors.wild_times, times=2),
-    "wild3": partial(outdoors.wild_times, times=3),
-    "wild": partial(jewels.banner, words="WILD", shades=_AMETHYST),
-    "joker": partial(jewels.banner, words="JOKER", shades=_EMERALD),
-    "scatter": partial(jewels.banner, words="SCATTER", shades=_SAPPHIRE),
-    "bonus": partial(jewels.banner, words="BONUS", shades=_RUBY),
-    "free": partial(jewels.banner, words="FREE", shades=_EMERALD),
-    "ace": partial(jewels.rank, letter="A", shades=_RUBY),
-    "king": partial(jewels.rank, letter="K", shades=_SAPPHIRE),
-    "queen": partial(jewels.rank, letter="Q", shades=_AMETHYST),
-    "jack": partial(jewels.rank, letter="J", shades=_EMERALD),
-    "ten": partial(jewels.rank, letter="10", shades=_TOPAZ),
-    "nine": partial(jewels.rank, letter="9", shades=_SAPPHIRE),
+DRAWINGS: Final[Mapping[str, Path]] = {
+    **{path.stem: path for path in sorted(_FOLDER.glob("*.svg"))},
+    **{name: _FOLDER / f"{drawing}.svg" for drawing, names in _ALSO.items() for name in names},
 }
 _SHORT: Final = {
     "a": "ace",
@@ -157,6 +56,25 @@ _SHORT: Final = {
     "3bar": "bar_3",
 }
 _BLANK: Final = frozenset({"blank", "empty", "none", "space", "-", ""})
+#: Light, base and deep shade of a token: ruby, sapphire, emerald, amethyst, topaz.
+_SHADES: Final = (
+    ("#ff9aa8", "#e0153c", "#6d0320"),
+    ("#a9ccff", "#1f5fe0", "#061a5e"),
+    ("#a4ffc9", "#12a860", "#043d24"),
+    ("#ecbcff", "#9a35e0", "#3d0a6b"),
+    ("#fff3b0", "#f2a91c", "#7a4204"),
+)
+
+
+def _linear(*stops: tuple[float, str]) -> Linear:
+    return Linear(tuple((place, parse_colour(colour)) for place, colour in stops))
+
+
+_GOLD: Final = _linear(
+    (0, "#fff8d2"), (0.35, "#ffd75e"), (0.55, "#e79f1f"), (0.75, "#ffdf7a"), (1, "#a8650f")
+)
+_GOLD_EDGE: Final = _linear((0, "#b8741a"), (1, "#5d3206"))
+_LETTERS: Final = _linear((0, "#ffffff"), (1, "#ffe9b0"))
 
 
 def is_blank(symbol: str) -> bool:
@@ -175,20 +93,42 @@ def drawing_name(symbol: str) -> str | None:
     return max(held, key=lambda key: (key.count("_"), len(key)), default=None)
 
 
+def drawing(name: str, side: int) -> pygame.Surface:
+    """A drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError` with its file."""
+    path = DRAWINGS[name]
+    try:
+        return rasterised(path.read_bytes(), str(path), side)
+    except OSError as error:
+        raise PictureError(f"{path}: {error.strerror}") from None
+
+
 def draw_symbol(symbol: str, name: str, size: tuple[int, int], own: ArtFile | None = None) -> pygame.Surface:
     """A symbol as a premultiplied surface of ``size`` pixels; ``name`` is written where it has no drawing.
 
-    ``own``: the picture the game brings for it.
+    ``own``: the picture the game brings for it. One that cannot be used is told of, and not used.
     """
     side = min(size)
-    if own is not None and (picture := draw_own(own, side)) is not None:
-        return picture
+    if own is not None and (data := checked(own)) is not None:
+        try:
+            return rasterised(data, own.path, side)
+        except PictureError as error:
+            sys.stderr.write(f"screen: {error}\n")
+    if is_blank(symbol):
+        return pygame.Surface((side, side), pygame.SRCALPHA)
+    key = drawing_name(symbol)
+    return _token(symbol, name, side) if key is None else drawing(key, side)
+
+
+def _token(symbol: str, words: str, side: int) -> pygame.Surface:
+    """A named token: the art of a symbol whose identifier has no drawing of its own."""
+    light, base, deep = map(parse_colour, _SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_SHADES)])
+    black: Colour = (0, 0, 0, 255)
     ink = Ink((side, side))
-    if not is_blank(symbol):
-        key = drawing_name(symbol)
-        if key is not None:
-            DRAWINGS[key](ink)
-        else:
-            shades = _PALETTE[hashlib.sha256(symbol.encode()).digest()[0] % len(_PALETTE)]
-            jewels.medallion(ink, name, shades)
+    shape = polygon(50, 50, 47, 8, -67.5)
+    ink.fill(shape, _GOLD_EDGE)
+    ink.fill(scale(shape, 0.965), _GOLD)
+    ink.fill(scale(shape, 0.86), Radial(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9))
+    ink.clipped(scale(shape, 0.86), ellipse(50, 14, 60, 30), (255, 255, 255, 56))
+    font = str(HERE / "fonts" / "Lato-Black.ttf")
+    ink.text(font, words, (50, 50), 30, _LETTERS, edge=1.4, edge_paint=mix(deep, black, 0.6), width=68)
     return ink.finish()

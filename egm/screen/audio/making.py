@@ -10,7 +10,7 @@ from typing import IO, Final
 
 from egm.isolated import python_module
 from egm.kernel.messages import GameView
-from egm.screen.art.own import checked
+from egm.screen.art.files import checked
 from egm.screen.audio.scores import CHANNELS, CUES, common_cues, own_cues, sound_of
 from egm.screen.audio.synthesis import softened
 from paytables.assets import samples_of

@@ -8,8 +8,8 @@ import pygame
 
 from egm.kernel.messages import Play
 from egm.screen.art.ink import Ink, Linear, Radial, painted
-from egm.screen.art.jewels import coin
 from egm.screen.art.paths import ellipse
+from egm.screen.art.symbols import drawing
 from egm.screen.motion import clamp, ease_out, rolled
 from egm.screen.painter import Style, gold
 from egm.screen.scenes.prizes import prizes_won
@@ -252,11 +252,9 @@ _WAYS: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
 
 def _coin(size: tuple[int, int]) -> pygame.Surface:
     """A coin seen at an angle: the face, drawn square, squeezed."""
-    side = max(size)
-    ink = Ink((side, side), oversample=2)
-    if size[0] < size[1] * 0.35:
-        ink.fill(ellipse(50, 50, 47), mix((240, 180, 60, 255), BLACK, 0.25))
-        ink.fill(ellipse(50, 50, 38), Radial(((0, (255, 236, 160, 255)), (1, (190, 120, 20, 255)))))
-    else:
-        coin(ink)
-    return pygame.transform.smoothscale(ink.finish(), size)
+    if size[0] >= size[1] * 0.35:
+        return pygame.transform.smoothscale(drawing("coin", max(size)), size)
+    ink = Ink(size, oversample=2)
+    ink.fill(ellipse(50, 50, 47), mix((240, 180, 60, 255), BLACK, 0.25))
+    ink.fill(ellipse(50, 50, 38), Radial(((0, (255, 236, 160, 255)), (1, (190, 120, 20, 255)))))
+    return ink.finish()

@@ -6,8 +6,8 @@ from typing import Final
 import pygame
 
 from egm.screen.art.ink import Ink, Linear, Radial
-from egm.screen.art.jewels import coin
 from egm.screen.art.paths import box, ellipse, polygon
+from egm.screen.art.symbols import drawing
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
@@ -110,9 +110,7 @@ def _hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bool, p
 
 
 def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
-    ink = Ink(size)
-    coin(ink, " ")
-    return ink.finish()
+    return drawing("blank_coin", min(size))
 
 
 # ---------------------------------------------------------------------- picks

@@ -10,8 +10,8 @@ import pygame
 
 from egm.kernel.messages import Notice
 from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.jewels import coin
 from egm.screen.art.paths import box, ellipse
+from egm.screen.art.symbols import drawing
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
@@ -122,10 +122,7 @@ def _coins(stage: Stage, rect: Rect, since: float) -> None:
 
 
 def _coin(size: tuple[int, int]) -> pygame.Surface:
-    side = max(size)
-    ink = Ink((side, side), oversample=2)
-    coin(ink)
-    return pygame.transform.smoothscale(ink.finish(), size)
+    return pygame.transform.smoothscale(drawing("coin", max(size)), size)
 
 
 def _slot(size: tuple[int, int]) -> pygame.Surface:

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.integrity.verify.manifest import load_signed
+from egm.screen.art.symbols import DRAWINGS
 from paytables.definition import source_of
 from tools.cli import main
 from tools.lab.certification import bundle
@@ -67,6 +68,11 @@ def test_the_bundle_holds_all_a_laboratory_asks_of_a_maker(made, submission):
     assert any(name.endswith("/requirements.txt") for name in inside)
     signed = load_signed(submission / "software.json", (submission / "signer.pub").read_text().strip())
     assert signed.files["rng/ctr_drbg.py"]
+    drawn = {f"egm/screen/art/svg/{path.name}" for path in DRAWINGS.values()}
+    assert drawn
+    assert drawn <= signed.files.keys()
+    with zipfile.ZipFile(submission / next(name for name in files if name.endswith(".whl"))) as wheel:
+        assert drawn <= set(wheel.namelist())
     for name, word in {
         "generator.md": "CTR_DRBG(AES-256",
         "architecture.md": "what guards each",

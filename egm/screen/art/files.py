@@ -1,21 +1,27 @@
-"""A game's own pictures: read once, held to the SHA-256 the machine read, drawn at the size that is wanted.
+"""Picture files, the screen's own drawings and those a game brings, at the size that is wanted.
 
-They are not trusted: their form and size were bounded when the game was loaded (:mod:`paytables.assets`), and
-bytes that are others now are not decoded.
+A game's files are not trusted: their form and size were bounded when the game was loaded
+(:mod:`paytables.assets`), and bytes that are others now than the machine read are not decoded.
 """
 
 import hashlib
 import io
 import sys
+import xml.parsers.expat
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import pygame
 
+from egm.errors import LocalError
 from egm.kernel.messages import ArtFile
 
 _BYTES_MAX: Final = 1024 * 1024
+
+
+class PictureError(LocalError):
+    """A picture file that is not there or is no picture: names the file."""
 
 
 @lru_cache(maxsize=256)
@@ -33,19 +39,19 @@ def checked(file: ArtFile) -> bytes | None:
     return data
 
 
-def draw_own(file: ArtFile, side: int) -> pygame.Surface | None:
-    """A picture as a premultiplied square of so many pixels, whole and in the middle; None: not to be had."""
-    data = checked(file)
-    if data is None:
-        return None
+def rasterised(data: bytes, path: str, side: int) -> pygame.Surface:
+    """An SVG or PNG file's picture as a premultiplied square of ``side`` pixels, whole and in the middle.
+
+    Raises :class:`PictureError` naming ``path`` for what is no such picture.
+    """
     try:
-        if file.path.endswith(".svg"):
+        if path.endswith(".svg"):
+            xml.parsers.expat.ParserCreate().Parse(data, True)  # the decoder draws half a file without a word
             loaded = pygame.image.load_sized_svg(io.BytesIO(data), (side, side))
         else:
-            loaded = pygame.image.load(io.BytesIO(data), "own.png")
-    except (pygame.error, ValueError, MemoryError) as error:
-        sys.stderr.write(f"screen: {file.path}: {error}\n")
-        return None
+            loaded = pygame.image.load(io.BytesIO(data), "picture.png")
+    except (pygame.error, xml.parsers.expat.ExpatError, ValueError, MemoryError) as error:
+        raise PictureError(f"{path}: {error}") from None
     picture = loaded.convert_alpha().premul_alpha()
     wide, high = picture.get_size()
     scale = side / max(wide, high)
