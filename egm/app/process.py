@@ -234,7 +234,7 @@ class Machine:
     def _cabinet_of(self, journal: Journal, position: Position) -> Cabinet:
         machine = self._file.machine
         second = journal.media[-1]
-        return Cabinet(
+        cabinet = Cabinet(
             identity=Identity(machine.serial, machine.operator_number, machine.house),
             journal=journal,
             profile=self._profile,
@@ -249,10 +249,11 @@ class Machine:
             restart_chance=self._renew_chance,
             outbox=Unheard(),
             position=position,
-            host=self._host_money(),
             staff=Roster(self._folder.staff, spare=second / self._folder.staff.name),
-            pools=all_pools(resident.pools for resident in self._residents.values()),
         )
+        cabinet.install(self._host_money())
+        cabinet.install(all_pools(resident.pools for resident in self._residents.values()))
+        return cabinet
 
     def _station_of(self, cabinet: Cabinet) -> Station:
         station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told, RULES)

@@ -14,6 +14,7 @@ from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, N
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
 from egm.money.host.controls import sound
+from egm.money.host.model import HostMoney
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
@@ -111,12 +112,13 @@ def _handpay(cabinet: Cabinet, handpay: dict[str, Any]) -> Handpay:
 
 def _lock(cabinet: Cabinet) -> HostLock | None:
     """Who holds the machine still, and how long at most."""
-    lock = cabinet.host.lock
+    money = cabinet.state(HostMoney)
+    lock = money.lock
     if lock is None or not lock.granted:
         return None
     rest = timedelta(microseconds=max(0, lock.until_ns - cabinet.clock.monotonic_ns()) // 1000)
     until = (cabinet.times.now() + rest).isoformat(timespec="seconds")
-    return HostLock(host=cabinet.host.line, cash_out=lock.cash_out, until_utc=until)
+    return HostLock(host=money.line, cash_out=lock.cash_out, until_utc=until)
 
 
 def game_art(game: Game) -> GameArt:

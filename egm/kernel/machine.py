@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar, cast
 
 from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
@@ -30,12 +30,13 @@ from egm.money.tickets.redemption import Redemption
 from egm.people import Roster
 from egm.profiles import Profile
 from egm.progressive.display import Hearing, LinkFace
-from egm.progressive.pools import Pools
 from egm.staff.identities import IdentityRegister
 from egm.staff.service.desk import ServiceDesk
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
 from paytables import Game
 from rng import RandomService
+
+T = TypeVar("T")
 
 
 class Fate(StrEnum):
@@ -234,10 +235,6 @@ class Cabinet:
     desk: TicketDesk | None = None
     #: The least exact return of each game, as admitted.
     returns: Mapping[str, Fraction] = field(default_factory=dict)
-    #: The host the money goes through; by default there is none.
-    host: HostMoney = field(default_factory=HostMoney)
-    #: The progressive levels the games play for, and what the linked ones show.
-    pools: Pools = field(default_factory=Pools)
     link: LinkFace | None = None
     broadcasts: Hearing | None = None
     #: Every game admitted, and its denominations, whether the options offer them or not.
@@ -261,11 +258,34 @@ class Cabinet:
     notice: Notice | None = None
     #: Told after each entry.
     recorded: Callable[[], None] = lambda: None
+    _states: dict[type, object] = field(default_factory=dict)
     #: What the journal keeps between one instant and the next, by key.
     memory: Memory = field(init=False)
 
     def __post_init__(self) -> None:
         self.memory = Memory(self.journal, self.position)
+
+    # ------------------------------------------------------------------ what each feature holds for itself
+    def state(self, kind: type[T]) -> T:
+        """The volatile state of a feature: what was installed as such, else one made now, of no arguments.
+
+        Nothing in it outlives the process. Raises InvariantError where it is not installed and cannot be made.
+        """
+        found = self._states.get(kind)
+        if found is None:
+            try:
+                found = self._states[kind] = kind()
+            except TypeError as error:
+                raise InvariantError(f"{kind.__qualname__} was not installed") from error
+        return cast("T", found)
+
+    def install(self, state: object) -> None:
+        """Put in a feature's state, in place of any of the same class: what the composition root makes."""
+        self._states[type(state)] = state
+
+    def installed(self, kind: type[T]) -> T | None:
+        """What was installed or made of a class, or None: for what a machine may do without."""
+        return cast("T | None", self._states.get(kind))
 
     # ------------------------------------------------------------------ the memory
     def record(
@@ -452,5 +472,5 @@ class Cabinet:
             out_of_service=self.memory.get(Key.OUT_OF_SERVICE) is not None
             or bool(self.disabled)
             or any(fault(code).closes for code in self.faults),
-            locked=self.host.lock is not None and self.host.lock.granted,
+            locked=(lock := self.state(HostMoney).lock) is not None and lock.granted,
         )

@@ -16,7 +16,7 @@ from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.faults import fault
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money.host.model import Validation, into_ring
+from egm.money.host.model import HostMoney, Validation, into_ring
 from egm.money.ticket_ledger import anchor, committed, tickets_may_move
 from egm.money.tickets.desk import Printed
 from egm.money.tickets.model import Ticket, TicketKind
@@ -91,7 +91,7 @@ def no_ticket(cabinet: Cabinet, amount_cents: int) -> str:
         "limit": amount_cents > tickets.limit_cents,
         "clock": not cabinet.times.is_believed,
         "tickets": cabinet.memory.get(Key.OUT_OF_SERVICE) is not None
-        or (tickets.central and not cabinet.host.validation.by_host)
+        or (tickets.central and not cabinet.state(HostMoney).validation.by_host)
         or (cabinet.desk is not None and not tickets_may_move(cabinet)),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
@@ -122,7 +122,7 @@ def reserve_restricted_ticket(cabinet: Cabinet, _: Event) -> None:
 def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
     """Set credits aside for a ticket: numbered here, or waiting for a number from the host."""
     pay_out_id, number = cabinet.fresh_id("cashout"), ""
-    if cabinet.host.validation is not Validation.SYSTEM:
+    if cabinet.state(HostMoney).validation is not Validation.SYSTEM:
         ticket = _own_number(cabinet, pay_out_id, kind, amount_cents)
         if isinstance(ticket, Refusal):
             if kind is CreditKind.RESTRICTED:  # it stays on the meter: it is never paid by hand
@@ -193,7 +193,7 @@ def print_ticket(cabinet: Cabinet) -> None:
     if pay_out is None or pay_out["way"] != "ticket":
         return
     if not pay_out["number"]:
-        if cabinet.host.validation is Validation.SYSTEM:
+        if cabinet.state(HostMoney).validation is Validation.SYSTEM:
             return
         values = {"id": pay_out["id"], "why": "no host numbers tickets here"}
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
@@ -250,7 +250,7 @@ def settle_ticket(cabinet: Cabinet, _: Event) -> None:
     """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
     pay_out, printing = cabinet.memory.get(Key.PAY_OUT), cabinet.memory.get(Key.PRINT)
     number = _ticket(cabinet, pay_out["id"]).number
-    ring = into_ring(cabinet.journal, pay_out["id"]) if cabinet.host.validation.by_host else {}
+    ring = into_ring(cabinet.journal, pay_out["id"]) if cabinet.state(HostMoney).validation.by_host else {}
     cabinet.record(
         "voucher.out",
         transaction_id=f"{pay_out['id']}.printed",
@@ -459,7 +459,7 @@ def payout_is_due(cabinet: Cabinet, event: Event) -> bool:
 
     A cash-out that its host has just not taken stays: the host would be asked without end.
     """
-    host, limit_cents = cabinet.host, cabinet.profile.pay_out.automatic_cents
+    host, limit_cents = cabinet.state(HostMoney), cabinet.profile.pay_out.automatic_cents
     if not cabinet.cash_cents or (host.online and host.not_taken_cents == cabinet.credit_cents):
         return False
     too_much = limit_cents is not None and cabinet.cash_cents >= limit_cents

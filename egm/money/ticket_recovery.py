@@ -16,7 +16,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Identity, Key
 from egm.kernel.positions import POSITIONS_MOST
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import RING, Redeeming, Validation, in_ring, into_ring, unread_places
+from egm.money.host.model import RING, HostMoney, Redeeming, Validation, in_ring, into_ring, unread_places
 from egm.money.host.tickets import note_number
 from egm.money.ticket_ledger import hold_against
 from egm.money.tickets.desk import (
@@ -176,7 +176,7 @@ def _have_it_read(cabinet: Cabinet, record: Record) -> None:
 
 def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
     """Bring up to date what a host is told: the tickets it has read, and the end of the one it redeemed."""
-    if cabinet.host.validation.by_host:
+    if cabinet.state(HostMoney).validation.by_host:
         unread = {in_ring(cabinet.journal, place) for place in unread_places(cabinet.journal)}
         for record in desk.unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:

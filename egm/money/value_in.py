@@ -16,7 +16,7 @@ from egm.kernel.events import Event, State
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
-from egm.money.host.model import Redeeming
+from egm.money.host.model import HostMoney, Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
 from egm.money.tickets.model import TicketKind
 from egm.money.tickets.redemption import Reason, Redemption, Refusal
@@ -36,7 +36,7 @@ def _is_ready(cabinet: Cabinet, state: State) -> bool:
 
 def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
-    kept = cabinet.host.validation.by_host or not cabinet.profile.tickets.central
+    kept = cabinet.state(HostMoney).validation.by_host or not cabinet.profile.tickets.central
     taken = kept and tickets_may_move(cabinet) and cabinet.terms.redemption
     return taken and _is_ready(cabinet, state) and acceptor_is_allowed(cabinet)
 
@@ -61,7 +61,7 @@ def ticket_is_welcome(cabinet: Cabinet, _: Event) -> bool:
         tickets_wanted(cabinet, State.IDLE)
         and cabinet.memory.get(Key.PAPER) is None
         and cabinet.redemption is None
-        and cabinet.host.inquiry is None
+        and cabinet.state(HostMoney).inquiry is None
     )
 
 
@@ -230,7 +230,7 @@ def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
         if cabinet.the_desk.holds(cabinet.redemption.redemption_id):
             cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
         told = host_ticket(cabinet, cabinet.redemption.redemption_id, Redeeming.NOT_STACKED)
-    cabinet.redemption = cabinet.host.inquiry = None
+    cabinet.redemption = cabinet.state(HostMoney).inquiry = None
     ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"
     details = {"reason": str(event.data["reason"])}

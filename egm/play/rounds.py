@@ -29,7 +29,7 @@ from egm.play.conversation import (
 from egm.play.definitions import GameDefectiveError, definition_of, keeping
 from egm.play.records import open_game
 from egm.progressive import game_levels as progressives
-from egm.progressive.pools import NoPoolError
+from egm.progressive.pools import NoPoolError, Pools
 from egm.progressive.round import Round
 from meters import Phase, Transfer
 from paytables import (
@@ -130,7 +130,7 @@ def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wa
         return None
     try:
         wager = game.wager(credits_, **options)
-        cabinet.pools.played(game, wager, selection.denomination_cents)
+        cabinet.state(Pools).played(game, wager, selection.denomination_cents)
     except (PaytableError, NoPoolError, TypeError, ValueError):
         return None
     return wager

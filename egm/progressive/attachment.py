@@ -27,6 +27,7 @@ from egm.progressive.link import (
     Sealed,
 )
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
+from egm.progressive.pools import Pools
 from egm.progressive.round import LinkMark
 
 #: How often the link looks at the time, and the screen at the link.
@@ -49,7 +50,9 @@ class ProgressiveLink:
         self._machine = self._cabinet.identity.serial
         rules = self._cabinet.profile.progressives
         self._link = Link(
-            self._machine, self._cabinet.pools.by_id.values(), stale_ns=rules.stale_seconds * 1_000_000_000
+            self._machine,
+            self._cabinet.state(Pools).by_id.values(),
+            stale_ns=rules.stale_seconds * 1_000_000_000,
         )
         self._stops_machine = rules.link_down == "machine"
         self._connections = 0

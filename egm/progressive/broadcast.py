@@ -13,7 +13,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
 from egm.progressive.display import Shown, Status
-from egm.progressive.pools import Keeper
+from egm.progressive.pools import Keeper, Pools
 
 _TICK_SECONDS: Final = 0.25
 
@@ -27,7 +27,7 @@ class Broadcasts:
         self._context = context
         self._cabinet = context.engine.cabinet
         self._stale_ns = self._cabinet.profile.progressives.stale_seconds * 1_000_000_000
-        pools = self._cabinet.pools.by_id.values()
+        pools = self._cabinet.state(Pools).by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
         self._levels = [pool.id for pool in pools if pool.keeper is Keeper.BROADCAST]
         self._told: dict[str, Shown] = {}
@@ -79,6 +79,6 @@ class Broadcasts:
 
 def broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
     """The broadcast levels, where the machine's games play for any."""
-    pools = context.engine.cabinet.pools.by_id.values()
+    pools = context.engine.cabinet.state(Pools).by_id.values()
     wanted = any(pool.keeper is Keeper.BROADCAST for pool in pools)
     return (Broadcasts(context),) if wanted else ()

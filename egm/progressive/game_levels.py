@@ -18,7 +18,7 @@ from egm.progressive import posting, unproved
 from egm.progressive.display import Status
 from egm.progressive.level import Level
 from egm.progressive.level_views import played, shown
-from egm.progressive.pools import Keeper, Pool
+from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
 from meters import Transfer
 from paytables import Game, Wager
@@ -43,7 +43,7 @@ def open_levels(cabinet: Cabinet) -> None:
     A changed parameter waits for the win (NY 5321.18(b)(4)). A level no longer configured stays in memory
     with all it holds. Raises :class:`LevelDefectiveError` when one does not add up.
     """
-    for pool in cabinet.pools.by_id.values():
+    for pool in cabinet.state(Pools).by_id.values():
         if not pool.own:
             continue
         key, terms = f"{Key.LEVEL}{pool.id}", pool.definition.terms
@@ -84,7 +84,7 @@ def begin(cabinet: Cabinet, rules: Game, wager: Wager, play_id: str) -> Round:
     (A-03). Raises :class:`LevelDefectiveError`: the machine must then stop.
     """
     selection = cabinet.selection
-    played = cabinet.pools.played(rules, wager, selection.denomination_cents)
+    played = cabinet.state(Pools).played(rules, wager, selection.denomination_cents)
     for pool in played:
         if pool.own:
             posting.compare(pool.id, _level(cabinet, pool.id), cabinet.journal.balance_cents)
@@ -100,7 +100,7 @@ def go_on(cabinet: Cabinet, game: dict[str, Any]) -> Round:
 
 def _pool(cabinet: Cabinet, game: dict[str, Any], pool: str) -> Pool | FormerPool:
     """A level an open game plays for, as configured; where it is no more, as the game's entry has it."""
-    known = cabinet.pools.by_id.get(pool)
+    known = cabinet.state(Pools).by_id.get(pool)
     if known is not None:
         return known
     share = next((share for share in game["fed"] if share["pool"] == pool), None)
@@ -111,7 +111,7 @@ def _pool(cabinet: Cabinet, game: dict[str, Any], pool: str) -> Pool | FormerPoo
 
 def _shown_cents(cabinet: Cabinet, game: dict[str, Any], pool: str) -> int:
     """What a level shows to an open game; where it is not heard since, what it showed before."""
-    known = cabinet.pools.by_id.get(pool)
+    known = cabinet.state(Pools).by_id.get(pool)
     now_cents = 0 if known is None else shown(cabinet, known).amount_cents
     before = game.get("broadcast_cents", {})
     return now_cents or (before[pool] if pool in before else mark(cabinet, pool).shown_cents)
@@ -198,7 +198,7 @@ def wins(cabinet: Cabinet, game: dict[str, Any]) -> tuple[ProgressiveWin, ...]:
             id=award.pool,
             level=award.level,
             names=dict(pool.definition.names)
-            if (pool := cabinet.pools.by_id.get(award.pool)) is not None
+            if (pool := cabinet.state(Pools).by_id.get(award.pool)) is not None
             else {},
             amount_cents=award.amount_cents,
         )
@@ -349,7 +349,7 @@ def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
     return tuple(
         share["pool"]
         for share in game.get("fed", ())
-        if (pool := cabinet.pools.by_id.get(share["pool"])) is not None
+        if (pool := cabinet.state(Pools).by_id.get(share["pool"])) is not None
         and pool.keeper is Keeper.CONTROLLER
         and pool.definition.terms.mystery
         and (link is None or link.decided(pool.id) < share["sequence"])

@@ -11,6 +11,7 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.level import Level
+from egm.progressive.pools import Pools
 
 
 def _kept(cabinet: Cabinet, event: Event, name: str) -> Level | None:
@@ -20,12 +21,13 @@ def _kept(cabinet: Cabinet, event: Event, name: str) -> Level | None:
 
 def level_may_move(cabinet: Cabinet, event: Event) -> bool:
     """From a level kept here that no game plays for any more and that holds something, to one in play."""
+    pools = cabinet.state(Pools)
     source = _kept(cabinet, event, "source")
-    target = cabinet.pools.by_id.get(str(event.data.get("target")))
+    target = pools.by_id.get(str(event.data.get("target")))
     return (
         source is not None
         and source.held > 0
-        and str(event.data["source"]) not in cabinet.pools.by_id
+        and str(event.data["source"]) not in pools.by_id
         and target is not None
         and target.own
     )

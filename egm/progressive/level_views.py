@@ -6,7 +6,7 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import ProgressiveView
 from egm.progressive.display import Shown, Status
 from egm.progressive.level import Level
-from egm.progressive.pools import Keeper, NoPoolError, Pool
+from egm.progressive.pools import Keeper, NoPoolError, Pool, Pools
 from paytables import PaytableError
 
 
@@ -29,7 +29,7 @@ def played(cabinet: Cabinet) -> tuple[Pool, ...]:
         return ()
     try:
         wager = game.wager(selection.bet_credits, **selection.options)
-        return cabinet.pools.played(game, wager, selection.denomination_cents)
+        return cabinet.state(Pools).played(game, wager, selection.denomination_cents)
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return ()
 
@@ -41,7 +41,7 @@ def views(cabinet: Cabinet) -> tuple[ProgressiveView, ...]:
 
 def standings(cabinet: Cabinet) -> dict[str, Shown]:
     """What every level of this machine shows now, by its id, whatever is being played."""
-    return {pool_id: shown(cabinet, pool) for pool_id, pool in sorted(cabinet.pools.by_id.items())}
+    return {pool_id: shown(cabinet, pool) for pool_id, pool in sorted(cabinet.state(Pools).by_id.items())}
 
 
 def _view(cabinet: Cabinet, pool: Pool) -> ProgressiveView:

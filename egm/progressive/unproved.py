@@ -17,7 +17,7 @@ from egm.kernel.machine import Cabinet, Key
 from egm.money.hand_pays import ruling_details, says
 from egm.progressive.level_views import shown
 from egm.progressive.messages import Won
-from egm.progressive.pools import Pool
+from egm.progressive.pools import Pool, Pools
 
 FAULT: Final = "progressive_unproved"
 PAY, DECLINE = "pay", "decline"
@@ -40,7 +40,7 @@ def commitment_heard(cabinet: Cabinet, level: str, prize: int) -> str | None:
 
 def doubt_prize(cabinet: Cabinet, level: str, won: Won) -> str:
     """Why a mystery prize is not proved, or nothing where it is."""
-    trigger, pool = won.trigger, cabinet.pools.by_id.get(level)
+    trigger, pool = won.trigger, cabinet.state(Pools).by_id.get(level)
     heard = commitment_heard(cabinet, level, trigger.number)
     if trigger.level != level or pool is None:
         return f"a secret of level {trigger.level}"
@@ -71,7 +71,7 @@ def doubt_award(cabinet: Cabinet, kept: Mapping[str, Any], amount_cents: int) ->
     No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
     is on its way, which is made only once the level has been heard on the same connection.
     """
-    pool = cabinet.pools.by_id.get(kept["pool"])
+    pool = cabinet.state(Pools).by_id.get(kept["pool"])
     if pool is None:
         return f"this machine has no level {kept['pool']}"
     terms = pool.definition.terms
@@ -130,7 +130,7 @@ def _unanswerable(cabinet: Cabinet) -> list[str]:
         for key, claim in sorted(kept.items())
         if claim["amount_cents"] is None
         and claim["way"] is None
-        and (claim["pool"] not in cabinet.pools.by_id or claim["play_id"] == waits)
+        and (claim["pool"] not in cabinet.state(Pools).by_id or claim["play_id"] == waits)
     ]
 
 

@@ -14,6 +14,7 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money import ticket_ledger
 from egm.money.hand_pays import ruling_details, says
+from egm.money.host.model import HostMoney
 from egm.money.tickets.redemption import Refusal
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
@@ -71,7 +72,7 @@ def found_ticket_is_named(cabinet: Cabinet, event: Event) -> bool:
     """A ticket was found: its number, on a machine that keeps the tickets itself."""
     return (
         ticket_ledger.tickets_may_move(cabinet)
-        and not cabinet.host.validation.by_host
+        and not cabinet.state(HostMoney).validation.by_host
         and says(event, "number")
     )
 

@@ -11,6 +11,7 @@ from egm.kernel.machine import Key
 from egm.links.sas.host import Host
 from egm.links.sas.polls.aft import COMPLETE, transfers_of
 from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, tickets_of
+from egm.money.host.model import HostMoney
 
 _NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
 _CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F
@@ -43,8 +44,9 @@ class MoneyNews:
 
     def link(self, *, up: bool) -> None:
         """The host has begun to poll, or has stopped: nothing is asked of one that is not there."""
-        if self._host.cabinet.host.line == self._host.name:
-            self._host.cabinet.host.online = up
+        money = self._host.cabinet.state(HostMoney)
+        if money.line == self._host.name:
+            money.online = up
         if up:  # it may have forgotten all it was told
             self._last = frozenset()
             self.changed()
@@ -63,7 +65,7 @@ class MoneyNews:
             yield _NOT_CONFIGURED, ""
         if (wanted := tickets.wanted) is not None:
             yield _NUMBER_WANTED, wanted.id
-        if (inquiry := self._host.cabinet.host.inquiry) is not None:
+        if (inquiry := self._host.cabinet.state(HostMoney).inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.untold:
             yield TICKET_DONE, self._host.cabinet.memory.get(Key.HOST_TICKET)["id"]

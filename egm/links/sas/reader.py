@@ -93,7 +93,7 @@ class Reader:
         host, cabinet = self._host, self._host.cabinet
         selection = cabinet.selection
         # Money goes through one host; what the others are told is a machine without one.
-        money = cabinet.host if cabinet.host.line == host.name else HostMoney()
+        money = cabinet.state(HostMoney) if cabinet.state(HostMoney).line == host.name else HostMoney()
         return Readout(
             reading=self._readings.now(),
             serial=cabinet.identity.serial,

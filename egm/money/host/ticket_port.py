@@ -14,7 +14,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
-from egm.money.host.model import Redeeming, Validation, in_ring, one_read, unread_places
+from egm.money.host.model import HostMoney, Redeeming, Validation, in_ring, one_read, unread_places
 from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
 from egm.money.pay_out import ticket_of
 from egm.money.tickets.model import Ticket, mask
@@ -109,7 +109,7 @@ class HostTickets:
     @property
     def offered(self) -> str | None:
         """The digits of the ticket in escrow that the host is asked about, if there is one."""
-        inquiry = self._cabinet.host.inquiry
+        inquiry = self._cabinet.state(HostMoney).inquiry
         return None if inquiry is None else inquiry.digits
 
     def authorise(
@@ -119,7 +119,7 @@ class HostTickets:
 
         Said again of a ticket that was already taken, it changes nothing and gets the same answer.
         """
-        inquiry = self._cabinet.host.inquiry
+        inquiry = self._cabinet.state(HostMoney).inquiry
         if inquiry is None:
             now = self.redeeming
             return now if now.digits == digits else Redeemed(Redeeming.NOT_NOW)
@@ -158,7 +158,7 @@ class HostTickets:
 
     def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
         """The ticket in escrow goes back to the player, for this reason."""
-        inquiry = self._cabinet.host.inquiry
+        inquiry = self._cabinet.state(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
         self._let(EventType.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
@@ -179,7 +179,7 @@ class HostTickets:
 
     def _answered(self, masked: str) -> str:
         """The digits of a ticket that was given back: remembered by this run only."""
-        last = self._cabinet.host.answered
+        last = self._cabinet.state(HostMoney).answered
         return last if mask(last) == masked else ""
 
     @property
@@ -197,7 +197,7 @@ class HostTickets:
     @property
     def wants_enrolment(self) -> bool:
         """Whether the machine is to make numbers, and has no identifier from the host to make them from."""
-        secure = self._cabinet.host.validation is Validation.SECURE_ENHANCED
+        secure = self._cabinet.state(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (self._cabinet.desk is None or self._cabinet.desk.enrolment is None)
 
     def unread(self) -> Validated | None:

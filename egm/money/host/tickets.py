@@ -19,7 +19,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money.host.model import Inquiry, Redeeming
+from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.pay_out import give_up_unprinted, printed_terms
 from egm.money.tickets.model import Ticket, TicketKind, mask
 from egm.money.tickets.redemption import Reason, Refusal
@@ -34,7 +34,7 @@ DENIED: Final = "the host refused a number"
 # ---------------------------------------------------------------------------------------------- guards
 def host_validates(cabinet: Cabinet, _: Event) -> bool:
     """A host says what tickets are worth here."""
-    return cabinet.host.validation.by_host
+    return cabinet.state(HostMoney).validation.by_host
 
 
 def number_is_awaited(cabinet: Cabinet, event: Event) -> bool:
@@ -45,7 +45,7 @@ def number_is_awaited(cabinet: Cabinet, event: Event) -> bool:
 
 def inquiry_is_open(cabinet: Cabinet, event: Event) -> bool:
     """This very ticket lies in escrow and waits for the host's word."""
-    inquiry = cabinet.host.inquiry
+    inquiry = cabinet.state(HostMoney).inquiry
     return inquiry is not None and inquiry.id == event.data.get("id")
 
 
@@ -101,17 +101,18 @@ def note_number(cabinet: Cabinet, pay_out: dict[str, Any], ticket: Ticket) -> No
 # ---------------------------------------------------------------------------------------------- in
 def ask_host(cabinet: Cabinet, event: Event) -> None:
     """Hold the ticket in escrow and ask; without a host to ask, give it back at once."""
+    money = cabinet.state(HostMoney)
     escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
     inquiry = Inquiry(cabinet.fresh_id("ticket"), escrow, digits)
     cabinet.notice = None
     if not cabinet.the_desk.reads(digits):
         _reject(cabinet, inquiry, Redeeming.MISREAD, Reason.MISREAD)
-    elif not cabinet.host.online:
+    elif not money.online:
         _reject(cabinet, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
     elif _is_owed_a_word(cabinet):
         _reject(cabinet, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
-        cabinet.host.inquiry = inquiry
+        money.inquiry = inquiry
         cabinet.the_acceptor.hold(escrow)
         cabinet.notice = Notice(code="ticket_is_checked")
 
@@ -133,7 +134,7 @@ def stack_authorised(cabinet: Cabinet, event: Event) -> None:
     if isinstance(answer, Refusal):
         _reject(cabinet, inquiry, Redeeming.NOT_NOW, answer.reason)
         return
-    cabinet.host.inquiry = None
+    cabinet.state(HostMoney).inquiry = None
     cabinet.redemption = answer
     cabinet.record(
         "voucher.authorised",
@@ -167,7 +168,8 @@ def return_inquired(cabinet: Cabinet, event: Event) -> None:
 
 
 def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
-    cabinet.host.inquiry, cabinet.host.answered = None, inquiry.digits
+    money = cabinet.state(HostMoney)
+    money.inquiry, money.answered = None, inquiry.digits
     heard = status in _ANSWERS
     told = {"id": inquiry.id, "number": mask(inquiry.digits), "status": status.value}
     outcome = {**told, "amount_cents": 0, "kind": "", "told": not heard}
@@ -182,9 +184,10 @@ def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reaso
 
 
 def _the_inquiry(cabinet: Cabinet) -> Inquiry:
-    if cabinet.host.inquiry is None:
+    money = cabinet.state(HostMoney)
+    if money.inquiry is None:
         raise InvariantError("an answer about a ticket nobody asked about")
-    return cabinet.host.inquiry
+    return money.inquiry
 
 
 def note_told(cabinet: Cabinet) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.money.host.model import Redeeming
+from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets
 from egm.money.host.tickets import SILENT
 from egm.money.tickets.redemption import Reason
@@ -55,7 +55,7 @@ class HostTimeouts:
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Each thing waited for: a name of its own, for how long from now, and what happens then."""
-        host, answer_seconds = self._cabinet.host, self._cabinet.profile.host.answer_seconds
+        host, answer_seconds = self._cabinet.state(HostMoney), self._cabinet.profile.host.answer_seconds
         wanted = self._tickets.wanted
         if wanted is not None:
             running = (self._cabinet.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
@@ -73,6 +73,6 @@ class HostTimeouts:
 
 def host_timeouts(context: MachineContext) -> Iterable[Attachment]:
     """One, where a host has to do with the machine's money."""
-    host = context.engine.cabinet.host
+    host = context.engine.cabinet.state(HostMoney)
     if host.validation.by_host or host.transfers or host.bonuses:
         yield HostTimeouts(context)

@@ -17,7 +17,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Cabinet, Key
-from egm.money.host.model import Lock, Order, TransferKind, TransferStatus
+from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from egm.money.host.ticket_port import Handle
 from egm.money.host.transfers import HISTORY, entry_id, note_failure
 
@@ -73,7 +73,7 @@ class HostTransfers:
         ``PENDING`` is taken: read the end from :attr:`last`. ``key`` is compared where it is not all zeros;
         ``if_locked`` refuses unless the host holds the machine.
         """
-        host = self._cabinet.host
+        host = self._cabinet.state(HostMoney)
         if self.untold or host.order is not None:
             return TransferStatus.INCOMPATIBLE
         refused = self._refusal(order, asset_number, key, if_locked=if_locked)
@@ -89,7 +89,7 @@ class HostTransfers:
     ) -> TransferStatus | None:
         """Why an order is not even begun, the first that holds."""
         cabinet, restricted = self._cabinet, CreditKind.RESTRICTED
-        host, identifier = cabinet.host, order.identifier
+        host, identifier = cabinet.state(HostMoney), order.identifier
         wrong_key = self._key_status(key)
         promised = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
         late = promised and order.expires is not None and order.expires < cabinet.local_date
@@ -125,7 +125,7 @@ class HostTransfers:
         return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
 
     def _offers(self, kind: TransferKind) -> bool:
-        host = self._cabinet.host
+        host = self._cabinet.state(HostMoney)
         if kind is TransferKind.OTHER:
             return False
         return host.bonuses if kind.is_bonus else host.transfers
@@ -142,7 +142,7 @@ class HostTransfers:
 
     def cancel(self) -> TransferStatus:
         """Take back an order that still waits; otherwise what became of the last one."""
-        if self._cabinet.host.order is not None:
+        if self._cabinet.state(HostMoney).order is not None:
             self._let(EventType.TRANSFER_CANCELLED)
         last = self.last
         return TransferStatus.NONE if last is None else last.status
@@ -151,7 +151,7 @@ class HostTransfers:
     @property
     def last(self) -> Result | None:
         """The last order, with what became of it so far; None where there was none."""
-        order = self._cabinet.host.order
+        order = self._cabinet.state(HostMoney).order
         if order is not None:
             return Result(
                 identifier=order.identifier,
@@ -199,30 +199,31 @@ class HostTransfers:
     @property
     def locked(self) -> bool | None:
         """True: held; None: asked for and not yet granted; False: neither."""
-        lock = self._cabinet.host.lock
+        lock = self._cabinet.state(HostMoney).lock
         if lock is None or lock.cash_out:
             return False
         return True if self._engine.state is State.LOCKED else None
 
     def lock(self, condition: int, hundredths: int) -> bool | None:
         """Hold the machine still for so many hundredths of a second; asked again, for as long from now."""
+        money = self._cabinet.state(HostMoney)
         until_ns = self._cabinet.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
-        before = self._cabinet.host.lock
+        before = money.lock
         waits = before is not None and before.is_offer
-        self._cabinet.host.lock = Lock(condition, until_ns, cash_out_waits=waits)
+        money.lock = Lock(condition, until_ns, cash_out_waits=waits)
         self._let(EventType.LOCK_ASKED)
         return self.locked
 
     def unlock(self) -> None:
         """Let the machine go, or take the request back. Without a lock, nothing happens."""
-        if self._cabinet.host.lock is not None:
+        if self._cabinet.state(HostMoney).lock is not None:
             self._let(EventType.LOCK_ENDED)
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property
     def cash_out_asked(self) -> bool:
         """Whether the player's cash-out is offered to the host now."""
-        lock = self._cabinet.host.lock
+        lock = self._cabinet.state(HostMoney).lock
         return lock is not None and lock.cash_out
 
     @property
@@ -242,14 +243,14 @@ class HostTransfers:
     def registration(self) -> Registration:
         """With what the machine is registered."""
         kept = self._cabinet.memory.get(Key.REGISTRATION)
-        host = self._cabinet.host
+        host = self._cabinet.state(HostMoney)
         if kept is None:
             return Registration(asset_number=host.asset_number)
         return Registration(True, host.asset_number, kept["pos_id"], host.registration_key)
 
     def register(self, asset_number: int, key: bytes, pos_id: int) -> Registration:
         """Register the machine; refused (not registered) where the asset number is not its own."""
-        host = self._cabinet.host
+        host = self._cabinet.state(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:
             return Registration(asset_number=host.asset_number)
         kept = {"pos_id": pos_id, "key_digest": _digest(key)}
@@ -264,7 +265,7 @@ class HostTransfers:
         """Forget the registration. A repeat changes nothing."""
         if self._cabinet.memory.get(Key.REGISTRATION) is not None:
             self._cabinet.record("aft.unregistered", state={Key.REGISTRATION: None})
-        self._cabinet.host.registration_key = b""
+        self._cabinet.state(HostMoney).registration_key = b""
         return self.registration
 
 

@@ -19,7 +19,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money.host.model import Lock, Order, TransferKind, TransferStatus
+from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from meters import Phase, Transfer
 
 #: Transfers the host may read back (E-05: at least 35).
@@ -29,20 +29,21 @@ HISTORY: Final = 35
 # ---------------------------------------------------------------------------------------------- guards
 def order_is_open(cabinet: Cabinet, _: Event) -> bool:
     """A host has ordered a transfer that is not done."""
-    return cabinet.host.order is not None
+    return cabinet.state(HostMoney).order is not None
 
 
 def lock_is_asked(cabinet: Cabinet, _: Event) -> bool:
     """A host wants the machine held still."""
-    return cabinet.host.lock is not None
+    return cabinet.state(HostMoney).lock is not None
 
 
 def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
     """Cash-outs are offered to the host first, it is there, and it has not just let this one pass."""
+    money = cabinet.state(HostMoney)
     terms = cabinet.memory.get(Key.HOST_CASH_OUT)
     return (
-        cabinet.host.transfers
-        and cabinet.host.online
+        money.transfers
+        and money.online
         and terms is not None
         and terms["enabled"]
         and cabinet.credit_cents > 0
@@ -66,15 +67,16 @@ def restricted_has_expired(cabinet: Cabinet, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- transfers
 def transfer(cabinet: Cabinet, _: Event) -> None:
     """Do what was ordered, or record why not; the lock is lifted unless it is to stay."""
+    money = cabinet.state(HostMoney)
     order = _take_order(cabinet)
     cents = _possible(cabinet, order)
     if isinstance(cents, TransferStatus):
         note_failure(cabinet, order, cents)
         return
     _move(cabinet, order, cents)
-    lock = cabinet.host.lock
+    lock = money.lock
     if lock is not None and not order.lock_after:
-        cabinet.host.lock = None
+        money.lock = None
         if order.kind is TransferKind.OUT:
             _let_pass(cabinet, lock)
 
@@ -90,7 +92,8 @@ def cancel_transfer(cabinet: Cabinet, _: Event) -> None:
 
 
 def _take_order(cabinet: Cabinet) -> Order:
-    order, cabinet.host.order = cabinet.host.order, None
+    money = cabinet.state(HostMoney)
+    order, money.order = money.order, None
     if order is None:
         raise InvariantError("a transfer nobody ordered")
     return order
@@ -201,21 +204,21 @@ def entry_id(identifier: str) -> str:
 def take_lock(cabinet: Cabinet, _: Event) -> None:
     """Hold the machine still."""
     lock = _the_lock(cabinet)
-    cabinet.host.lock = replace(lock, granted=True)
+    cabinet.state(HostMoney).lock = replace(lock, granted=True)
     cabinet.log("aft.locked", {"condition": lock.condition})
 
 
 def offer_to_host(cabinet: Cabinet, _: Event) -> None:
     """Hold the machine still while the host is asked to take the credits."""
     until_ns = cabinet.clock.monotonic_ns() + cabinet.profile.host.answer_seconds * 1_000_000_000
-    cabinet.host.lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
+    cabinet.state(HostMoney).lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
     cabinet.log("aft.offered", {"amount_cents": cabinet.credit_cents})
     cabinet.notice = Notice(code="cash_out_to_host")
 
 
 def end_lock(cabinet: Cabinet, _: Event) -> None:
     """Let the machine go; a cash-out the host let pass is paid another way, unless the host forbids it."""
-    lock, cabinet.host.lock = _the_lock(cabinet), None
+    lock, cabinet.state(HostMoney).lock = _the_lock(cabinet), None
     if lock.granted:
         cabinet.log("aft.unlocked", {"cash_out": lock.is_offer})
     _let_pass(cabinet, lock)
@@ -223,17 +226,19 @@ def end_lock(cabinet: Cabinet, _: Event) -> None:
 
 def _let_pass(cabinet: Cabinet, lock: Lock) -> None:
     """What a host has not taken of a cash-out offered to it is paid another way, or may not be."""
+    money = cabinet.state(HostMoney)
     if lock.is_offer and cabinet.credit_cents:
         hard = bool(cabinet.memory.get(Key.HOST_CASH_OUT)["hard"])
-        cabinet.host.cash_out_passed = not hard
-        cabinet.host.not_taken_cents = cabinet.credit_cents if hard else None
+        money.cash_out_passed = not hard
+        money.not_taken_cents = cabinet.credit_cents if hard else None
         cabinet.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
 
 
 def _the_lock(cabinet: Cabinet) -> Lock:
-    if cabinet.host.lock is None:
+    money = cabinet.state(HostMoney)
+    if money.lock is None:
         raise InvariantError("the end of a lock that is not")
-    return cabinet.host.lock
+    return money.lock
 
 
 # ---------------------------------------------------------------------------------------------- promotions
@@ -261,10 +266,10 @@ def give_lock_its_turn(_cabinet: Cabinet, _: Event) -> Event:
 
 def cash_out_has_passed(cabinet: Cabinet, _: Event) -> bool:
     """A host has let a cash-out pass that was offered to it."""
-    return cabinet.host.cash_out_passed
+    return cabinet.state(HostMoney).cash_out_passed
 
 
 def pass_cash_out_on(cabinet: Cabinet, _: Event) -> Event:
     """What the host has let pass is paid another way, once."""
-    cabinet.host.cash_out_passed = False
+    cabinet.state(HostMoney).cash_out_passed = False
     return Event(EventType.CASH_OUT, {"passed": True})

@@ -11,6 +11,7 @@ from egm.devices.interface import TicketJob
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
+from egm.money.host.model import HostMoney
 from egm.money.tickets.model import DIGITS
 from egm.money.tickets.templates import load_template
 from egm.people import Permission
@@ -58,7 +59,7 @@ def device_is_free(cabinet: Cabinet, event: Event) -> bool:
                 and 1 <= coins <= cabinet.profile.staff.test_coins_max
             )
         case "take":
-            asked = cabinet.redemption is not None or cabinet.host.inquiry is not None
+            asked = cabinet.redemption is not None or cabinet.state(HostMoney).inquiry is not None
             return cabinet.acceptor is not None and cabinet.memory.get(Key.PAPER) is None and not asked
         case "light":
             return True

@@ -8,6 +8,7 @@ from egm.kernel.service_pages import Table, Words
 from egm.progressive.game_levels import mark
 from egm.progressive.level import Level
 from egm.progressive.level_views import shown
+from egm.progressive.pools import Pools
 from egm.staff.service.words import local, money, number, pairs, plain, say
 
 
@@ -17,7 +18,7 @@ def level_tables(cabinet: Cabinet) -> tuple[Table, ...]:
         key.removeprefix(Key.LEVEL): Level.from_json(_object(kept))
         for key, kept in sorted(cabinet.journal.states(Key.LEVEL).items())
     }
-    linked = [pool for pool in cabinet.pools.by_id if pool not in own]
+    linked = [pool for pool in cabinet.state(Pools).by_id if pool not in own]
     return (
         *(pairs(_own(level), _title(cabinet, pool)) for pool, level in own.items()),
         *(pairs(_linked(cabinet, pool), _title(cabinet, pool)) for pool in linked),
@@ -29,7 +30,7 @@ def _object(kept: Any) -> dict[str, Any]:
 
 
 def _title(cabinet: Cabinet, pool: str) -> Words:
-    known = cabinet.pools.by_id.get(pool)
+    known = cabinet.state(Pools).by_id.get(pool)
     if known is None:
         return say("service.levels.given_up", level=pool)
     return local({code: f"{name} ({pool})" for code, name in known.definition.names.items()})
@@ -50,7 +51,7 @@ def _own(level: Level) -> Iterable[tuple[str | Words, Words]]:
 
 
 def _linked(cabinet: Cabinet, pool: str) -> Iterable[tuple[str | Words, Words]]:
-    now, made = shown(cabinet, cabinet.pools.by_id[pool]), mark(cabinet, pool)
+    now, made = shown(cabinet, cabinet.state(Pools).by_id[pool]), mark(cabinet, pool)
     yield "levels.shows", money(now.amount_cents)
     yield "levels.status", say(f"service.levels.{now.status.value}")
     yield "levels.contributions", number(made.sequence)

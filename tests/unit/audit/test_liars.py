@@ -11,7 +11,7 @@ from machine_room import Room, ScriptedChance, generator
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.money.host.model import Order, TransferKind
+from egm.money.host.model import HostMoney, Order, TransferKind
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
@@ -43,7 +43,7 @@ def money(room):
             (TransferKind.OUT, {CreditKind.CASHABLE: 100}),
         )
     ):
-        room.cabinet.host.order = Order(identifier=f"T{number}", kind=kind, cents=cents)
+        room.cabinet.state(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
         room.engine.handle(EventType.TRANSFER_ORDERED)
 
 
@@ -84,7 +84,7 @@ def journals(folder):
         ((money, (*MAPLES, *LOSS)), (hands, ()), (troubles, (*MAPLES, *LOSS)))
     ):
         room = Room(folder / str(number), chance=ScriptedChance(*numbers), devices=("printer",))
-        room.cabinet.host.transfers = room.cabinet.host.bonuses = True
+        room.cabinet.state(HostMoney).transfers = room.cabinet.state(HostMoney).bonuses = True
         day(room.boot())
         made.append(list(room.journal.bodies()))
         room.close()

@@ -240,14 +240,14 @@ class Room:
             chance=generator() if chance is None else chance,
             restart_chance=self._restart,
             outbox=self.hands,
-            pools=all_pools(resident.pools for resident in residents.values()),
             acceptor=self.hands if acceptor else None,
             staff=STAFF,
             printer=self.hands if "printer" in devices else None,
             hopper=self.hands if "hopper" in devices else None,
-            host=host or HostMoney(),
             position=position or Position(),
         )
+        self.cabinet.install(all_pools(resident.pools for resident in residents.values()))
+        self.cabinet.install(host or HostMoney())
         self.store, why = (
             open_store(self.journal, folder, folder / SECOND_FOLDER) if beside is None else (beside.store, "")
         )
@@ -259,7 +259,7 @@ class Room:
                 self.clock,
                 self.cabinet.times,
                 lambda: self.cabinet.chance,
-                self.cabinet.host.validation,
+                self.cabinet.state(HostMoney).validation,
                 is_accounted=lambda record: is_accounted(self.cabinet, record),
             )
         note_clock(self.cabinet)

@@ -12,7 +12,7 @@ from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind, given_back, taken
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
-from egm.money.host.model import Order, TransferKind
+from egm.money.host.model import HostMoney, Order, TransferKind
 from egm.money.host.transfers import transfer
 from egm.money.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf
@@ -52,7 +52,7 @@ def generous(tmp_path):
 def gift(room: Room, **cents: int) -> Room:
     """Promotional credit from a host."""
     given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
-    room.cabinet.host.order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
+    room.cabinet.state(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
     transfer(room.cabinet, Event(EventType.TRANSFER_ORDERED))
     return room
 

@@ -9,7 +9,7 @@ from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.host.model import Inquiry
+from egm.money.host.model import HostMoney, Inquiry
 from egm.people import Role
 
 #: What a test may count: that people were at the machine, never anything of value or play.
@@ -117,7 +117,7 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
 
 @pytest.mark.requirement("J-10", "J-11")
 def test_no_acceptor_is_tested_while_a_hosts_word_is_awaited_about_a_paper_in_it(menu):
-    menu.cabinet.host.inquiry = Inquiry("ticket-9", 9, "910000000000000000")
+    menu.cabinet.state(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
     assert not menu.cabinet.service.bench.taking

@@ -374,11 +374,11 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     room.port.authorise(FIRST, CASHABLE, 1234)
     stacked(room)
     room.offer_ticket(SECOND)
-    room.cabinet.host.online = False
+    room.cabinet.state(HostMoney).online = False
     room.offer_ticket(SECOND)
     assert room.port.offered is None
     assert (room.port.redeeming.status, room.port.redeeming.digits) == (Redeeming.REDEEMED, FIRST)
-    room.cabinet.host.online = True
+    room.cabinet.state(HostMoney).online = True
     room.port.told()
     room.offer_ticket(SECOND)
     assert room.port.offered == SECOND

@@ -266,7 +266,7 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
         case "fault":
             room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
     assert room.port.last.status is Status.NOT_NOW
-    assert room.cabinet.host.order is None
+    assert room.cabinet.state(HostMoney).order is None
     assert room.journal.balance_cents("world:aft_in:cashable") == 0
 
 
@@ -403,7 +403,7 @@ def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.credit_cents, room.notice) == (State.IDLE, 10000, "cash_out_not_taken")
-    room.cabinet.host.online = False
+    room.cabinet.state(HostMoney).online = False
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING, "a host that is not there cannot keep the player's money in"
 
@@ -417,11 +417,11 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     assert (room.state, room.port.cash_out_asked) == (State.LOCKED, True)
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
-    room.cabinet.host.online = False
+    room.cabinet.state(HostMoney).online = False
     assert payout_is_due(room.cabinet, Event(EventType.AT_REST)), (
         "a host that is not there keeps nothing on the meter"
     )
-    room.cabinet.host.online = True
+    room.cabinet.state(HostMoney).online = True
     room.engine.handle(EventType.CASH_OUT)  # the player may ask again
     assert room.state is State.LOCKED
     room.engine.handle(EventType.LOCK_ENDED)

@@ -17,6 +17,7 @@ from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
 from egm.links import monitoring
 from egm.people import Role
+from egm.progressive.pools import Pools
 
 
 def monitored(room, folder, said, port=0):
@@ -51,7 +52,7 @@ def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path,
     families = {family.name: family for family in attachment._machine(shown(room))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
         exported = {sample.labels["level"] for sample in families[name].samples}
-        assert exported == set(room.cabinet.pools.by_id)
+        assert exported == set(room.cabinet.state(Pools).by_id)
     assert len(exported) > len(shown(room).progressives)
     room.close()
 

@@ -16,7 +16,7 @@ from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.machine import Key
 from egm.kernel.rules import Refusal
 from egm.kernel.states import SETS, derived_state
-from egm.money.host.model import Inquiry, Lock, Order, TransferKind
+from egm.money.host.model import HostMoney, Inquiry, Lock, Order, TransferKind
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from egm.staff.forms import FORMS, authorised
@@ -160,7 +160,7 @@ def _room(tmp_path, state: State) -> Room:
     elif state is State.DOOR_OPEN:
         room.engine.handle(EventType.DOOR_OPENED, door="main")
     elif state is State.LOCKED:
-        room.cabinet.host.lock = Lock(condition=1, until_ns=0)
+        room.cabinet.state(HostMoney).lock = Lock(condition=1, until_ns=0)
         room.engine.handle(EventType.LOCK_ASKED)
     elif state is State.TILT:
         room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -212,6 +212,7 @@ def _reserve(room: Room, pay_out_id: str, target: str, more: dict) -> None:
 
 def _particulars(room: Room, state: State, event: EventType) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
+    money = room.cabinet.state(HostMoney)
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
         return {"value": room.cabinet.memory.get(Key.GAME)["play_id"]}
     if event is EventType.ANSWER and state is State.SERVICE_MENU:
@@ -221,13 +222,13 @@ def _particulars(room: Room, state: State, event: EventType) -> dict:
         room.hands.offered[1] = Note(500)
     elif event in {EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED}:
         room.hands.offered[1] = Barcode(TICKET)
-        room.cabinet.host.inquiry = Inquiry("asked", 1, TICKET)
+        money.inquiry = Inquiry("asked", 1, TICKET)
     elif event in {EventType.TRANSFER_ORDERED, EventType.TRANSFER_CANCELLED}:
         cents = {CreditKind.CASHABLE: 100}
-        room.cabinet.host.order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents)
+        money.order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents)
     elif event in {EventType.LOCK_ASKED, EventType.LOCK_ENDED}:
         granted = state is State.LOCKED
-        room.cabinet.host.lock = Lock(condition=1, until_ns=0, granted=granted)
+        money.lock = Lock(condition=1, until_ns=0, granted=granted)
     elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:
         _await_number(room)
     elif event is EventType.COINS_PAID:

@@ -60,8 +60,8 @@ def bench_engine(
         chance=chance,
         restart_chance=lambda: chance,
         outbox=_Silent(),
-        host=host or HostMoney(),
     )
+    cabinet.install(host or HostMoney())
     engine = Engine(cabinet, RULES, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)

@@ -27,7 +27,7 @@ from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
-from egm.money.host.model import Order, TransferKind, TransferStatus
+from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers, Registration, Result
 from egm.money.host.transfers import HISTORY
 
@@ -75,7 +75,7 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 
 def transfers_of(host: Host) -> HostTransfers | None:
     """The transfers this host may order, or None where it may order none."""
-    money = host.cabinet.host
+    money = host.cabinet.state(HostMoney)
     mine = money.line == host.name and (money.transfers or money.bonuses)
     return HostTransfers(host.context.engine, host.context.handle) if mine else None
 
@@ -186,7 +186,7 @@ def _result(host: Host, found: Result) -> bytes:
         bytes((found.position, _STATUS[found.status], _NO_RECEIPT, found.codes.get("type", 0)))
         + b"".join(bcd(found.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
         + bytes((found.codes.get("flags", 0),))
-        + binary(host.cabinet.host.asset_number, 4)
+        + binary(host.cabinet.state(HostMoney).asset_number, 4)
         + counted(identifier)
         + date_and_time(at)
         + expires
@@ -282,7 +282,7 @@ def _possible(transfers: HostTransfers) -> int:
 
 def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
     cabinet = host.cabinet
-    money, terms = cabinet.host, cabinet.memory.get(Key.RESTRICTED)
+    money, terms = cabinet.state(HostMoney), cabinet.memory.get(Key.RESTRICTED)
     enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)

@@ -26,7 +26,7 @@ from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
-from egm.money.host.model import RING, Redeeming, Validation
+from egm.money.host.model import RING, HostMoney, Redeeming, Validation
 from egm.money.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
 from egm.money.tickets.model import Ticket, TicketKind
 from egm.money.tickets.redemption import Reason
@@ -52,7 +52,8 @@ _METERS: Final[Mapping[int, str | None]] = {
 
 def tickets_of(host: Host) -> HostTickets | None:
     """The tickets this host validates, or None where it validates none."""
-    if host.cabinet.host.validation.by_host and host.cabinet.host.line == host.name:
+    money = host.cabinet.state(HostMoney)
+    if money.validation.by_host and money.line == host.name:
         return HostTickets(host.context.engine, host.context.handle)
     return None
 
@@ -68,7 +69,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     alone_at_times = host.cabinet.profile.host.offline_tickets > 0
     if tickets is None:
         return None
-    if host.cabinet.host.validation is not Validation.SECURE_ENHANCED and not alone_at_times:
+    if host.cabinet.state(HostMoney).validation is not Validation.SECURE_ENHANCED and not alone_at_times:
         return None
     validation_id, sequence = from_binary(poll.data[:3]), from_binary(poll.data[3:])
     if validation_id:
@@ -319,7 +320,8 @@ def validation_status(host: Host, poll: LongPoll) -> Reply | None:
             changes[name] = days
     tickets.agree(changes)
     return Reply(
-        counted(binary(host.cabinet.host.asset_number, 4) + _status_bits(host) + _days(host)), once=True
+        counted(binary(host.cabinet.state(HostMoney).asset_number, 4) + _status_bits(host) + _days(host)),
+        once=True,
     )
 
 
@@ -329,7 +331,7 @@ def _status_bits(host: Host) -> bytes:
     bits = _PRINTER if cabinet.printer is not None else 0
     bits |= _RESTRICTED_OUT if cabinet.profile.tickets.restricted_out and terms.restricted_out else 0
     bits |= _REDEMPTION if cabinet.acceptor is not None and terms.redemption else 0
-    bits |= _SECURE if cabinet.host.validation is Validation.SECURE_ENHANCED else 0
+    bits |= _SECURE if cabinet.state(HostMoney).validation is Validation.SECURE_ENHANCED else 0
     return binary(bits, 2)
 
 
