@@ -57,6 +57,13 @@ def test_a_drawing_fills_its_place_and_is_premultiplied(name, side):
     assert len({tuple(pixel) for pixel in pixels if pixel.a}) > 3
 
 
+@pytest.mark.parametrize("name", sorted({path.stem for path in DRAWINGS.values()} - {"pilot", "prism"}))
+def test_a_drawing_is_whole_but_for_light_that_goes_out_of_it(name):
+    art = draw_symbol(name, name, (200, 200))
+    edge = [art.get_at(at).a for i in range(200) for at in ((i, 0), (i, 199), (0, i), (199, i))]
+    assert max(edge) <= 100
+
+
 def test_every_drawing_is_of_what_the_decoder_knows():
     files = sorted({*DRAWINGS.values()})
     assert len(files) > 90
