@@ -26,7 +26,7 @@ from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.line import Opener, SerialLine, open_port
 from egm.devices.tcl.driver import TclDriver, Template
 from egm.money.device_ledgers import Ledgers
-from egm.money.tickets.templates import available, load_template
+from egm.tickets.templates import available, load_template
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from typing import Any
 
 from egm.config.cabinet_file import CabinetFile
 from egm.config.faults import Fault, near
+from egm.config.levels import Kind
 from egm.errors import LocalError, OperatorError
-from egm.money.tickets.templates import load_template
 from egm.play.installed_games import Certifying, admit
 from egm.play.prize_limits import largest_prizes
 from egm.profiles import Profile, available, load_profile
-from egm.progressive.definition import Kind
+from egm.tickets.templates import load_template
 from paytables import Game, PaytableError, library, load_game
 
 

@@ -36,8 +36,6 @@ from egm.money.absent import holders_of, refuse_lost_positions
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
-from egm.money.tickets.desk import TicketDesk
-from egm.money.tickets.store import TicketStore
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.installed_games import Certifying, Refusal, Resident, admit
@@ -48,6 +46,8 @@ from egm.progressive.pools import all_pools
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
+from egm.tickets.desk import TicketDesk
+from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
 from meters.copies import SECOND_FOLDER
 from rng import EntropySource, RandomService, RngError

@@ -21,8 +21,8 @@ from egm.kernel.faults import ClearedBy
 from egm.kernel.messages import Hello, Intent, Notice, Snapshot, Tilt
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
-from egm.money.tickets.errors import TicketLedgerUnwritable
 from egm.profiles import Profile, load_profile
+from egm.tickets.errors import TicketLedgerUnwritable
 from meters import JournalUnwritable
 from paytables.source import contents, toml
 

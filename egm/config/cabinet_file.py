@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterator
 from datetime import date
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -23,16 +24,13 @@ from pydantic import (
 )
 
 from egm.config.faults import Fault, read, refused, wrong
+from egm.config.levels import Kind, LevelSlot, LinkSlot
+from egm.config.sas_line import SasLine
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.kernel.positions import POSITIONS_MOST
-from egm.links.sas.settings import SasLine
-from egm.money.host.model import Validation
-from egm.money.tickets.errors import InvalidTicket
-from egm.money.tickets.model import House
-from egm.progressive.definition import Kind
-from egm.progressive.slots import LevelSlot, LinkSlot
 from egm.secret_files import require_private
+from egm.tickets.errors import InvalidTicket
+from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
 from paytables.source import contents, is_path
 
@@ -47,6 +45,8 @@ class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
+#: As many player positions as a machine may have.
+POSITIONS_MOST: Final = 16
 Name = Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
 
 
@@ -193,6 +193,22 @@ class Gat(_Table):
 
     port: str = "pty"
     """A serial port; `pty`: a pseudo-terminal named `run/gat` in the state folder."""
+
+
+class Validation(StrEnum):
+    """Who makes ticket numbers, and who says what a ticket is worth."""
+
+    STAND_ALONE = "stand_alone"
+    """The machine itself, from its own ledger."""
+    SYSTEM = "system"
+    """A host gives each number; a host redeems."""
+    SECURE_ENHANCED = "secure_enhanced"
+    """The machine makes numbers from a host's identifier; a host redeems."""
+
+    @property
+    def by_host(self) -> bool:
+        """Whether a host must be asked about a ticket put in."""
+        return self is not Validation.STAND_ALONE
 
 
 class Host(_Table):

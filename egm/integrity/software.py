@@ -16,14 +16,14 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError
-from egm.integrity.verify.examine import Findings, examine, examine_beside
-from egm.integrity.verify.tree import own_files
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.staff.technician import SOFTWARE_CHECK as CHECK
 from egm.staff.technician import SOFTWARE_DIFFERS as DIFFERS
+from egm.verify.examine import Findings, examine, examine_beside
+from egm.verify.tree import own_files
 
 _SHOWN_MAX: Final = 3
 

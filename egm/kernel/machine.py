@@ -24,14 +24,14 @@ from egm.kernel.states import derived_state
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.ticket_terms import TicketTerms
-from egm.money.tickets.desk import TicketDesk
-from egm.money.tickets.model import House
-from egm.money.tickets.redemption import Redemption
 from egm.people import Roster
 from egm.profiles import Profile
 from egm.progressive.display import Hearing, LinkFace
 from egm.staff.identities import IdentityRegister
 from egm.staff.service.desk import ServiceDesk
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import House
+from egm.tickets.redemption import Redemption
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
 from paytables import Game
 from rng import RandomService

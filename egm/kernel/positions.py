@@ -41,10 +41,6 @@ OWN_FAULTS: Final = frozenset(
 )
 
 
-#: As many positions as a machine may have.
-POSITIONS_MOST: Final = 16
-
-
 def is_own_fault(code: str) -> bool:
     """Whether a fault stops its position only."""
     return code.partition(".")[0] in OWN_FAULTS

@@ -11,7 +11,9 @@ The list of them all is :mod:`egm.app.services`.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+from prometheus_client.core import Metric
 
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
@@ -20,7 +22,9 @@ from egm.kernel.engine import Engine
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Snapshot
-from egm.links.metrics import Source
+
+Source: TypeAlias = Callable[[], Iterable[Metric]]
+"""Something that monitoring reads, on the machine's loop."""
 
 
 class Attachment(Protocol):

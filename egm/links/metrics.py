@@ -37,8 +37,6 @@ ANSWER_SECONDS: Final = 10.0
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
-Source: TypeAlias = Callable[[], Iterable[Metric]]
-"""Something that monitoring reads, on the machine's loop."""
 
 #: Whether this thread answers a reader who has proved who he is.
 _IS_KNOWN: Final[ContextVar[bool]] = ContextVar("is_known", default=False)

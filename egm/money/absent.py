@@ -10,12 +10,12 @@ clear end.
 from collections.abc import Callable, Collection
 from typing import Final
 
-from egm.config.cabinet_file import CabinetFile
+from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import OperatorError
 from egm.kernel.events import EventType
 from egm.kernel.machine import Cabinet, Fate, Key, key_of
-from egm.kernel.positions import POSITIONS_MOST, Position, is_own_fault
+from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
 from egm.progressive.attachment import SOURCE as LINK
 from meters import JournalView

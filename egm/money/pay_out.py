@@ -9,6 +9,7 @@ from datetime import date
 from functools import cache
 from typing import Any
 
+from egm.config.cabinet_file import Validation
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
@@ -16,17 +17,17 @@ from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.faults import fault
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money.host.model import HostMoney, Validation, into_ring
+from egm.money.host.model import HostMoney, into_ring
 from egm.money.ticket_ledger import anchor, committed, tickets_may_move
-from egm.money.tickets.desk import Printed
-from egm.money.tickets.model import Ticket, TicketKind
-from egm.money.tickets.redemption import Refusal
-from egm.money.tickets.templates import Template, load_template
 from egm.play import player_protection as protection
 from egm.staff import disputed
 from egm.staff.disputed import DisputedAmount, open_dispute
 from egm.staff.service.device_tests import is_test, test_job
 from egm.staff.slips import is_slip, slip_job
+from egm.tickets.desk import Printed
+from egm.tickets.model import Ticket, TicketKind
+from egm.tickets.redemption import Refusal
+from egm.tickets.templates import Template, load_template
 from meters import Phase, Transfer
 from rng import RngError
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from egm.errors import OperatorError
 from egm.kernel.machine import Cabinet, Key
 from egm.money.host.model import Redeeming
-from egm.money.tickets.audit import (
+from egm.tickets.audit import (
     DIGEST_DIGITS,
     begun_as,
     disagreement,
@@ -22,11 +22,11 @@ from egm.money.tickets.audit import (
     ledger_cents,
     put_back,
 )
-from egm.money.tickets.errors import TicketLedgerDamaged
-from egm.money.tickets.proof import PURPOSE as NUMBERS
-from egm.money.tickets.proof import commitment
-from egm.money.tickets.record import Record
-from egm.money.tickets.store import PURPOSE, TicketStore
+from egm.tickets.errors import TicketLedgerDamaged
+from egm.tickets.proof import PURPOSE as NUMBERS
+from egm.tickets.proof import commitment
+from egm.tickets.record import Record
+from egm.tickets.store import PURPOSE, TicketStore
 from meters import Journal
 from meters.chart import CREDIT_KINDS
 from meters.storage import Storage
@@ -67,7 +67,7 @@ def anchor(cabinet: Cabinet) -> dict[str, Any]:
 
 
 def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
-    """What an entry tells of a ticket's number (:mod:`egm.money.tickets.proof`)."""
+    """What an entry tells of a ticket's number (:mod:`egm.tickets.proof`)."""
     return {"commitment": commitment(cabinet.journal.derive(NUMBERS), number)}
 
 

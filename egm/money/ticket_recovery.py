@@ -8,29 +8,29 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from egm.clock import Clock
+from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.integrity.clear.evidence import has_ended
 from egm.integrity.lockups import note_ticket_ledger, record_fault
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Identity, Key
-from egm.kernel.positions import POSITIONS_MOST
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import RING, HostMoney, Redeeming, Validation, in_ring, into_ring, unread_places
+from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring, unread_places
 from egm.money.host.tickets import note_number
 from egm.money.ticket_ledger import hold_against
-from egm.money.tickets.desk import (
+from egm.profiles import Profile
+from egm.tickets.desk import (
     Machine,
     TicketDesk,
     TicketRules,
     secure_enhanced_numbers,
     stand_alone_numbers,
 )
-from egm.money.tickets.model import TicketState
-from egm.money.tickets.numbers import is_hosts, is_stand_alone
-from egm.money.tickets.record import Action, Record
-from egm.money.tickets.store import TicketStore
-from egm.profiles import Profile
+from egm.tickets.model import TicketState
+from egm.tickets.numbers import is_hosts, is_stand_alone
+from egm.tickets.record import Action, Record
+from egm.tickets.store import TicketStore
 from rng import RandomService
 
 #: The entries that credit a ticket, and how many may be cut off from their redemption: one a position.

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Self
 
 from egm.kernel.credits import CreditKind
-from egm.money.tickets.model import House
+from egm.tickets.model import House
 
 #: So many days are for ever.
 NEVER_DAYS: Final = 9999

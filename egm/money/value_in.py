@@ -18,9 +18,9 @@ from egm.kernel.messages import Notice
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
-from egm.money.tickets.model import TicketKind
-from egm.money.tickets.redemption import Reason, Redemption, Refusal
 from egm.staff.disputed import DisputedAmount, finish, open_dispute
+from egm.tickets.model import TicketKind
+from egm.tickets.redemption import Reason, Redemption, Refusal
 from meters import Phase, Transfer
 
 

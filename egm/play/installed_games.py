@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from egm.config.cabinet_file import GameSlot
+from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
-from egm.integrity.verify.certificate import Certificate
 from egm.kernel.messages import Chances, LongOdds
 from egm.play.odds import chances, long_odds
 from egm.play.prize_limits import Prizes, largest_prizes, largest_win_cents
 from egm.profiles import Profile
 from egm.progressive.pools import Pools, bets_kept, pools_of
-from egm.progressive.slots import LevelSlot
+from egm.verify.certificate import Certificate
 from paytables import Analysis, Depth, Game, PaytableError, analyse, load_game
 from paytables.odds import awards
 from paytables.wording import percent

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import paytables
-from egm.integrity.verify.digest import measure
 from egm.kernel.machine import Key
+from egm.verify.digest import measure
 from meters import Journal, Transaction
 from paytables import Depth, Game, analyse
 

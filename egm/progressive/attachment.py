@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, Final
 
+from egm.exact import rational
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
@@ -13,7 +14,6 @@ from egm.progressive import game_levels as progressives
 from egm.progressive import mysteries
 from egm.progressive.carrier import Carrier
 from egm.progressive.display import Position, Shown, Status
-from egm.progressive.exact import rational
 from egm.progressive.link import (
     Ahead,
     Behind,

@@ -16,8 +16,8 @@ from typing import Final, Never, TypeVar
 
 import aiomqtt
 
+from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
-from egm.progressive.slots import LinkSlot
 from egm.secret_files import require_private
 
 T = TypeVar("T")

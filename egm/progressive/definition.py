@@ -7,32 +7,18 @@ definitions (:mod:`egm.progressive.residence`). Both speak of them as a :class:`
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from egm.config.levels import Kind, LevelId
 from egm.errors import OperatorError
-from egm.progressive.exact import Rational
+from egm.exact import Rational
 from egm.progressive.level import Terms, TermsError
 from paytables import LevelPlay, PaytableError, load_game, mystery_rate
 from paytables.source import Source, contents, is_path, toml
-
-LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-"""A level's id: a word of an account name and of a topic."""
-
-
-class Kind(StrEnum):
-    """How far a level reaches."""
-
-    STAND_ALONE = "stand_alone"
-    """One machine's own."""
-    LINKED = "linked"
-    """Shared by the machines of one place."""
-    WIDE_AREA = "wide_area"
-    """Shared by machines of several places."""
 
 
 class LevelFileError(OperatorError):

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from egm.errors import LocalError, OperatorError
-from egm.progressive.exact import rational
+from egm.exact import rational
 
 _ZERO: Final = Fraction(0)
 

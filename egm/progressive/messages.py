@@ -29,9 +29,9 @@ from pydantic import (
     ValidationError,
 )
 
+from egm.config.levels import LevelId
 from egm.errors import PeerError
-from egm.progressive.definition import LevelId
-from egm.progressive.exact import Rational
+from egm.exact import Rational
 from egm.progressive.trigger import Trigger, TriggerError
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024

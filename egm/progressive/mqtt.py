@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import aiomqtt
 
+from egm.config.levels import LinkSlot
 from egm.kernel.services import Attachment, MachineContext
 from egm.progressive import topics
 from egm.progressive.attachment import ProgressiveLink
@@ -31,7 +32,6 @@ from egm.progressive.messages import (
     encode,
     from_controller,
 )
-from egm.progressive.slots import LinkSlot
 
 
 class MqttCarrier:

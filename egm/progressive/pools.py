@@ -1,17 +1,17 @@
 """Which amounts the games of a machine feed and can win: one pool a level and stake.
 
 The pool of a level is the amount one stake plays for. A game's definition says base, increment, odds and
-stake of each; the cabinet file says who keeps it (:class:`egm.progressive.slots.LevelSlot`).
+stake of each; the cabinet file says who keeps it (:class:`egm.config.levels.LevelSlot`).
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from egm.config.levels import Kind, LevelSlot
 from egm.errors import OperatorError
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.slots import LevelSlot
 from paytables import Game, LevelPlay, PaytableError, Wager
 
 

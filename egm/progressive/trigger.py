@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any, Final, Protocol
 
 from egm.errors import LocalError
-from egm.progressive.exact import rational
+from egm.exact import rational
 from egm.progressive.level import Terms
 
 _SALT_BITS: Final = 256

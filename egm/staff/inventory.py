@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import Inventory
 from egm.errors import OperatorError
-from egm.integrity.verify.certificate import Certificate
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.service_pages import Table, Words
 from egm.staff.service.words import moment, pairs, plain, say
+from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry
 from meters.recall import details

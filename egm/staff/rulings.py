@@ -15,12 +15,12 @@ from egm.kernel.messages import Notice
 from egm.money import ticket_ledger
 from egm.money.hand_pays import ruling_details, says
 from egm.money.host.model import HostMoney
-from egm.money.tickets.redemption import Refusal
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play.records import open_game
 from egm.play.rounds import chance_is_ready, has_won_already, win_cents
 from egm.progressive import game_levels as progressives
+from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 from egm.devices.interface import TicketJob
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
-from egm.money.tickets.model import DIGITS
-from egm.money.tickets.templates import load_template
+from egm.tickets.model import DIGITS
+from egm.tickets.templates import load_template
 
 _PREFIX: Final = "slip-"
 #: Doors whose opening prints an audit ticket.

@@ -7,9 +7,9 @@ import pytest
 from conftest import Rig
 
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.codec_table import CODECS
 from egm.devices.interface import CoinAccepted, CommLost, CommUp, Stacked
 from tools.cli.device_listener import lone_driver
+from tools.dev.fuzz.codec_table import CODECS
 from tools.dev.soak.virtual import jump
 
 #: trouble -> (begin, end, whether the driver must say that the device is lost)

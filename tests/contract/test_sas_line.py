@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from sas_rig import Rig, Wire, with_machine
 
-from egm.integrity.verify.tree import Scope, own_files
 from egm.kernel.events import State
 from egm.links.sas.crc import is_intact, sealed
 from egm.links.sas.polls.signature import rom_signature
+from egm.verify.tree import Scope, own_files
 from meters import Journal
 
 

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from egm.config.cabinet_file import StateFolder
-from egm.devices.hand import BenchUnreachableError, Hand
 from egm.isolated import python_module
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
+from egm.links.bench_client import BenchClient, BenchUnreachableError
 from tools.dev.host.host import Host
 from tools.dev.host.line import HostLine, Wire
 from tools.dev.host.store import Store
@@ -144,7 +144,7 @@ class Cabin:
             ending.callback(self._bench.wait)
             ending.callback(self._bench.terminate)
             wait_for((self.folder.run / "bench.ready").exists, "the bench never came up")
-            self._hand = Hand(self.folder.run)
+            self._hand = BenchClient(self.folder.run)
             ending.callback(self._hand.close)
             ending.callback(self.stop)
             self.start()

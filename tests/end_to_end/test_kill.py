@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 import pytest
 from kill_rig import KINDS, LEVELS_GAME, STATES, Rig
 
-from egm.money.tickets.beside import open_beside
-from egm.money.tickets.model import TicketState
+from egm.tickets.beside import open_beside
+from egm.tickets.model import TicketState
 from meters import Journal
 from paytables import Choice, ReplayDraw, Wager, load_game, play_through
 from tools.audit.games import Shelf

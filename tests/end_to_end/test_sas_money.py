@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from sas_cabin import Cabin
 
-from egm.money.tickets.numbers import secure_enhanced
+from egm.tickets.numbers import secure_enhanced
 from meters import open_view
 from tools.dev.host.store import Amounts, Store, TicketState, TransferState
 from tools.dev.host.transfers import IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE

@@ -9,10 +9,10 @@ import pytest
 from run_rig import cabinet, connect, snapshot, until
 
 from egm.config.cabinet_file import StateFolder
-from egm.integrity.verify.digest import Algorithm, signatures
-from egm.integrity.verify.examine import examine_beside, sign_beside
-from egm.integrity.verify.tree import Scope, files
 from egm.isolated import python_module
+from egm.verify.digest import Algorithm, signatures
+from egm.verify.examine import examine_beside, sign_beside
+from egm.verify.tree import Scope, files
 
 #: Ours, the standard library's, and a dependency's.
 PLANTED = (
@@ -27,7 +27,7 @@ PLANTED = (
     "click",
     "sitecustomize",
 )
-PROCESSES = ("egm.app", "egm.app.bench", "egm.screen", "egm.integrity.verify.examine")
+PROCESSES = ("egm.app", "egm.app.bench", "egm.screen", "egm.verify.examine")
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_whole_cabinet_comes_up_among_them(planted, tmp_path):
     assert not planted.exists(), planted.read_text()
 
 
-@pytest.mark.parametrize("module", ["egm.app", "egm.integrity.verify.examine"])
+@pytest.mark.parametrize("module", ["egm.app", "egm.verify.examine"])
 def test_a_machine_started_by_hand_with_the_directory_among_its_modules_refuses(tmp_path, module):
     more = ("--state", str(tmp_path / "state")) if module == "egm.app" else ()
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}

@@ -18,16 +18,17 @@ from clearing import clear_it
 from machine_room import Room
 
 import egm.profiles
+from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.machine import Key
-from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
+from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
 from egm.money.host.transfer_port import HostTransfers
-from egm.money.tickets.numbers import system
-from egm.money.tickets.redemption import Reason
+from egm.tickets.numbers import system
+from egm.tickets.redemption import Reason
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 OPERATIONS = 1000

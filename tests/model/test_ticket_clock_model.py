@@ -16,7 +16,7 @@ from egm.integrity.clock_trust import note_clock
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.timekeeping import OFF_MOST
-from egm.money.tickets.model import TicketState
+from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

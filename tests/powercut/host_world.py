@@ -14,11 +14,12 @@ from host_bank import ASSET, ROUNDS_MAX, Bank, HostGoneError
 from machine_room import Room
 from sas_bench import Bench
 
+from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode, Note, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.events import EventType, State
 from egm.links.sas.wire import marked
-from egm.money.host.model import HostMoney, Validation
+from egm.money.host.model import HostMoney
 from egm.money.host.timeouts import HostTimeouts
 
 

@@ -16,7 +16,7 @@ from powercut_storage import SimStorage
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.tickets.model import TicketState
+from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

@@ -12,7 +12,7 @@ import pytest
 from powercut_disk import Disk, PowerCut
 from powercut_storage import SimStorage
 
-from egm.money.tickets import (
+from egm.tickets import (
     House,
     Machine,
     TicketDesk,
@@ -21,7 +21,7 @@ from egm.money.tickets import (
     TicketStore,
     stand_alone_numbers,
 )
-from egm.money.tickets.numbers import is_stand_alone
+from egm.tickets.numbers import is_stand_alone
 
 KEY = bytes(32)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

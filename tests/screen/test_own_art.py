@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from egm.config.cabinet_file import CabinetFile
-from egm.integrity.verify.tree import own_files
 from egm.screen.art.files import checked
 from egm.screen.audio.cues import Sounds, family_of
 from egm.screen.audio.making import Studio, own_family
 from egm.screen.audio.scores import CHANNELS, own_cues
 from egm.screen.painter import Painter
 from egm.screen.view import View
+from egm.verify.tree import own_files
 from paytables import DefinitionError, game_from_text, load_game
 from paytables.assets import PICTURE_BYTES_MAX, RATE, SOUNDS
 from tools.cli import main

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
+from egm.exact import rational
 from egm.play.records import CARRIED_GAME
 from egm.progressive import posting
-from egm.progressive.exact import rational
 from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
 from egm.progressive.round import MYSTERY
 from egm.progressive.trigger import Trigger, TriggerError

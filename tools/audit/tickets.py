@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from egm.errors import LocalError, OperatorError
-from egm.money.tickets.audit import disagreement
-from egm.money.tickets.beside import open_beside
+from egm.tickets.audit import disagreement
+from egm.tickets.beside import open_beside
 from meters import open_view
 
 

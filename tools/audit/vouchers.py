@@ -1,6 +1,6 @@
 """Every ticket followed by what the journal keeps of its number: it comes in once for each time it went out.
 
-The journal holds a commitment and no number (:mod:`egm.money.tickets.proof`), which tells one paper from
+The journal holds a commitment and no number (:mod:`egm.tickets.proof`), which tells one paper from
 another. A ticket this journal has not seen go out may come in once: an earlier journal, or another machine
 of the same ledger, printed it. And a machine goes by no ticket ledger that it went by before, and that two
 persons have replaced since: its tickets would all be money again.
@@ -9,7 +9,7 @@ persons have replaced since: its tickets would all be money again.
 from collections.abc import Callable
 from typing import Any, Final
 
-from egm.money.tickets.audit import STATE_KEY
+from egm.tickets.audit import STATE_KEY
 from meters import StoredEntry
 from meters.recall import details
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from egm.config.cabinet_file import GameSlot
 from egm.config.keys import toml
+from egm.config.levels import LevelSlot
 from egm.config.schema import Part, parts
 from egm.devices.catalogue import PROTOCOLS
-from egm.money.tickets.templates import MANDATORY, load_template
 from egm.play.installed_games import admit
 from egm.profiles import Profile
-from egm.progressive.slots import LevelSlot
+from egm.tickets.templates import MANDATORY, load_template
 from paytables import Game, load_game
 from paytables import library as library_games
 

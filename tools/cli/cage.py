@@ -12,12 +12,12 @@ from typing import TypeVar
 from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.kernel.timekeeping import timekeeper_of
-from egm.money.tickets import Record
-from egm.money.tickets.audit import STATE_KEY, journal_knows, put_back
-from egm.money.tickets.beside import machine_key, open_beside
-from egm.money.tickets.cage import Cage
-from egm.money.tickets.proof import taken_in
 from egm.people import Permission
+from egm.tickets import Record
+from egm.tickets.audit import STATE_KEY, journal_knows, put_back
+from egm.tickets.beside import machine_key, open_beside
+from egm.tickets.cage import Cage
+from egm.tickets.proof import taken_in
 from meters import JournalError, JournalView, open_view
 from tools.cli.staff import prove, roster_of
 from tools.cli.terminal import echo
@@ -79,7 +79,7 @@ def ask_all(
 
 
 def taken_in_all(folder: Path, medium: Path | None = None) -> dict[str, str]:
-    """What all of this machine's journals took in (`egm.money.tickets.proof.taken_in`), cleared ones too.
+    """What all of this machine's journals took in (`egm.tickets.proof.taken_in`), cleared ones too.
 
     Raises JournalError where the present one is damaged; of a cleared one that is, a note says so.
     """

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from egm.exact import rational
 from egm.integrity.clear.claim_book import (
     BY_HAND,
     CARRIED,
@@ -28,7 +29,6 @@ from egm.integrity.clear.evidence import Evidence
 from egm.kernel.machine import Key, key_of
 from egm.play.prizes_in_kind import owed
 from egm.play.records import CARRIED_GAME
-from egm.progressive.exact import rational
 from meters import Transaction, Transfer
 from meters.chart import Book, account
 from meters.ledger import Reservation

@@ -66,7 +66,7 @@ class Evidence:
         self.identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
         self.ticket_ledger: dict[str, Any] = {}
-        """How far the ticket ledger had come, and as which ones it was known (egm.money.tickets.audit)."""
+        """How far the ticket ledger had come, and as which ones it was known (egm.tickets.audit)."""
         self._counted: dict[str, int] = {}
 
     def see(self, entry: StoredEntry) -> None:

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.integrity.verify.digest import Algorithm, read_seed
-from egm.integrity.verify.tree import COMPONENTS
+from egm.verify.digest import Algorithm, read_seed
+from egm.verify.tree import COMPONENTS
 
 LIST: Final = "Get Special Functions"
 PROGRAM_ID: Final = "ProgramID.xml"

@@ -15,9 +15,6 @@ from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.line import Handle, LineLostError, LineSettings, SerialLine, open_port
 from egm.devices.twin import make_pair
 from egm.errors import LocalError
-from egm.integrity.verify.digest import Algorithm
-from egm.integrity.verify.examine import scope_of, sign_beside
-from egm.integrity.verify.tree import components_of
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.gat import codec
@@ -25,6 +22,9 @@ from egm.links.gat.codec import Packet
 from egm.links.gat.functions import Order
 from egm.links.gat.report import About
 from egm.links.gat.service import Service
+from egm.verify.digest import Algorithm
+from egm.verify.examine import scope_of, sign_beside
+from egm.verify.tree import components_of
 
 LINE: Final = LineSettings(baud=9600)
 #: A silence this long ends a packet, whole or not.

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from egm.config.sas_line import SasLine
 from egm.errors import LocalError
 from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
@@ -27,7 +28,6 @@ from egm.links.sas.polls import polls_for
 from egm.links.sas.polls.control import after_bill
 from egm.links.sas.ports import open_port
 from egm.links.sas.reader import Reader, Readings
-from egm.links.sas.settings import SasLine
 from egm.links.sas.watch import LinkWatch
 from egm.links.sas.wire import LenientFraming, LongPoll, StrictFraming
 

@@ -12,13 +12,13 @@ from math import ceil
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from egm.config.sas_line import SasLine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
 from egm.kernel.services import MachineContext
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import Happening
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
-from egm.links.sas.settings import SasLine
 
 _TIME_KEY: Final = "host_time:"
 #: No host's time is further from the machine's own than this: beyond it there may be no date.

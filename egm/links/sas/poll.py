@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from egm.config.sas_line import Group
 from egm.links.sas.codec import Reply
 from egm.links.sas.host import Host
 from egm.links.sas.readout import Readout
-from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
 
 Answer: TypeAlias = Callable[[LongPoll, Readout], Reply | None]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from egm.money.host.model import Validation
+from egm.config.cabinet_file import Validation
 from meters import MeterReading
 
 

@@ -11,25 +11,9 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
+from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
 from meters.view import JournalView
-
-
-class Validation(StrEnum):
-    """Who makes ticket numbers, and who says what a ticket is worth."""
-
-    STAND_ALONE = "stand_alone"
-    """The machine itself, from its own ledger."""
-    SYSTEM = "system"
-    """A host gives each number; a host redeems."""
-    SECURE_ENHANCED = "secure_enhanced"
-    """The machine makes numbers from a host's identifier; a host redeems."""
-
-    @property
-    def by_host(self) -> bool:
-        """Whether a host must be asked about a ticket put in."""
-        return self is not Validation.STAND_ALONE
-
 
 #: Tickets the machine keeps for the host to read; with so many unread ones it issues no more.
 RING: Final = 31

@@ -10,16 +10,17 @@ from datetime import date
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
-from egm.money.host.model import HostMoney, Redeeming, Validation, in_ring, one_read, unread_places
+from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
 from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
 from egm.money.pay_out import ticket_of
-from egm.money.tickets.model import Ticket, mask
-from egm.money.tickets.numbers import is_system
-from egm.money.tickets.redemption import Reason
+from egm.tickets.model import Ticket, mask
+from egm.tickets.numbers import is_system
+from egm.tickets.redemption import Reason
 from meters.recall import details
 
 Handle: TypeAlias = Callable[[Event], None]

@@ -21,8 +21,8 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.pay_out import give_up_unprinted, printed_terms
-from egm.money.tickets.model import Ticket, TicketKind, mask
-from egm.money.tickets.redemption import Reason, Refusal
+from egm.tickets.model import Ticket, TicketKind, mask
+from egm.tickets.redemption import Reason, Refusal
 
 #: What the host is told of its own accord: it was asked, and waits to know.
 _ANSWERS: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}

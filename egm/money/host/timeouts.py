@@ -15,7 +15,7 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets
 from egm.money.host.tickets import SILENT
-from egm.money.tickets.redemption import Reason
+from egm.tickets.redemption import Reason
 
 #: How often it is looked whether promotional credit has expired.
 _EXPIRY_SECONDS: Final = 30.0

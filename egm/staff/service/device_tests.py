@@ -12,10 +12,10 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney
-from egm.money.tickets.model import DIGITS
-from egm.money.tickets.templates import load_template
 from egm.people import Permission
 from egm.staff.forms import authorise
+from egm.tickets.model import DIGITS
+from egm.tickets.templates import load_template
 
 PREFIX: Final = "test-"
 #: What a test ticket says where a ticket says its kind and its amount; a number of zeros is no ticket's.

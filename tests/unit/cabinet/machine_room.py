@@ -10,6 +10,7 @@ from typing import Final, Self
 
 from egm.app.rules import RULES
 from egm.config.cabinet_file import GameSlot
+from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Note, PrintState, TicketJob
 from egm.integrity.clock_trust import note_clock
 from egm.kernel.engine import Engine
@@ -22,15 +23,14 @@ from egm.money.device_ledgers import Ledgers, ledgers_of
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
-from egm.money.tickets.model import House
 from egm.people import Person, Role, Roster
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import all_pools
-from egm.progressive.slots import LevelSlot
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
+from egm.tickets.model import House
 from meters import Journal
 from meters.copies import SECOND_FOLDER
 from meters.storage import Storage

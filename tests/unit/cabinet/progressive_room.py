@@ -5,10 +5,9 @@ from pathlib import Path
 from machine_room import Room, ScriptedChance, generator
 
 import egm.profiles
+from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
-from egm.progressive.definition import Kind
 from egm.progressive.display import Shown, Status
-from egm.progressive.slots import LevelSlot
 
 GAME = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
 OWN = tuple(LevelSlot(game="three-levels", level=level) for level in ("top", "luck", "mystery"))

@@ -6,8 +6,9 @@ It keeps everything in memory, and what it keeps survives every disconnection, a
 from collections import Counter
 from fractions import Fraction
 
+from egm.config.levels import Kind
 from egm.progressive import messages as m
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Level, Terms
 from egm.progressive.pools import Keeper, Pool
 

@@ -14,9 +14,9 @@ from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.positions import Position
 from egm.money.absent import refuse_lost_positions
-from egm.money.tickets.model import TicketState
 from egm.people import Role
 from egm.staff.disputed import disputed_amounts
+from egm.tickets.model import TicketState
 from meters import open_view
 
 

@@ -4,13 +4,14 @@ import pytest
 from clearing import clear_it, paid
 from machine_room import Room
 
+from egm.config.cabinet_file import Validation
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.host.model import HostMoney, Validation
+from egm.money.host.model import HostMoney
 from egm.money.host.ticket_port import HostTickets
-from egm.money.tickets.copies import FILE_NAME
-from egm.money.tickets.model import TicketState
-from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.model import TicketState
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
 
 
 def cleared(room: Room, folder, **options) -> Room:

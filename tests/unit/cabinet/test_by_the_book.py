@@ -9,12 +9,12 @@ from machine_room import BreakingChance, FailingChance, PowerCutError, Room
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.tickets.model import TicketState
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
 from egm.staff.forms import form
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import REGISTERS, lines
+from egm.tickets.model import TicketState
 from meters import Transfer
 
 ONE = {"person": "2", "persons": ("2",)}  # the room's supervisor

@@ -4,15 +4,15 @@ import pytest
 from machine_room import Room
 
 from egm.errors import OperatorError
-from egm.money.tickets.beside import machine_key, open_beside
-from egm.money.tickets.cage import Cage
-from egm.money.tickets.copies import FILE_NAME
-from egm.money.tickets.model import TicketState
-from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.money.tickets.movelog import START
-from egm.money.tickets.redemption import Refusal
-from egm.money.tickets.restoration import restore
-from egm.money.tickets.store import HEAD, PURPOSE, TicketStore, head_at, head_of
+from egm.tickets.beside import machine_key, open_beside
+from egm.tickets.cage import Cage
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.model import TicketState
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import START
+from egm.tickets.redemption import Refusal
+from egm.tickets.restoration import restore
+from egm.tickets.store import HEAD, PURPOSE, TicketStore, head_at, head_of
 from meters import open_view
 from meters.storage import DiskStorage
 from tools.audit.tickets import ticket_ledger_differs

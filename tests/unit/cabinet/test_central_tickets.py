@@ -3,8 +3,9 @@
 import pytest
 from machine_room import Room
 
+from egm.config.cabinet_file import Validation
 from egm.kernel.events import EventType, State
-from egm.money.host.model import HostMoney, Validation
+from egm.money.host.model import HostMoney
 from egm.money.value_in import tickets_wanted
 
 

@@ -11,16 +11,17 @@ from machine_room import Room, ScriptedChance
 from progressive_room import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
 from test_merchandise import won
 
+from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.integrity.clear.carrying import clearance, look
 from egm.integrity.clear.claims import CLAIMS, WITH
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Fate, Key
-from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus, Validation
+from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers
-from egm.money.tickets.model import TicketState
 from egm.progressive.level import Level
+from egm.tickets.model import TicketState
 from meters import JournalDamaged
 from meters.clear import ClearRefused, clear
 from tools.audit.games import Shelf

@@ -14,7 +14,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host.model import HostMoney, Order, TransferKind
 from egm.money.host.transfers import transfer
-from egm.money.tickets.model import TicketKind, TicketState
+from egm.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

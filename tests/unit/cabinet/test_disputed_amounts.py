@@ -12,11 +12,11 @@ from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.positions import Position
-from egm.money.tickets.model import TicketState
 from egm.people import Role
 from egm.profiles import profile as profiles
 from egm.staff.disputed import disputed_amounts
 from egm.staff.registers import lines
+from egm.tickets.model import TicketState
 from tools.cli import main
 
 PAID = "out:handpay_disputed"

@@ -11,13 +11,13 @@ import serial
 from machine_room import Room
 
 from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
-from egm.integrity.verify.digest import Algorithm, signatures
-from egm.integrity.verify.tree import Scope, files
 from egm.kernel.events import State
 from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.links.gat.functions import LIST
 from egm.links.gat.port import gat_port
+from egm.verify.digest import Algorithm, signatures
+from egm.verify.tree import Scope, files
 from tools.audit.gat_reader import GatError, Verifier
 
 SEED = "0102030405060708090a0b0c0d0e0f1011121314"

@@ -8,17 +8,18 @@ from machine_room import Room
 from staff_hands import Menu
 
 import egm.profiles
+from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.host.model import RING, HostMoney, Redeeming, Validation
+from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
-from egm.money.tickets.model import TicketState
-from egm.money.tickets.numbers import is_secure_enhanced, secure_enhanced, system
-from egm.money.tickets.redemption import Reason
 from egm.people import Role
 from egm.staff.disputed import disputed_amounts
+from egm.tickets.model import TicketState
+from egm.tickets.numbers import is_secure_enhanced, secure_enhanced, system
+from egm.tickets.redemption import Reason
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

@@ -7,10 +7,11 @@ from machine_room import Room
 from sas_bench import machine_context
 
 from egm.app.view import snapshot
+from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import HostMoney, Order, TransferKind, Validation
+from egm.money.host.model import HostMoney, Order, TransferKind
 from egm.money.host.timeouts import HostTimeouts, host_timeouts
 from egm.money.host.transfer_port import HostTransfers
 from tools.dev.soak.virtual import LoopClock, jump

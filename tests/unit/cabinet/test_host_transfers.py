@@ -6,10 +6,11 @@ import pytest
 from machine_room import Room, ScriptedChance
 
 from egm.app.view import snapshot
+from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Key
-from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
+from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers
 from egm.money.host.transfers import HISTORY
 from egm.money.pay_out import payout_is_due

@@ -7,10 +7,10 @@ from real_controller import RealController
 from test_progressive_link import Rig, run
 
 from egm.app.view import snapshot
+from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.progressive.definition import Kind, levels_of
-from egm.progressive.slots import LevelSlot
+from egm.progressive.definition import levels_of
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

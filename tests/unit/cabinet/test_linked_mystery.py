@@ -13,12 +13,12 @@ from progressive_room import GAME, NO_LUCK, B
 from real_controller import RealController
 from test_progressive_link import Rig, run
 
+from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.messages import Play
-from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
+from egm.progressive.definition import Chance, LevelDefinition, mystery_odds
 from egm.progressive.level import Terms
-from egm.progressive.slots import LevelSlot
 from meters import open_view
 from meters.entry import canonical
 from tools.audit.games import Shelf

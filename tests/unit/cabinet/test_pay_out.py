@@ -9,7 +9,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.tickets.model import TicketState
+from egm.tickets.model import TicketState
 from meters import Transfer
 
 VOUCHERS = "out:voucher:cashable"
@@ -222,7 +222,7 @@ def test_a_ticket_goes_in_once(room, tmp_path):
     [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],
 )
 def test_a_ticket_nobody_issued_is_returned_with_the_reason(room, digits, reason):
-    from egm.money.tickets.numbers import is_stand_alone
+    from egm.tickets.numbers import is_stand_alone
 
     if reason == "unknown" and not is_stand_alone(digits):
         digits = next(d for d in (f"9100000000000{n:05d}" for n in range(99999)) if is_stand_alone(d))

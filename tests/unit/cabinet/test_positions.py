@@ -9,7 +9,7 @@ from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.positions import OF_THE_PLAYER, Position
-from egm.money.tickets.model import TicketState
+from egm.tickets.model import TicketState
 
 FIRST, SECOND = Position(1, 2), Position(2, 2)
 

@@ -9,16 +9,15 @@ from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting
 
 from egm.app.view import snapshot
 from egm.config.cabinet_file import GameSlot
+from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.positions import Position
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
-from egm.progressive.definition import Kind
 from egm.progressive.display import Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
-from egm.progressive.slots import LevelSlot
 from egm.staff.registers import lines
 from meters import open_view
 from tools.audit.games import Shelf

@@ -13,14 +13,13 @@ from small_controller import SmallController
 
 from egm.app.view import snapshot
 from egm.clock import SystemClock
+from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
-from egm.progressive.definition import Kind
 from egm.progressive.level import Level, Terms
-from egm.progressive.slots import LevelSlot
 
 LEVELS = (
     LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP"}),

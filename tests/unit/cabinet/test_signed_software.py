@@ -11,14 +11,14 @@ from staff_hands import NUMBERS, TEXTS, Menu, staff
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
 from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, reverification
-from egm.integrity.verify.digest import measure
-from egm.integrity.verify.examine import scope_of
-from egm.integrity.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.integrity.verify.tree import files
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.people import Role
+from egm.verify.digest import measure
+from egm.verify.examine import scope_of
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.tree import files
 from meters.events import significance
 from tools.cli.sheets import as_text
 

@@ -10,9 +10,9 @@ from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.tickets.model import TicketState
 from egm.people import Role
 from egm.profiles import load_profile
+from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

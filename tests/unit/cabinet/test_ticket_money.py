@@ -14,18 +14,18 @@ from egm.errors import OperatorError
 from egm.integrity.clock_watch import clock_watch
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.tickets.cage import Cage
-from egm.money.tickets.copies import FILE_NAME
-from egm.money.tickets.model import TicketState
-from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.money.tickets.movelog import digest
-from egm.money.tickets.proof import PURPOSE as NUMBERS
-from egm.money.tickets.proof import commitment, prove, taken_in
-from egm.money.tickets.record import Action
-from egm.money.tickets.restoration import restore
-from egm.money.tickets.store import PURPOSE
 from egm.people import Person, Role, Roster
 from egm.staff.disputed import disputed_amounts
+from egm.tickets.cage import Cage
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.model import TicketState
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import digest
+from egm.tickets.proof import PURPOSE as NUMBERS
+from egm.tickets.proof import commitment, prove, taken_in
+from egm.tickets.record import Action
+from egm.tickets.restoration import restore
+from egm.tickets.store import PURPOSE
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

@@ -15,7 +15,6 @@ import egm
 from egm.app.bench import Bench, BenchError, simulated
 from egm.config.cabinet_file import load_cabinet
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.hand import BenchUnreachableError, Hand
 from egm.devices.id003.driver import Id003Driver
 from egm.devices.interface import CommLost, CommUp, Escrowed, InputsKnown, Note, Ready, Stacked
 from egm.devices.ioboard.driver import IoBoardDriver
@@ -23,6 +22,7 @@ from egm.devices.line import LineLostError, SerialLine
 from egm.devices.transient import TransientEscrowLedger
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
+from egm.links.bench_client import BenchClient, BenchUnreachableError
 from tools.cli.commands.device import command as device_command
 
 DEFAULT = Path(egm.__file__).parent / "config" / "default.toml"
@@ -315,7 +315,7 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
         assert stat.S_IMODE((run_folder / name).stat().st_mode) == 0o600
     assert str((run_folder / "dev/io").readlink()).startswith("/dev/pts/")
 
-    with Hand(run_folder) as hand:
+    with BenchClient(run_folder) as hand:
         reply = hand.do("io", "door", name="main", open=True)
         assert reply.ok
         assert reply.state["doors_open"] == ["main"]
@@ -330,18 +330,18 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
     )
     assert second.returncode == 2
     assert "another bench is running" in second.stderr
-    with Hand(run_folder) as hand:  # the first one has lost nothing over it
+    with BenchClient(run_folder) as hand:  # the first one has lost nothing over it
         assert hand.do("io").ok
 
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=120) == 0
     assert not any((run_folder / name).exists() for name in ("bench.sock", "bench.token", "bench.ready"))
     with pytest.raises(BenchUnreachableError, match="no simulated device answers"):
-        Hand(run_folder)
+        BenchClient(run_folder)
 
 
 def test_a_bench_that_was_killed_is_replaced(tmp_path, process):
-    with Hand(tmp_path / "run") as hand:
+    with BenchClient(tmp_path / "run") as hand:
         assert hand.do("io", "door", name="main", open=True).ok
     process.kill()
     process.wait(timeout=120)

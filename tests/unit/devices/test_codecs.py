@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from egm.devices import crc
 from egm.devices.cctalk import codec as cctalk
 from egm.devices.cctalk.events import mark_of, news_since
-from egm.devices.codec_table import CODECS, feed
 from egm.devices.ebds import codec as ebds
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.id003 import codec as id003
@@ -18,6 +17,7 @@ from egm.devices.ioboard import codec as ioboard
 from egm.devices.ithaca import codec as ithaca
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec as tcl
+from tools.dev.fuzz.codec_table import CODECS, feed
 
 
 def whole(cutter: Callable, data: bytes) -> list[Any]:

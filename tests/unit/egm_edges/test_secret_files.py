@@ -8,10 +8,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from egm.config.cabinet_file import StateFolder
+from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from egm.progressive.connection import tls
-from egm.progressive.slots import LinkSlot
 from egm.secret_files import require_private
 from meters import Journal
 from tools.floor.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from egm.devices import crc
 from egm.devices.framing import FrameReader, ProtocolError
-from egm.integrity.verify.digest import Algorithm
 from egm.links.gat import codec
 from egm.links.gat.codec import (
     Calculation,
@@ -23,6 +22,7 @@ from egm.links.gat.codec import (
 )
 from egm.links.gat.functions import FUNCTIONS, LIST, FunctionRefusedError, Kind, offered, understand
 from egm.links.gat.report import About, functions_report, identity_report, signatures_report
+from egm.verify.digest import Algorithm
 from tools.audit import gat_reader
 
 ALL = frozenset(("accounting", "chance"))

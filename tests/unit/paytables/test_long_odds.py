@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from egm.config.cabinet_file import GameSlot
+from egm.config.levels import LevelSlot
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from egm.profiles.profile import Awards
-from egm.progressive.slots import LevelSlot
 from paytables import Depth, analyse, library, load_game
 from paytables.odds import awards, longer
 from tools.cli import main

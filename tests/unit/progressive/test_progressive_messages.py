@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from egm.config.levels import Kind
 from egm.progressive import messages as m
-from egm.progressive.definition import Kind, LevelFileError, levels_of
+from egm.progressive.definition import LevelFileError, levels_of
 from paytables import load_game, mystery_rate
 
 THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"

@@ -6,11 +6,11 @@ from collections import Counter
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.config.levels import Kind, LinkSlot
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import Won
 from egm.progressive.pools import Keeper, Pool
-from egm.progressive.slots import LinkSlot
 from egm.progressive.trigger import Trigger
 from tools.dev.progressive.troubles import Seat
 from tools.floor.progressive.certificates import AUTHORITY, make_authority, make_certificate

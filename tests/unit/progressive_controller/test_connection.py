@@ -12,13 +12,13 @@ from fractions import Fraction
 import aiomqtt
 import pytest
 
+from egm.config.levels import Kind, LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, connection, tls, together
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import Claim, Contribution, Enrolment, Join, encode, from_controller
 from egm.progressive.mqtt import MqttCarrier
-from egm.progressive.slots import LinkSlot
 from tools.floor.progressive.certificates import (
     AUTHORITY,
     BROKER,

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.config.levels import Kind
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import (
     Award,

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from egm.config.levels import Kind
 from egm.people import Person, Role, Roster
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, Reason
 from tools.cli import main

@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 from controller_clock import Clock
 
-from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
+from egm.config.levels import Kind
+from egm.progressive.definition import Chance, LevelDefinition, mystery_odds
 from egm.progressive.level import Terms
 from egm.progressive.messages import (
     Award,

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.config.levels import Kind
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import Claim, Contribution, Enrolment, Join, Value
 from egm.screen.layout import LANDSCAPE, PORTRAIT

@@ -10,9 +10,10 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench
 
+from egm.config.cabinet_file import Validation
 from egm.links.sas.crc import sealed
 from egm.links.sas.requests import frame_size
-from egm.money.host.model import HostMoney, Validation
+from egm.money.host.model import HostMoney
 
 OWN_LENGTH = (0x71, 0x72, 0x73, 0x7B, 0x7C, 0x7D)
 FIXED = {0x4C: 6, 0x4D: 1, 0x50: 1, 0x58: 9, 0x74: 4}

@@ -5,12 +5,11 @@ from progressive_room import GAME, LUCK, NO_LUCK, A, B, room_of
 from sas_bench import Bench, machine_context
 
 from egm.app.view import snapshot
+from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
 from egm.kernel.machine import Key
 from egm.links.sas.crc import sealed
 from egm.progressive.broadcast import broadcasts
-from egm.progressive.definition import Kind
-from egm.progressive.slots import LevelSlot
 from egm.staff.rulings import void_game
 from meters import open_view
 from tools.audit.games import Shelf

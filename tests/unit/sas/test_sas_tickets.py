@@ -7,10 +7,11 @@ from machine_room import Room
 from sas_bench import Bench
 
 import egm.profiles
+from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.money.host.model import HostMoney, Validation
+from egm.money.host.model import HostMoney
 from meters import Transfer
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")

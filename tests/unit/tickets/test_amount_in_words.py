@@ -2,8 +2,8 @@
 
 import pytest
 
-from egm.money.tickets import InvalidTicket
-from egm.money.tickets.words import amount_in_words, english, french
+from egm.tickets import InvalidTicket
+from egm.tickets.words import amount_in_words, english, french
 
 FRENCH = {
     0: "zéro", 1: "un", 16: "seize", 17: "dix-sept", 20: "vingt", 21: "vingt et un", 22: "vingt-deux",

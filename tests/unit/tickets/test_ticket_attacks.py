@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from ticket_office import KEY, Office
 
-from egm.money.tickets import (
+from egm.tickets import (
     Reason,
     Redemption,
     TicketKind,
@@ -16,9 +16,9 @@ from egm.money.tickets import (
     TicketState,
     TicketStore,
 )
-from egm.money.tickets.copies import FILE_NAME
-from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.money.tickets.movelog import digest
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import digest
 
 
 @pytest.fixture

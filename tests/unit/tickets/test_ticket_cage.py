@@ -10,13 +10,13 @@ from PIL import Image
 from ticket_office import RULES, Office, StandingClock
 
 from egm.errors import OperatorError
-from egm.money.tickets import Reason, Redemption, TicketKind, TicketOrderError, TicketState
-from egm.money.tickets.cage import Cage, Payee, register
-from egm.money.tickets.numbers import is_system
-from egm.money.tickets.record import Action
-from egm.money.tickets.store import PURPOSE
-from egm.money.tickets.templates import CageRules, load_template
 from egm.people import Person, Role, Roster
+from egm.tickets import Reason, Redemption, TicketKind, TicketOrderError, TicketState
+from egm.tickets.cage import Cage, Payee, register
+from egm.tickets.numbers import is_system
+from egm.tickets.record import Action
+from egm.tickets.store import PURPOSE
+from egm.tickets.templates import CageRules, load_template
 from meters import Journal, Transaction, Transfer
 from meters.copies import SECOND_FOLDER
 from tools.cli import main
@@ -175,7 +175,7 @@ def test_a_place_may_pay_what_is_past_its_date_at_the_cage(office, cage, monkeyp
     office.clock.pass_days(40)
     template = load_template("generic")
     generous = template.model_copy(update={"cage": CageRules(expired="paid")})
-    monkeypatch.setattr("egm.money.tickets.cage.load_template", lambda _: generous)
+    monkeypatch.setattr("egm.tickets.cage.load_template", lambda _: generous)
     assert isinstance(cage.pay(number), Redemption)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from ticket_office import RULES, Office
 
-from egm.money.tickets import (
+from egm.tickets import (
     Reason,
     Redemption,
     Refusal,
@@ -16,7 +16,7 @@ from egm.money.tickets import (
     secure_enhanced_numbers,
     stand_alone_numbers,
 )
-from egm.money.tickets.numbers import is_secure_enhanced, is_system, secure_enhanced, system
+from egm.tickets.numbers import is_secure_enhanced, is_system, secure_enhanced, system
 
 
 @pytest.fixture

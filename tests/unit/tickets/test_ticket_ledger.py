@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ticket_office import HOUSE, KEY, Office, a_ticket
 
 from egm.errors import OperatorError
-from egm.money.tickets import (
+from egm.tickets import (
     House,
     InvalidTicket,
     Redemption,
@@ -26,9 +26,9 @@ from egm.money.tickets import (
     TicketState,
     TicketStore,
 )
-from egm.money.tickets.copies import FILE_NAME
-from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.money.tickets.record import LIFE, Action
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.record import LIFE, Action
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

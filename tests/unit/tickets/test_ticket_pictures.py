@@ -7,10 +7,10 @@ import pytest
 from PIL import Image, ImageChops
 from ticket_office import HOUSE, a_ticket
 
-from egm.money.tickets import House, InvalidTicket, TicketKind
-from egm.money.tickets.numbers import secure_enhanced, stand_alone
-from egm.money.tickets.render import _draw_bars, _draw_line, pdf, png, render
-from egm.money.tickets.templates import available, load_template
+from egm.tickets import House, InvalidTicket, TicketKind
+from egm.tickets.numbers import secure_enhanced, stand_alone
+from egm.tickets.render import _draw_bars, _draw_line, pdf, png, render
+from egm.tickets.templates import available, load_template
 
 PLACES = available()
 SIZE = (1248, 520)

@@ -8,9 +8,9 @@ from ticket_office import HOUSE, a_ticket
 
 from egm.devices.ithaca import codec as ithaca
 from egm.devices.tcl import codec as tcl
-from egm.money.tickets import House, InvalidTicket, TicketKind
-from egm.money.tickets.templates import MANDATORY, TicketClass, available, load_template
-from egm.money.tickets.templates.template import _FOLDER, FIELDS
+from egm.tickets import House, InvalidTicket, TicketKind
+from egm.tickets.templates import MANDATORY, TicketClass, available, load_template
+from egm.tickets.templates.template import _FOLDER, FIELDS
 
 PLACES = available()
 

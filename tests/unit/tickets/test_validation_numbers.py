@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.money.tickets import InvalidTicket, TicketKind
-from egm.money.tickets import numbers as n
+from egm.tickets import InvalidTicket, TicketKind
+from egm.tickets import numbers as n
 from rng import KernelSource, Personalization, RandomService
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "secure-enhanced.toml"

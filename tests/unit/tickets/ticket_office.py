@@ -4,7 +4,7 @@ import random
 import weakref
 from datetime import UTC, datetime, timedelta
 
-from egm.money.tickets import (
+from egm.tickets import (
     House,
     Machine,
     Ticket,
@@ -14,7 +14,7 @@ from egm.money.tickets import (
     TicketStore,
     stand_alone_numbers,
 )
-from egm.money.tickets.numbers import is_stand_alone
+from egm.tickets.numbers import is_stand_alone
 
 #: Seals the moves of a ledger that has no machine's journal beside it.
 KEY = bytes(range(32))

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
-from egm.integrity.verify.manifest import load_signed
 from egm.screen.art.symbols import DRAWINGS
+from egm.verify.manifest import load_signed
 from paytables.definition import source_of
 from tools.cli import main
 from tools.lab.certification import bundle

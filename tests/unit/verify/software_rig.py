@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from egm.integrity.verify.examine import Findings
-from egm.integrity.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.examine import Findings
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("egm", "meters", "paytables", "rng", "tools")
@@ -46,7 +46,7 @@ class Installation:
     ) -> None:
         """The manufacturer lists and signs what is installed."""
         code = (
-            "import json, sys; from egm.integrity.verify.tree import Scope, files; from egm.integrity.verify.digest import measure;"
+            "import json, sys; from egm.verify.tree import Scope, files; from egm.verify.digest import measure;"
             "own = tuple(map(tuple, json.loads(sys.argv[1])));"
             "print(json.dumps(measure(files(Scope(own=own, bytecode=bool(sys.argv[2]))))))"
         )
@@ -64,7 +64,7 @@ class Installation:
         """What the installation's own examination says, in a process of its own."""
         code = (
             "import json, sys; from dataclasses import asdict; from pathlib import Path;"
-            "from egm.integrity.verify.examine import examine;"
+            "from egm.verify.examine import examine;"
             "own = tuple(map(tuple, json.loads(sys.argv[3])));"
             "print(json.dumps(asdict(examine(Path(sys.argv[1]), sys.argv[2], own))))"
         )

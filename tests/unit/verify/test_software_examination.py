@@ -14,9 +14,9 @@ from software_rig import Installation
 
 from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.integrity.verify.digest import Algorithm, read_seed, short_digests, signatures
-from egm.integrity.verify.manifest import ManifestError, load_signed, new_key, public_hex, read_key, sign
-from egm.integrity.verify.tree import COMPONENTS, Scope, component_of, files, own_files, uncompiled
+from egm.verify.digest import Algorithm, read_seed, short_digests, signatures
+from egm.verify.manifest import ManifestError, load_signed, new_key, public_hex, read_key, sign
+from egm.verify.tree import COMPONENTS, Scope, component_of, files, own_files, uncompiled
 from tools.cli.commands.manifest import command as manifest_command
 from tools.cli.commands.signature import command as signature_command
 

@@ -7,11 +7,11 @@ import pytest
 
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, load_cabinet
 from egm.errors import OperatorError
-from egm.integrity.verify.digest import Algorithm, measure, signatures
-from egm.integrity.verify.examine import examine
-from egm.integrity.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.integrity.verify.tree import Scope, files, own_files
 from egm.profiles import load_profile
+from egm.verify.digest import Algorithm, measure, signatures
+from egm.verify.examine import examine
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.tree import Scope, files, own_files
 from paytables import DefinitionError, load_game
 from paytables.definition import LIBRARY
 

@@ -7,8 +7,8 @@ import click
 
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.hand import BenchUnreachableError, Hand
 from egm.devices.interface import DeviceEvent
+from egm.links.bench_client import BenchClient, BenchUnreachableError
 from tools.cli.device_listener import Listener, ListenError
 from tools.cli.tables import Form, Table, facts, forms, show
 from tools.cli.terminal import echo
@@ -75,7 +75,7 @@ def command(
         return
     folder = StateFolder(state_dir or default_state_dir())
     try:
-        with Hand(folder.run) as hand:
+        with BenchClient(folder.run) as hand:
             reply = hand.do(name or "bench", action, **_values(values))
     except BenchUnreachableError as error:
         raise click.ClickException(str(error)) from error

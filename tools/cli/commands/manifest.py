@@ -13,12 +13,12 @@ import click
 
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.integrity.verify.digest import measure
-from egm.integrity.verify.examine import examine
-from egm.integrity.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.integrity.verify.tree import Scope, files, own_files, uncompiled
 from egm.progressive.definition import level_source, own_level_files
 from egm.secret_files import require_private
+from egm.verify.digest import measure
+from egm.verify.examine import examine
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.tree import Scope, files, own_files, uncompiled
 from paytables.source import contents
 from paytables.wording import counted
 from tools.cli.tables import Form, Table, forms, show

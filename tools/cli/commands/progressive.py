@@ -18,10 +18,10 @@ from typing import Any
 import click
 
 from egm.clock import SystemClock
-from egm.integrity.verify.examine import Findings, examine
+from egm.config.levels import LinkSlot
 from egm.links.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
-from egm.progressive.slots import LinkSlot
+from egm.verify.examine import Findings, examine
 from paytables.wording import counted
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
 from tools.cli.tables import Column, Columns, Form, Table, figure, forms, whole, working

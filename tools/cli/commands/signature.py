@@ -6,9 +6,9 @@ import click
 
 from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.integrity.verify.digest import Algorithm, read_seed, signatures
-from egm.integrity.verify.examine import scope_of
-from egm.integrity.verify.tree import COMPONENTS, files
+from egm.verify.digest import Algorithm, read_seed, signatures
+from egm.verify.examine import scope_of
+from egm.verify.tree import COMPONENTS, files
 from tools.cli.tables import Column, Form, Table, forms, show
 
 

@@ -21,17 +21,17 @@ from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, timekeeper_of
-from egm.money.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
-from egm.money.tickets.audit import compare
-from egm.money.tickets.beside import machine_key, open_beside
-from egm.money.tickets.cage import Cage, Payee, reads, register
-from egm.money.tickets.proof import PURPOSE as NUMBERS
-from egm.money.tickets.proof import commitment, put_together, said_of
-from egm.money.tickets.render import pdf, png, render
-from egm.money.tickets.restoration import restore
-from egm.money.tickets.store import PURPOSE
-from egm.money.tickets.templates import Template, load_template
 from egm.people import Permission
+from egm.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
+from egm.tickets.audit import compare
+from egm.tickets.beside import machine_key, open_beside
+from egm.tickets.cage import Cage, Payee, reads, register
+from egm.tickets.proof import PURPOSE as NUMBERS
+from egm.tickets.proof import commitment, put_together, said_of
+from egm.tickets.render import pdf, png, render
+from egm.tickets.restoration import restore
+from egm.tickets.store import PURPOSE
+from egm.tickets.templates import Template, load_template
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
 from paytables.source import contents

@@ -17,9 +17,9 @@ from egm.kernel.machine import Cabinet, Identity, Key
 from egm.kernel.messages import Decision, Play
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney
-from egm.money.tickets.model import House
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
+from egm.tickets.model import House
 from meters import Journal
 from rng import Personalization, RandomService
 from tools.dev.bench import Figure

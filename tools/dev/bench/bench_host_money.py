@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from egm.clock import SystemClock
+from egm.config.sas_line import SasLine
 from egm.errors import invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Key
-from egm.links.sas.settings import SasLine
 from egm.money.host.model import HostMoney, Order, TransferKind
 from egm.money.host.transfer_port import HostTransfers
 from meters import Journal

@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from egm.config.levels import Kind
 from egm.progressive import topics
 from egm.progressive.connection import (
     AT_LEAST_ONCE,
@@ -30,7 +31,7 @@ from egm.progressive.connection import (
     tls,
     together,
 )
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.link import Link, Locked, Over
 from egm.progressive.messages import Claim, Commit, Contribution, FromMachine, encode, from_controller

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Final
 
 from egm.clock import SystemClock
-from egm.money.tickets import (
+from egm.tickets import (
     House,
     Machine,
     Ticket,
@@ -18,9 +18,9 @@ from egm.money.tickets import (
     TicketStore,
     stand_alone_numbers,
 )
-from egm.money.tickets.numbers import is_stand_alone
-from egm.money.tickets.render import render
-from egm.money.tickets.templates import load_template
+from egm.tickets.numbers import is_stand_alone
+from egm.tickets.render import render
+from egm.tickets.templates import load_template
 from rng import KernelSource, Personalization, RandomService
 from tools.dev.bench import Figure
 

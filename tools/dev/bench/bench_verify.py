@@ -8,10 +8,10 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from egm.integrity.verify.digest import Algorithm, measure, signatures
-from egm.integrity.verify.examine import examine
-from egm.integrity.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.integrity.verify.tree import Scope, files
+from egm.verify.digest import Algorithm, measure, signatures
+from egm.verify.examine import examine
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.tree import Scope, files
 from tools.dev.bench import Figure
 
 _ROUNDS: Final = 9

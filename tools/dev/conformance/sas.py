@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from egm.config.sas_line import ON
 from egm.links.sas import money
 from egm.links.sas.happenings import RAISED
 from egm.links.sas.meters import SUPPORTED
 from egm.links.sas.polls import BUILT
-from egm.links.sas.settings import ON
 from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import MINIMUM, POLLS

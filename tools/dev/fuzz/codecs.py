@@ -6,7 +6,7 @@ example ``-max_total_time=600``. The first byte chooses the codec, the second ho
 
 import sys
 
-from egm.devices.codec_table import CODECS, feed
+from tools.dev.fuzz.codec_table import CODECS, feed
 
 _NAMES = sorted(CODECS)
 

@@ -10,12 +10,12 @@ import sys
 from datetime import UTC, datetime
 from typing import Final
 
+from egm.config.sas_line import Group
 from egm.links.sas.channel import Ask, Channel, Send
 from egm.links.sas.codec import ACK
 from egm.links.sas.exception_queue import Happening
 from egm.links.sas.polls import polls_for
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
-from egm.links.sas.settings import Group
 from egm.links.sas.tables.exceptions import EXCEPTIONS
 from egm.links.sas.wire import LenientFraming, StrictFraming, marked
 from meters import MeterReading

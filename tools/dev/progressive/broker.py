@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
-from egm.progressive.slots import LinkSlot
 from tools.floor.progressive.certificates import (
     AUTHORITY,
     BROKER,

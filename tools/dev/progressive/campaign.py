@@ -23,10 +23,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
+from egm.config.levels import Kind, LinkSlot
+from egm.progressive.definition import Chance, LevelDefinition, mystery_odds
 from egm.progressive.level import Terms
 from egm.progressive.pools import Keeper, Pool
-from egm.progressive.slots import LinkSlot
 from tools.dev.progressive.broker import Broker
 from tools.dev.progressive.relay import Relay
 from tools.dev.progressive.standstill import standing

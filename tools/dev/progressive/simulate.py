@@ -10,7 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.config.levels import Kind
+from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Level, Terms
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import Keeper, Pool

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from egm.config.levels import LinkSlot
 from egm.progressive.carrier import Carrier, Ears
 from egm.progressive.connection import finish
 from egm.progressive.messages import FromController, FromMachine
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import Pool
-from egm.progressive.slots import LinkSlot
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.serve import Service

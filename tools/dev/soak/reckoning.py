@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-from egm.money.tickets.beside import open_beside
-from egm.money.tickets.model import TicketState
+from egm.tickets.beside import open_beside
+from egm.tickets.model import TicketState
 from meters import Journal, export, open_view
 from meters.keys import MachineKey
 from meters.storage import DiskStorage

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
-from egm.progressive.definition import LevelId
+from egm.config.levels import LevelId
 from egm.progressive.messages import MESSAGE_BYTES_MAX, ProgressiveMessageError
 from tools.floor.progressive.sign import Plate
 

@@ -12,7 +12,6 @@ from datetime import datetime
 from fractions import Fraction
 
 from egm.errors import OperatorError
-from egm.integrity.verify.examine import Findings
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.messages import (
     Award,
@@ -30,6 +29,7 @@ from egm.progressive.messages import (
     Refused,
     Value,
 )
+from egm.verify.examine import Findings
 from tools.floor.progressive import holding
 from tools.floor.progressive.books import Books
 from tools.floor.progressive.mystery import CLAIM_PREFIX, Mysteries, prove

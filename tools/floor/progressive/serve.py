@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from egm.config.levels import LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import (
     AT_LEAST_ONCE,
@@ -30,7 +31,6 @@ from egm.progressive.messages import (
     encode,
     from_machine,
 )
-from egm.progressive.slots import LinkSlot
 from tools.floor.progressive.beat import Beat, read_beat
 from tools.floor.progressive.certificates import CONTROLLER
 from tools.floor.progressive.controller import Controller, Heard

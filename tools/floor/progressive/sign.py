@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 import aiomqtt
 
+from egm.config.levels import LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import (
     AT_MOST_ONCE,
@@ -24,7 +25,6 @@ from egm.progressive.connection import (
     together,
 )
 from egm.progressive.messages import ProgressiveMessageError, Value, from_controller
-from egm.progressive.slots import LinkSlot
 
 STALE_NS: Final = 5_000_000_000
 #: Drums take this long to what was told. Values come twice a second: the drums never stand still in between.

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.progressive.slots import LinkSlot
+from egm.config.levels import LinkSlot
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from egm.screen.window import Window

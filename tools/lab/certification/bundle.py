@@ -2,7 +2,7 @@
 
 ``manifest.json`` names every file with its SHA-256; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of
 its bytes and ``signer.pub`` the public key, both in hex. Whoever holds the laboratory's public key needs
-nothing else to check the whole (:mod:`egm.integrity.verify.certificate`, as a machine does before it offers
+nothing else to check the whole (:mod:`egm.verify.certificate`, as a machine does before it offers
 the game).
 """
 
@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
-from egm.integrity.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify
 from egm.secret_files import require_private
+from egm.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify
 
 __all__ = ["MANIFEST", "SIGNATURE", "SIGNER", "BundleError", "key_path", "laboratory_key", "verify", "write"]
 

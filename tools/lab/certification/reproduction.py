@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.errors import OperatorError
-from egm.integrity.verify.certificate import SIGNER, BundleError
-from egm.integrity.verify.digest import measure
-from egm.integrity.verify.manifest import differences, load_signed
-from egm.integrity.verify.tree import files
 from egm.profiles import load_profile
+from egm.verify.certificate import SIGNER, BundleError
+from egm.verify.digest import measure
+from egm.verify.manifest import differences, load_signed
+from egm.verify.tree import files
 from paytables import PaytableError, analyse, load_game
 from paytables.wording import counted
 from tools.lab.certification.finding import Case, Status

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
+from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
 from egm.play.prize_limits import largest_win_cents
 from egm.progressive.pools import bets_kept, pools_of
-from egm.progressive.slots import LevelSlot
 from paytables import (
     Choice,
     RecordingDraw,

@@ -20,10 +20,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from egm.app.wiring import tower
 from egm.devices.ioboard.codec import INPUTS, TOWER
 from egm.errors import OperatorError
-from egm.integrity.verify import manifest
-from egm.integrity.verify.digest import measure
-from egm.integrity.verify.tree import Scope, files
 from egm.profiles import Profile
+from egm.verify import manifest
+from egm.verify.digest import measure
+from egm.verify.tree import Scope, files
 from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCES
 from paytables import Analysis, Game

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from egm.config.sas_line import Group
 from egm.errors import invariant
 from egm.links.sas.poll import Poll
 from egm.links.sas.polls import (
@@ -16,7 +17,6 @@ from egm.links.sas.polls import (
     signature,
     tickets,
 )
-from egm.links.sas.settings import Group
 
 _MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft, progressives)
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from egm.config.sas_line import Group
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Key
 from egm.links.sas.codec import (
@@ -25,7 +26,6 @@ from egm.links.sas.codec import (
 from egm.links.sas.host import Host
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.polls.tickets import parse_expiry
-from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers, Registration, Result

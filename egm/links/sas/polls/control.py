@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
+from egm.config.sas_line import Group
 from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, MalformedPollError, Reply, from_bcd, from_binary
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, Effect, Poll
-from egm.links.sas.settings import Group
 from egm.links.sas.tables.denominations import BILLS
 from egm.links.sas.watch import DELAY
 from egm.links.sas.wire import LongPoll

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
+from egm.config.cabinet_file import Validation
+from egm.config.sas_line import Group
 from egm.links.sas.codec import MalformedPollError, Reply, bcd, binary, counted, from_bcd
 from egm.links.sas.meters import meter, payback
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.readout import GameFacts, Readout
-from egm.links.sas.settings import Group
 from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.wire import LongPoll
-from egm.money.host.model import Validation
 
 _MAKER: Final = b"OE"
 """The two letters that say whose games these are."""

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
+from egm.config.sas_line import Group
 from egm.kernel.events import EventType
 from egm.kernel.machine import Key
 from egm.links.sas.codec import Reply, bcd
 from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.poll import Poll
 from egm.links.sas.readout import Readout
-from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
 
 _CANCELLED_CREDIT: Final = 0x80

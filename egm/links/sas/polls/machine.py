@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from egm.config.sas_line import Group
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, bcd, counted, date_and_time, from_bcd, is_bcd
 from egm.links.sas.happenings import bill_codes
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
 from egm.links.sas.readout import Readout
-from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
 
 SAS_VERSION: Final = b"602"

@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
 
+from egm.config.sas_line import Group
 from egm.kernel.machine import Key
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, bcd, counted, from_bcd
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
 from egm.links.sas.readout import Readout
-from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
 
 _AMOUNT_BYTES: Final = 5

@@ -9,16 +9,16 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from egm.config.sas_line import Group
 from egm.devices.crc import kermit
 from egm.errors import LocalError
-from egm.integrity.verify.digest import Algorithm
-from egm.integrity.verify.examine import sign_beside
-from egm.integrity.verify.tree import Scope, components_of, own_files
 from egm.links.sas.codec import ACK, Reply, binary
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, Poll
-from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
+from egm.verify.digest import Algorithm
+from egm.verify.examine import sign_beside
+from egm.verify.tree import Scope, components_of, own_files
 
 _CODE: Final = 0x21
 _TASK: Final = "rom_signature"

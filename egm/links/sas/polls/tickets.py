@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
+from egm.config.cabinet_file import Validation
+from egm.config.sas_line import Group
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
@@ -24,12 +26,11 @@ from egm.links.sas.codec import (
 from egm.links.sas.host import Host
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.readout import Readout
-from egm.links.sas.settings import Group
 from egm.links.sas.wire import LongPoll
-from egm.money.host.model import RING, HostMoney, Redeeming, Validation
+from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
-from egm.money.tickets.model import Ticket, TicketKind
-from egm.money.tickets.redemption import Reason
+from egm.tickets.model import Ticket, TicketKind
+from egm.tickets.redemption import Reason
 
 PRINTED, TICKET_DONE = 0x3D, 0x68
 """Exceptions: a cash-out ticket is printed; the transfer of a ticket is complete."""

@@ -32,7 +32,7 @@ COMPONENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "libraries": ("libraries/",),
     "maths": ("paytables/",),
     "own": ("own/",),
-    "rules": ("egm/profiles/", "egm/money/tickets/templates/"),
+    "rules": ("egm/profiles/", "egm/tickets/templates/"),
     "screen": ("egm/screen/",),
     "tools": ("tools/",),
 }

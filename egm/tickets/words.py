@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from egm.money.tickets.errors import InvalidTicket
+from egm.tickets.errors import InvalidTicket
 
 #: The first amount too great to be worded.
 LIMIT_CENTS: Final = 10**14

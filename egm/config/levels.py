@@ -1,13 +1,28 @@
 """The levels a cabinet file configures, and the link to a controller."""
 
+from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from egm.progressive.definition import Kind, LevelId
-from egm.progressive.exact import Rational
+from egm.exact import Rational
+
+LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+"""A level's id: a word of an account name and of a topic."""
+
+
+class Kind(StrEnum):
+    """How far a level reaches."""
+
+    STAND_ALONE = "stand_alone"
+    """One machine's own."""
+    LINKED = "linked"
+    """Shared by the machines of one place."""
+    WIDE_AREA = "wide_area"
+    """Shared by machines of several places."""
+
 
 GROUPS_MAX: Final = 255
 LEVELS_MAX: Final = 32

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from egm.errors import OperatorError
-from egm.money.tickets.store import PURPOSE, TicketStore
+from egm.tickets.store import PURPOSE, TicketStore
 from meters.copies import SECOND_FOLDER
 from meters.keys import MachineKey
 from meters.storage import DiskStorage

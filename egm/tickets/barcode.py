@@ -6,7 +6,7 @@ wide. Tickets carry 18 digits and no check digit of the symbology's own: readers
 
 from typing import Final
 
-from egm.money.tickets.errors import InvalidTicket
+from egm.tickets.errors import InvalidTicket
 
 #: Clear space wanted on each side, in modules (narrow elements).
 QUIET_MODULES: Final = 10

@@ -1,6 +1,6 @@
 """Tickets: numbers, the paper, and the ledger that says which is owed."""
 
-from egm.money.tickets.desk import (
+from egm.tickets.desk import (
     Machine,
     TicketDesk,
     TicketRules,
@@ -8,17 +8,17 @@ from egm.money.tickets.desk import (
     secure_enhanced_numbers,
     stand_alone_numbers,
 )
-from egm.money.tickets.errors import (
+from egm.tickets.errors import (
     InvalidTicket,
     TicketLedgerAbsent,
     TicketLedgerDamaged,
     TicketLedgerUnwritable,
     TicketOrderError,
 )
-from egm.money.tickets.model import House, Ticket, TicketKind, TicketState
-from egm.money.tickets.record import Enrolment, Record
-from egm.money.tickets.redemption import Reason, Redemption, Refusal
-from egm.money.tickets.store import TicketStore
+from egm.tickets.model import House, Ticket, TicketKind, TicketState
+from egm.tickets.record import Enrolment, Record
+from egm.tickets.redemption import Reason, Redemption, Refusal
+from egm.tickets.store import TicketStore
 
 __all__ = [
     "Enrolment",

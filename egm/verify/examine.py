@@ -1,7 +1,7 @@
 """One examination of the software against the manifest the cabinet file pins; here, or in a process beside.
 
 At start the machine examines itself before anything may be played. While it works, a second process reads the
-files (``python -I -m egm.integrity.verify.examine``): hashing must hold up neither play nor a host's poll.
+files (``python -I -m egm.verify.examine``): hashing must hold up neither play nor a host's poll.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError, OperatorError
-from egm.integrity.verify.digest import Algorithm, measure, signatures
-from egm.integrity.verify.manifest import differences, load_signed
-from egm.integrity.verify.tree import Scope, files, own_files
 from egm.isolated import python_module, require_isolation
+from egm.verify.digest import Algorithm, measure, signatures
+from egm.verify.manifest import differences, load_signed
+from egm.verify.tree import Scope, files, own_files
 from meters.keys import fingerprint
 from paytables.source import Source
 
@@ -108,7 +108,7 @@ async def sign_beside(
 
 async def _beside(order: Mapping[str, Any]) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
-        *python_module("egm.integrity.verify.examine"),
+        *python_module("egm.verify.examine"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -139,7 +139,7 @@ def _carry_out(order: Mapping[str, Any]) -> Mapping[str, Any]:
 def main() -> None:
     """Carry out one order from standard input; the answer is one JSON object."""
     try:
-        require_isolation("egm.integrity.verify.examine")
+        require_isolation("egm.verify.examine")
         os.nice(_NICE)
         answer = _carry_out(json.load(sys.stdin))
     except (LocalError, OperatorError) as error:

@@ -26,10 +26,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from egm.money.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
-from egm.money.tickets.model import mask
-from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.money.tickets.movelog import START, End, MoveLog, Row, end_of, follows
+from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
+from egm.tickets.model import mask
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import START, End, MoveLog, Row, end_of, follows
 from meters import JournalUnwritable
 from meters.storage import Database, MediumError, Rows, Storage
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.errors import OperatorError
-from egm.money.tickets.model import CAGE, ELSEWHERE, TicketKind
-from egm.money.tickets.record import Action, Record
-from egm.money.tickets.store import TicketStore
+from egm.tickets.model import CAGE, ELSEWHERE, TicketKind
+from egm.tickets.record import Action, Record
+from egm.tickets.store import TicketStore
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
 

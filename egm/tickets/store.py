@@ -2,7 +2,7 @@
 
 For machines that stand alone there is no host to say what is owed; this ledger says it. A method that
 changes something **returns only when the change is durable**, in both copies
-(:mod:`egm.money.tickets.copies`), and a power cut leaves the whole change or none of it. Several processes
+(:mod:`egm.tickets.copies`), and a power cut leaves the whole change or none of it. Several processes
 of one computer may share a ledger.
 
 A ticket is a number and its *moves*, in order. The ledger only grows (triggers refuse anything else), the
@@ -22,12 +22,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from egm.money.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
-from egm.money.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
-from egm.money.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask
-from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.money.tickets.movelog import START, End, Row, digest
-from egm.money.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
+from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
+from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
+from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import START, End, Row, digest
+from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
 from meters import JournalDamaged, JournalUnwritable
 from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
@@ -339,7 +339,7 @@ class TicketStore:
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
 
     def begun(self) -> Move | None:
-        """The last time two persons began the ledger anew (`egm.money.tickets.restoration`); None: never."""
+        """The last time two persons began the ledger anew (`egm.tickets.restoration`); None: never."""
         row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
         return None if row is None else self._moves(row[0])[0]
 

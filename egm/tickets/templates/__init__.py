@@ -1,6 +1,6 @@
 """Ticket templates: one TOML a place, and the loader that refuses what the law would."""
 
-from egm.money.tickets.templates.template import (
+from egm.tickets.templates.template import (
     DOTS_PER_MM,
     HEIGHT_MM,
     MANDATORY,

@@ -27,13 +27,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from egm.clock import Clock
-from egm.money.tickets import numbers
-from egm.money.tickets.errors import TicketOrderError
-from egm.money.tickets.model import ELSEWHERE, House, Ticket, TicketKind, TicketState
-from egm.money.tickets.record import Action, Enrolment, Record
-from egm.money.tickets.redemption import Reason, Redemption, Refusal, end, is_held, lock
-from egm.money.tickets.store import TicketStore
-from egm.money.tickets.templates import load_template
+from egm.tickets import numbers
+from egm.tickets.errors import TicketOrderError
+from egm.tickets.model import ELSEWHERE, House, Ticket, TicketKind, TicketState
+from egm.tickets.record import Action, Enrolment, Record
+from egm.tickets.redemption import Reason, Redemption, Refusal, end, is_held, lock
+from egm.tickets.store import TicketStore
+from egm.tickets.templates import load_template
 
 #: The vouchers a machine can show (AGE 5.1.5).
 HISTORY: Final = 35
@@ -106,7 +106,7 @@ class TicketDesk:
     """One machine's tickets.
 
     ``numbering`` makes numbers, ``reads`` says whether digits can be one here
-    (:mod:`egm.money.tickets.numbers`). ``date_is_known``: whether the clock may be believed; while it may
+    (:mod:`egm.tickets.numbers`). ``date_is_known``: whether the clock may be believed; while it may
     not, nothing is issued and no ticket is past its date. ``is_accounted``: whether the journal knows of a
     ticket that the ledger says this machine has issued. Raises :class:`InvalidTicket` when the rules'
     template is not there or the house lacks what it must print.

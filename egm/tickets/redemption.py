@@ -6,10 +6,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.money.tickets.errors import TicketOrderError
-from egm.money.tickets.model import Ticket, TicketState
-from egm.money.tickets.record import Action, Record
-from egm.money.tickets.store import TicketStore
+from egm.tickets.errors import TicketOrderError
+from egm.tickets.model import Ticket, TicketState
+from egm.tickets.record import Action, Record
+from egm.tickets.store import TicketStore
 
 
 class Reason(StrEnum):

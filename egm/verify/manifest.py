@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from egm.errors import OperatorError
-from egm.integrity.verify.digest import readable, short_digests
-from egm.integrity.verify.tree import Scope
+from egm.verify.digest import readable, short_digests
+from egm.verify.tree import Scope
 from meters.entry import canonical, parse
 from meters.keys import signed_by
 from paytables.source import contents

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.money.tickets.model import Ticket, TicketKind, TicketState
+from egm.tickets.model import Ticket, TicketKind, TicketState
 
 
 class Action(StrEnum):
@@ -23,7 +23,7 @@ class Action(StrEnum):
     """Of a ledger from before a ticket's date was judged only when asked: nothing writes it any more."""
     REPRINT = "reprint"
     BEGIN = "begin"
-    """No ticket's: two persons have begun the ledger anew (:mod:`egm.money.tickets.restoration`)."""
+    """No ticket's: two persons have begun the ledger anew (:mod:`egm.tickets.restoration`)."""
     REVIVE = "revive"
     """Two persons have found that it is owed whatever its date: from here on it has none."""
 

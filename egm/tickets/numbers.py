@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from egm.devices.crc import kermit
-from egm.money.tickets.errors import InvalidTicket
-from egm.money.tickets.model import DIGITS, TicketKind
+from egm.tickets.errors import InvalidTicket
+from egm.tickets.model import DIGITS, TicketKind
 
 WORD_24: Final = 1 << 24
 """Validation identifiers and sequences are below this."""

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.money.tickets.copies import FILE_NAME, LOCK_NAME
-from egm.money.tickets.model import CAGE, TicketState
-from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.money.tickets.movelog import START, Row, end_of, follows
-from egm.money.tickets.record import Action
-from egm.money.tickets.store import TicketStore, head_at, head_of
+from egm.tickets.copies import FILE_NAME, LOCK_NAME
+from egm.tickets.model import CAGE, TicketState
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import START, Row, end_of, follows
+from egm.tickets.record import Action
+from egm.tickets.store import TicketStore, head_at, head_of
 from meters.storage import DiskStorage, MediumError
 
 #: The second copy before it lay beside the journal's.

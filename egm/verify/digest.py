@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from egm.errors import LocalError, OperatorError
-from egm.integrity.verify.tree import component_of
+from egm.verify.tree import component_of
 from paytables.source import Source
 
 _LINK: Final = b"symbolic link\0"

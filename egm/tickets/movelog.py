@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from egm.money.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
+from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from meters import JournalUnwritable
 from meters.storage import StorageFile
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from PIL import Image, ImageDraw, ImageFont
 
-from egm.money.tickets.barcode import QUIET_MODULES, bars, width_modules
-from egm.money.tickets.errors import InvalidTicket
-from egm.money.tickets.model import DIGITS, Ticket
-from egm.money.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, Line, Template
+from egm.tickets.barcode import QUIET_MODULES, bars, width_modules
+from egm.tickets.errors import InvalidTicket
+from egm.tickets.model import DIGITS, Ticket
+from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, Line, Template
 
 #: Dots an inch, exactly eight a millimetre.
 RESOLUTION: Final = DOTS_PER_MM * 25.4

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from egm.money.tickets.errors import InvalidTicket
+from egm.tickets.errors import InvalidTicket
 
 #: Digits of a validation number as printed: two of the system, sixteen of the ticket.
 DIGITS: Final = 18

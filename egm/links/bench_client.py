@@ -1,4 +1,4 @@
-"""A hand on the bench: the client side of the bench's socket, for terminals and tests."""
+"""Client of the simulated devices' socket (the bench): what a terminal or a test makes them do."""
 
 import socket
 from pathlib import Path
@@ -11,7 +11,7 @@ class BenchUnreachableError(Exception):
     """No bench answers: says at which state folder, and why."""
 
 
-class Hand:
+class BenchClient:
     """One connection to the bench of a state folder. Use as a context manager."""
 
     def __init__(self, run: Path, timeout_s: float = 5.0) -> None:

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from egm.clock import Clock
 from egm.errors import OperatorError
-from egm.money.tickets import numbers
-from egm.money.tickets.model import CAGE, ELSEWHERE, Ticket, TicketKind, TicketState
-from egm.money.tickets.record import LIFE, Action, Move, Record
-from egm.money.tickets.redemption import Reason, Redemption, Refusal, end, lock
-from egm.money.tickets.store import TicketStore
-from egm.money.tickets.templates import CageAct, load_template
+from egm.tickets import numbers
+from egm.tickets.model import CAGE, ELSEWHERE, Ticket, TicketKind, TicketState
+from egm.tickets.record import LIFE, Action, Move, Record
+from egm.tickets.redemption import Reason, Redemption, Refusal, end, lock
+from egm.tickets.store import TicketStore
+from egm.tickets.templates import CageAct, load_template
 
 #: What a person may type or scan: any of the numbers a machine here can print.
 _READS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_system)

@@ -20,10 +20,10 @@ from babel.numbers import format_currency
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from egm.devices.interface import TicketJob
-from egm.money.tickets.barcode import width_modules
-from egm.money.tickets.errors import InvalidTicket
-from egm.money.tickets.model import DIGITS, House, Ticket, TicketKind, grouped
-from egm.money.tickets.words import amount_in_words
+from egm.tickets.barcode import width_modules
+from egm.tickets.errors import InvalidTicket
+from egm.tickets.model import DIGITS, House, Ticket, TicketKind, grouped
+from egm.tickets.words import amount_in_words
 from paytables.source import contents, toml
 
 _FOLDER: Final = Path(__file__).parent
@@ -115,7 +115,7 @@ class Line(_Table):
 
 
 class CageAct(StrEnum):
-    """What a cashier does with a ticket by hand (:mod:`egm.money.tickets.cage`)."""
+    """What a cashier does with a ticket by hand (:mod:`egm.tickets.cage`)."""
 
     PAY = "pay"
     VOID = "void"
