@@ -28,7 +28,7 @@ from egm.money.value_in import bills_wanted, coins_wanted, hopper_takes_coins, t
 from egm.play import rounds as play
 from egm.play.definitions import GameDefectiveError, definition_of
 from egm.play.installed_games import Resident
-from egm.play.records import open_game
+from egm.records.games import open_game
 
 #: A screen that never says it has shown the outcome is not waited for longer than this.
 _SHOW_SECONDS_MAX: Final = 60.0

@@ -19,10 +19,10 @@ from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
 from egm.play.installed_games import Resident
-from egm.play.records import last_game, open_game, win_is_taken
 from egm.progressive import game_levels as progressives
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
+from egm.records.games import last_game, open_game, win_is_taken
 from paytables import Depth, Game, analyse
 
 #: Requests whose lamp is lit when the table would take them now, with a value that stands for any.

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Fate(StrEnum):
-    """What an authorised clear makes of what the memory holds under a key (`egm.integrity.clear.claims`)."""
+    """What an authorised clear makes of what the memory holds under a key (`egm.memory_clear.claims`)."""
 
     OWED = "owed"
     """Part of a claim: settled by hand or carried over, by name."""
@@ -247,7 +247,7 @@ class Cabinet:
     identities: IdentityRegister | None = None
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
     conversation: Any = None
-    #: The game last told to the journal or read from it; see :mod:`egm.play.records`.
+    #: The game last told to the journal or read from it; see :mod:`egm.records.games`.
     told_game: dict[str, Any] | None = None
     #: The payout the hopper's driver was given since this machine started.
     hopper_asked: str = ""
@@ -269,7 +269,7 @@ class Cabinet:
     def state(self, kind: type[T]) -> T:
         """The volatile state of a feature: what was installed as such, else one made now, of no arguments.
 
-        Nothing in it outlives the process. Raises InvariantError where it is not installed and cannot be made.
+        Nothing in it outlives the process. Raises InvariantError where it is neither installed nor can be made.
         """
         found = self._states.get(kind)
         if found is None:

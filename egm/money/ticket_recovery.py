@@ -11,7 +11,6 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
-from egm.integrity.clear.evidence import has_ended
 from egm.integrity.lockups import note_ticket_ledger, record_fault
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Identity, Key
@@ -20,6 +19,7 @@ from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring,
 from egm.money.host.tickets import note_number
 from egm.money.ticket_ledger import hold_against
 from egm.profiles import Profile
+from egm.records.earlier_journal import has_ended
 from egm.tickets.desk import (
     Machine,
     TicketDesk,

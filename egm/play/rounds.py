@@ -27,10 +27,10 @@ from egm.play.conversation import (
     without_chance,
 )
 from egm.play.definitions import GameDefectiveError, definition_of, keeping
-from egm.play.records import open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive.pools import NoPoolError, Pools
 from egm.progressive.round import Round
+from egm.records.games import open_game
 from meters import Phase, Transfer
 from paytables import (
     Choice,

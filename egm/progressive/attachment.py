@@ -9,7 +9,6 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
-from egm.play.records import CARRIED_GAME
 from egm.progressive import game_levels as progressives
 from egm.progressive import mysteries
 from egm.progressive.carrier import Carrier
@@ -29,6 +28,7 @@ from egm.progressive.link import (
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.pools import Pools
 from egm.progressive.round import LinkMark
+from egm.records.games import CARRIED_GAME
 
 #: How often the link looks at the time, and the screen at the link.
 _TICK_SECONDS: Final = 0.1

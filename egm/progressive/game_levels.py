@@ -13,13 +13,13 @@ from egm.errors import LocalError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice, ProgressiveWin
-from egm.play.records import open_game
 from egm.progressive import posting, unproved
 from egm.progressive.display import Status
 from egm.progressive.level import Level
 from egm.progressive.level_views import played, shown
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
+from egm.records.games import open_game
 from meters import Transfer
 from paytables import Game, Wager
 

@@ -14,10 +14,10 @@ from typing import Any
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.play import rounds as play
-from egm.play.records import CARRIED_GAME, MYSTERY_WON, open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.messages import Won
+from egm.records.games import CARRIED_GAME, MYSTERY_WON, open_game
 from meters import Phase, Transfer
 
 

@@ -10,7 +10,6 @@ that names the persons, the reason and what was doubted.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from egm.integrity.clear.evidence import commitment_before
 from egm.integrity.lockups import record_fault
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
@@ -18,6 +17,7 @@ from egm.money.hand_pays import ruling_details, says
 from egm.progressive.level_views import shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
+from egm.records.earlier_journal import commitment_before
 
 FAULT: Final = "progressive_unproved"
 PAY, DECLINE = "pay", "decline"

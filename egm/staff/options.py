@@ -12,7 +12,7 @@ from typing import Any, Final
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.play.records import open_game
+from egm.records.games import open_game
 
 #: What a player may still be owed besides credits.
 _OWED: Final = frozenset({Key.GAME.value, Key.HANDPAY.value, Key.PAY_OUT.value, Key.PAPER.value})

@@ -17,9 +17,9 @@ from egm.money.hand_pays import ruling_details, says
 from egm.money.host.model import HostMoney
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
-from egm.play.records import open_game
 from egm.play.rounds import chance_is_ready, has_won_already, win_cents
 from egm.progressive import game_levels as progressives
+from egm.records.games import open_game
 from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
 

@@ -14,7 +14,7 @@ from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, Line, Templa
 
 #: Dots an inch, exactly eight a millimetre.
 RESOLUTION: Final = DOTS_PER_MM * 25.4
-_FONTS: Final = Path(__file__).resolve().parents[2] / "screen" / "fonts"
+_FONTS: Final = Path(__file__).resolve().parents[1] / "screen" / "fonts"
 _FILES: Final = {
     "regular": "Lato-Regular.ttf",
     "bold": "Lato-Bold.ttf",

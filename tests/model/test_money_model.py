@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from egm.integrity.clear.carrying import Decision, clearance, look
+from egm.memory_clear.carrying import Decision, clearance, look
 from egm.progressive import posting
 from egm.progressive.level import Level, Terms
 from meters import (

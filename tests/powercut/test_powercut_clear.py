@@ -16,7 +16,7 @@ from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
 
-from egm.integrity.clear.carrying import look
+from egm.memory_clear.carrying import look
 from meters import Journal, JournalDamaged
 from meters.clear import clear, finish, unfinished
 from tools.audit.games import Shelf

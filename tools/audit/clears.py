@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from egm.integrity.clear.claim_book import SOURCE
-from egm.play.records import CARRIED_GAME
+from egm.memory_clear.claim_book import SOURCE
+from egm.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import digest
 from meters.recall import details

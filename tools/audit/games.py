@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.errors import LocalError
 from egm.play.conversation import Conversation
-from egm.play.records import CARRIED_GAME
+from egm.records.games import CARRIED_GAME
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, details
 from paytables import (

@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from egm.exact import rational
-from egm.play.records import CARRIED_GAME
 from egm.progressive import posting
 from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
 from egm.progressive.round import MYSTERY
 from egm.progressive.trigger import Trigger, TriggerError
+from egm.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, details
 from paytables import Game, LevelPlay, PaytableError, Wager

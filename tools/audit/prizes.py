@@ -7,7 +7,7 @@ the prize was stated to be worth, and give the prize up. What is neither is a pr
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from egm.integrity.clear.claim_book import CARRIED, PAID
+from egm.memory_clear.claim_book import CARRIED, PAID
 from egm.play import prizes_in_kind as merchandise
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import details

@@ -10,7 +10,7 @@ from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from egm.money.host.controls import game_is_allowed
 from egm.money.host.model import HostMoney
-from egm.play.records import last_game
+from egm.records.games import last_game
 from meters import MeterReading
 from meters.entry import StoredEntry
 from meters.view import JournalView

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
 
-from egm.integrity.clear.evidence import moved_before, short_digest
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
@@ -20,6 +19,7 @@ from egm.kernel.machine import Cabinet, Key
 from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from egm.money.host.ticket_port import Handle
 from egm.money.host.transfers import HISTORY, entry_id, note_failure
+from egm.records.earlier_journal import moved_before, short_digest
 
 #: States in which an order is followed at once.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from egm.integrity.clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, look
+from egm.memory_clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, look
 from meters.clear import Clearance, clear
 
 __all__ = ["CARRIED", "ENDED", "PAID", "WHO", "carried", "clear_it", "decided", "paid"]

@@ -13,11 +13,11 @@ from test_merchandise import won
 
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
-from egm.integrity.clear.carrying import clearance, look
-from egm.integrity.clear.claims import CLAIMS, WITH
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Fate, Key
+from egm.memory_clear.carrying import clearance, look
+from egm.memory_clear.claims import CLAIMS, WITH
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers
 from egm.progressive.level import Level
@@ -29,8 +29,7 @@ from tools.audit.verify import Auditor
 from tools.cli.commands.audit import command as audit
 
 VECTORS = Path(__file__).parents[2] / "vectors"
-LOSS = 2
-SOLD = ("printer", "hopper")
+LOSS, SOLD = 2, ("printer", "hopper")
 
 
 def again(room: Room, folder: Path, *, make=None, **decisions: Decision) -> Room:

@@ -7,7 +7,7 @@ import click
 
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import OperatorError
-from egm.integrity.clear.carrying import Decision, Found, Proposal, clearance, look
+from egm.memory_clear.carrying import Decision, Found, Proposal, clearance, look
 from egm.people import Permission, Roster, load_recorded
 from meters import JournalError
 from meters.clear import clear, finish, unfinished

@@ -1,6 +1,6 @@
 """What a machine owes, claim by claim, derived from what is left of its memory.
 
-An authorised clear settles or carries over each of them by name (:mod:`egm.integrity.clear.carrying`).
+An authorised clear settles or carries over each of them by name (:mod:`egm.memory_clear.carrying`).
 Which keys of the memory are part of a claim stands with the keys (:class:`egm.kernel.machine.Fate`); what
 each means is here. Carrying a claim over makes the same reservation under the same id, and the same state,
 in the new journal: the device, the host or the attendant who had begun goes on where it stood.
@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from egm.exact import rational
-from egm.integrity.clear.claim_book import (
+from egm.kernel.machine import Key, key_of
+from egm.memory_clear.claim_book import (
     BY_HAND,
     CARRIED,
     ENDED,
@@ -25,10 +26,9 @@ from egm.integrity.clear.claim_book import (
     is_restricted,
     position_of,
 )
-from egm.integrity.clear.evidence import Evidence
-from egm.kernel.machine import Key, key_of
+from egm.memory_clear.evidence import Evidence
 from egm.play.prizes_in_kind import owed
-from egm.play.records import CARRIED_GAME
+from egm.records.games import CARRIED_GAME
 from meters import Transaction, Transfer
 from meters.chart import Book, account
 from meters.ledger import Reservation

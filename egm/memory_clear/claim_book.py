@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from egm.integrity.clear.evidence import Evidence
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Key, key_of
+from egm.memory_clear.evidence import Evidence
 from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, account, words_of
 from meters.ledger import Ledger, Reservation

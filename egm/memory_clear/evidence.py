@@ -5,14 +5,14 @@ opened; which transfers have moved value; which tickets the ticket ledger may no
 far that ledger had come.
 """
 
-import hashlib
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.kernel.machine import Key
-from egm.play.records import CARRIED_GAME, MYSTERY_WON
-from meters import JournalView, StoredEntry
+from egm.records.earlier_journal import short_digest
+from egm.records.games import CARRIED_GAME, MYSTERY_WON
+from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 
 _TRANSFER: Final = "transfer:"
@@ -22,38 +22,6 @@ _ENDED_MAX: Final = 32
 
 #: Contributions counted since, within which a controller says what one has won.
 _HEARD_LATE: Final = 64
-
-
-def short_digest(identifier: str) -> str:
-    """Sixteen hexadecimal digits that stand for a transfer's identifier: none is refused for another's."""
-    return hashlib.sha256(identifier.encode()).hexdigest()[:16]
-
-
-def has_ended(journal: JournalView, entry_id: str) -> bool:
-    """Whether a ticket has come to this end, in this journal or at the end of the one before it."""
-    if journal.knows(entry_id):
-        return True
-    kept = next(journal.entries("clear.kept", limit=1), None)
-    told = None if kept is None else kept.record
-    ended = told.get("ended") if isinstance(told, Mapping) else None
-    return isinstance(ended, list) and entry_id in ended
-
-
-def commitment_before(journal: JournalView, level: str, prize: int) -> str | None:
-    """The commitment to a level's prize as it was heard before this journal was begun by a clear, or None."""
-    kept = next(journal.entries("clear.kept", limit=1), None)
-    sealed: Any = None if kept is None else kept.state.get(f"{Key.SEALED}{level}")
-    return str(sealed["commitment"]) if sealed is not None and sealed["prize"] == prize else None
-
-
-def moved_before(journal: JournalView) -> frozenset[str]:
-    """The short digests of the transfers that moved value in journals before this one."""
-    moved: set[str] = set()
-    for entry in journal.entries("clear.identifiers"):
-        if isinstance(entry.record, Mapping):
-            part = entry.record["sha256"]
-            moved.update(str(each) for each in part) if isinstance(part, list) else None
-    return frozenset(moved)
 
 
 class Evidence:

@@ -11,10 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from egm.integrity.clear.claim_book import Claim
-from egm.integrity.clear.claims import claims
-from egm.integrity.clear.evidence import Evidence
 from egm.kernel.machine import Key
+from egm.memory_clear.claim_book import Claim
+from egm.memory_clear.claims import claims
+from egm.memory_clear.evidence import Evidence
 from egm.people import Recorded
 from meters import Transaction
 from meters.clear import Clearance, ClearRefused

@@ -1,0 +1,1 @@
+"""Records that several features read: games as the journal tells them, and what an earlier journal knew."""
