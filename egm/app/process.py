@@ -46,6 +46,7 @@ from egm.progressive.pools import all_pools
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
+from egm.staff.service.desk import ServiceDesk
 from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
@@ -249,9 +250,9 @@ class Machine:
             restart_chance=self._renew_chance,
             outbox=Unheard(),
             position=position,
-            staff=Roster(self._folder.staff, spare=second / self._folder.staff.name),
         )
         cabinet.install(self._host_money())
+        cabinet.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
         cabinet.install(all_pools(resident.pools for resident in self._residents.values()))
         return cabinet
 
@@ -293,7 +294,8 @@ class Machine:
             if residents:
                 self._say(f"game refused: {refusal.reason}")
             self._cabinet.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
-        self._cabinet.service.bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
+        bench = self._cabinet.state(ServiceDesk).bench
+        bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
         note_cabinet_file(self._cabinet, "; ".join(refusal.reason for refusal in refused))
         if not residents:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
@@ -356,7 +358,8 @@ class Machine:
             for other in self._stations:
                 if other is not station:
                     other.engine.settle()
-        if station.cabinet.service.restart and self._stopped is not None and not self._stopped.done():
+        wanted = station.cabinet.state(ServiceDesk).restart
+        if wanted and self._stopped is not None and not self._stopped.done():
             self._stopped.set_exception(RestartAsked())
 
     @contextlib.contextmanager

@@ -29,6 +29,7 @@ from egm.play import rounds as play
 from egm.play.definitions import GameDefectiveError, definition_of
 from egm.play.installed_games import Resident
 from egm.records.games import open_game
+from egm.staff.service.desk import ServiceDesk
 
 #: A screen that never says it has shown the outcome is not waited for longer than this.
 _SHOW_SECONDS_MAX: Final = 60.0
@@ -87,7 +88,7 @@ class Station:
         self.cabinet.acceptor = ports.acceptor
         self.cabinet.printer = ports.printer
         self.cabinet.hopper = ports.hopper
-        self.cabinet.service.bench.kinds = ports.kinds
+        self.cabinet.state(ServiceDesk).bench.kinds = ports.kinds
         for driver in ports.drivers:
             driver.stood(self._faults_of(ports.kinds[driver.name]))
 
@@ -105,13 +106,14 @@ class Station:
     # ------------------------------------------------------------------ devices and people
     def on_device(self, report: DeviceEvent) -> None:
         """A device of this position reports."""
-        self.cabinet.service.bench.hear(report)
+        desk = self.cabinet.state(ServiceDesk)
+        desk.bench.hear(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
             self.server.send(Pressed(button="play"))  # what it means now is what the screen shows
             return
         for event in reported(report, self.ports.kinds[report.device], self.cabinet.doors_open):
             self._handle(self, event)
-        if self.cabinet.service.is_open:  # its pages show what devices report
+        if desk.is_open:  # its pages show what devices report
             self.changed()
 
     def _on_intent(self, intent: Intent) -> None:
@@ -198,7 +200,7 @@ class Station:
     def _settle_devices(self, now: Snapshot) -> None:
         cabinet, state, ports = self.cabinet, self.engine.state, self.ports
         if ports.acceptor is not None:
-            taking = cabinet.service.bench.taking
+            taking = cabinet.state(ServiceDesk).bench.taking
             value_in = frozenset(cabinet.profile.value_in.bills_cents)
             wanted = value_in if taking else bills_wanted(cabinet, state)
             if wanted:
@@ -209,7 +211,7 @@ class Station:
             ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(cabinet))
             ports.coin_acceptor.enable(coins_wanted(cabinet, state))
         if ports.io_board is not None:
-            lit = cabinet.service.bench.outputs  # a test's, while there is one
+            lit = cabinet.state(ServiceDesk).bench.outputs  # a test's, while there is one
             ports.io_board.lamps(tested(lit, "lamp") if lit else lamps(now))
             ports.io_board.tower(tested(lit, "tower") if lit else tower(now))
             ports.io_board.bell(on="bell" in lit or bell(now))

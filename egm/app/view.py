@@ -22,7 +22,10 @@ from egm.play.installed_games import Resident
 from egm.progressive import game_levels as progressives
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
-from egm.records.games import last_game, open_game, win_is_taken
+from egm.records.games import last_game
+from egm.records.games import open_game
+from egm.records.games import win_is_taken
+from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 
 #: Requests whose lamp is lit when the table would take them now, with a value that stands for any.
@@ -86,7 +89,7 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
         reminder=protection.reminder_view(cabinet),
         session=protection.session_view(cabinet),
         protection=protection.protection_view(cabinet),
-        page=cabinet.service.page(cabinet),
+        page=cabinet.state(ServiceDesk).page(cabinet),
     )
 
 

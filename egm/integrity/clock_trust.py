@@ -4,6 +4,7 @@ from typing import Final
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
+from egm.staff.service.desk import who
 
 FAULT: Final = "clock_doubted"
 
@@ -49,7 +50,7 @@ def confirm_clock(cabinet: Cabinet, event: Event) -> None:
         details={
             **details,
             "why": "" if kept is None else kept["why"],
-            "person": cabinet.who(event),
+            "person": who(cabinet, event),
             "persons": list(event.data["persons"]),
         },
     )

@@ -8,6 +8,7 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money import ticket_ledger
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
+from egm.staff.service.desk import who
 from egm.staff.slips import AUDITED, print_slip
 from meters import Mark
 from rng import ReseedNotAllowed, RngError
@@ -208,7 +209,7 @@ def clear_tilts(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "tilt.cleared",
         state={f"{Key.FAULT}{code}": None for code in clearable},
-        details={"codes": clearable, "person": cabinet.who(event)},
+        details={"codes": clearable, "person": who(cabinet, event)},
     )
     cabinet.notice = Notice(code="fault_cleared")
 
@@ -243,5 +244,5 @@ def restart_generator(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "chance.restarted",
         state={Key.OUT_OF_SERVICE: None},
-        details={"person": cabinet.who(event)},
+        details={"person": who(cabinet, event)},
     )

@@ -15,7 +15,7 @@ from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
 from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, taken
-from egm.kernel.events import Event, State
+from egm.kernel.events import State
 from egm.kernel.faults import fault
 from egm.kernel.memory import Memory
 from egm.kernel.messages import Decision, Notice, Play
@@ -24,11 +24,8 @@ from egm.kernel.states import derived_state
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.ticket_terms import TicketTerms
-from egm.people import Roster
 from egm.profiles import Profile
-from egm.progressive.display import Hearing, LinkFace
 from egm.staff.identities import IdentityRegister
-from egm.staff.service.desk import ServiceDesk
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import House
 from egm.tickets.redemption import Redemption
@@ -235,15 +232,9 @@ class Cabinet:
     desk: TicketDesk | None = None
     #: The least exact return of each game, as admitted.
     returns: Mapping[str, Fraction] = field(default_factory=dict)
-    link: LinkFace | None = None
-    broadcasts: Hearing | None = None
     #: Every game admitted, and its denominations, whether the options offer them or not.
     residents: Mapping[str, Game] = field(default_factory=dict)
     admitted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    #: Who is enrolled here; nobody, until somebody is.
-    staff: Roster = field(default_factory=Roster)
-    #: The service menu as it stands open.
-    service: ServiceDesk = field(default_factory=ServiceDesk)
     identities: IdentityRegister | None = None
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
     conversation: Any = None
@@ -269,7 +260,7 @@ class Cabinet:
     def state(self, kind: type[T]) -> T:
         """The volatile state of a feature: what was installed as such, else one made now, of no arguments.
 
-        Nothing in it outlives the process. Raises InvariantError where it is neither installed nor can be made.
+        Nothing in it outlives the process. InvariantError where it is not installed, and cannot be made.
         """
         found = self._states.get(kind)
         if found is None:
@@ -374,12 +365,6 @@ class Cabinet:
     def is_tilted(self) -> bool:
         """Whether a standing fault stops play."""
         return any(entry["locks"] for entry in self.faults.values())
-
-    def who(self, event: Event) -> str:
-        """Who did it: whoever proved to be there, else the key that was turned."""
-        values, signed_in = event.data, self.service.person
-        name = values.get("person") or (None if signed_in is None else signed_in.id)
-        return str(name or values.get("key", "attendant"))
 
     @property
     def disabled(self) -> dict[str, Any]:

@@ -17,7 +17,9 @@ from egm.kernel.messages import Notice
 from egm.play.conversation import replay
 from egm.play.definitions import definition_of
 from egm.play.prizes_in_kind import owed, worth_cents
-from egm.records.games import last_game, open_game
+from egm.records.games import last_game
+from egm.records.games import open_game
+from egm.staff.service.desk import who
 from meters import Phase, SelfAuditFailed
 from paytables import PaytableError
 
@@ -27,7 +29,7 @@ IDENTITY_FIELDS: Final = ("name", "document", "number")
 
 def persons_of(cabinet: Cabinet, event: Event) -> list[str]:
     """The verified persons behind an event; where nobody had to prove it, the key that was turned."""
-    return list(event.data.get("persons") or (cabinet.who(event),))
+    return list(event.data.get("persons") or (who(cabinet, event),))
 
 
 def says(event: Event, *fields: str) -> bool:

@@ -12,7 +12,10 @@ from egm.kernel.services import MachineContext
 from egm.progressive import game_levels as progressives
 from egm.progressive import mysteries
 from egm.progressive.carrier import Carrier
-from egm.progressive.display import Position, Shown, Status
+from egm.progressive.display import LevelDisplays
+from egm.progressive.display import Position
+from egm.progressive.display import Shown
+from egm.progressive.display import Status
 from egm.progressive.link import (
     Ahead,
     Behind,
@@ -67,7 +70,7 @@ class ProgressiveLink:
             mark = self._mark(level)
             self._link.remember(level, mark.counted, self._recorded(level, mark.counted, mark.since))
             self._link.last_shown(level, mark.shown_cents, mark.falls)
-        self._cabinet.link = self
+        self._cabinet.state(LevelDisplays).link = self
 
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:

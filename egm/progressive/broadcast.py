@@ -12,7 +12,7 @@ from typing import Final
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
-from egm.progressive.display import Shown, Status
+from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.pools import Keeper, Pools
 
 _TICK_SECONDS: Final = 0.25
@@ -31,7 +31,7 @@ class Broadcasts:
         self._amounts: dict[str, tuple[int, int]] = {}
         self._levels = [pool.id for pool in pools if pool.keeper is Keeper.BROADCAST]
         self._told: dict[str, Shown] = {}
-        self._cabinet.broadcasts = self
+        self._cabinet.state(LevelDisplays).broadcasts = self
 
     async def run(self) -> None:
         """Notice levels that are not heard any more, until cancelled."""

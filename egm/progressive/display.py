@@ -59,3 +59,11 @@ class Hearing(Face, Protocol):
     def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
         """Take a broadcast: what levels of a group show, minor units."""
         ...
+
+
+@dataclass(slots=True)
+class LevelDisplays:
+    """Where a machine reads what linked levels show; None where nothing of the kind is connected."""
+
+    link: LinkFace | None = None
+    broadcasts: Hearing | None = None

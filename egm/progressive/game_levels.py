@@ -14,12 +14,13 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice, ProgressiveWin
 from egm.progressive import posting, unproved
-from egm.progressive.display import Status
+from egm.progressive.display import LevelDisplays, Status
 from egm.progressive.level import Level
 from egm.progressive.level_views import played, shown
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
 from egm.records.games import open_game
+from egm.staff.service.desk import who
 from meters import Transfer
 from paytables import Game, Wager
 
@@ -153,10 +154,11 @@ def mark(cabinet: Cabinet, pool: str) -> LinkMark:
     """How far this machine's contributions to a linked level have come, as far as is known."""
     kept: Any = cabinet.journal.state(f"{Key.LINK}{pool}")
     known = LinkMark() if kept is None else LinkMark(**kept)
-    position = None if cabinet.link is None else cabinet.link.position(pool)
-    if cabinet.link is None or position is None:
+    link = cabinet.state(LevelDisplays).link
+    position = None if link is None else link.position(pool)
+    if link is None or position is None:
         return known
-    shown_cents = cabinet.link.shown(pool).amount_cents
+    shown_cents = link.shown(pool).amount_cents
     return LinkMark(sequence=known.sequence, shown_cents=shown_cents, **asdict(position))
 
 
@@ -345,7 +347,7 @@ def awards_are_locked(cabinet: Cabinet, _: Event) -> bool:
 
 def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
     """The linked mystery levels of which it is not known yet whether a game has won them."""
-    link = cabinet.link
+    link = cabinet.state(LevelDisplays).link
     return tuple(
         share["pool"]
         for share in game.get("fed", ())
@@ -435,6 +437,6 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
             "progressive.undecided",
             transaction_id=f"{game['play_id']}.undecided",
             state={Key.UNDECIDED: game["play_id"]},
-            details={"play_id": game["play_id"], "pools": list(open_), "person": cabinet.who(event)},
+            details={"play_id": game["play_id"], "pools": list(open_), "person": who(cabinet, event)},
         )
         cabinet.notice = Notice(code="progressive_undecided", severity="warning")

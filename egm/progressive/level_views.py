@@ -4,7 +4,7 @@ from typing import Any
 
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import ProgressiveView
-from egm.progressive.display import Shown, Status
+from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import Keeper, NoPoolError, Pool, Pools
 from paytables import PaytableError
@@ -17,7 +17,8 @@ def shown(cabinet: Cabinet, pool: Pool) -> Shown:
         if kept is None:
             return Shown(0, Status.DOWN)
         return Shown(Level.from_json(kept).shown_cents, Status.UP)
-    face = cabinet.broadcasts if pool.keeper is Keeper.BROADCAST else cabinet.link
+    displays = cabinet.state(LevelDisplays)
+    face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link
     return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)
 
 

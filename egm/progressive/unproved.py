@@ -14,6 +14,7 @@ from egm.integrity.lockups import record_fault
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.money.hand_pays import ruling_details, says
+from egm.progressive.display import LevelDisplays
 from egm.progressive.level_views import shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
@@ -86,7 +87,7 @@ def doubt_award(cabinet: Cabinet, kept: Mapping[str, Any], amount_cents: int) ->
 
 
 def _shown_cents(cabinet: Cabinet, pool: Pool) -> int:
-    return 0 if cabinet.link is None else shown(cabinet, pool).amount_cents
+    return 0 if cabinet.state(LevelDisplays).link is None else shown(cabinet, pool).amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- holding

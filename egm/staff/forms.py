@@ -19,7 +19,7 @@ from egm.errors import OperatorError
 from egm.integrity.clock_trust import clock_is_doubted
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
-from egm.people import Permission
+from egm.people import Permission, Roster
 from egm.play.prizes_in_kind import prize_may_be_cash
 from egm.progressive.unproved import DECLINE, PAY, prize_is_held
 from egm.staff.interventions import (
@@ -418,5 +418,5 @@ def authorise(cabinet: Cabinet, event: Event, permission: Permission, persons: i
     named = event.data.get("persons", ())
     if len(set(named)) < persons:
         return False
-    people = [cabinet.staff.get(person_id) for person_id in named]
+    people = [cabinet.state(Roster).get(person_id) for person_id in named]
     return all(person is not None and person.may(permission) for person in people)

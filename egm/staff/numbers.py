@@ -2,6 +2,8 @@
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
+from egm.people import Roster
+from egm.staff.service.desk import who
 from egm.staff.service.tries import key_of, left_seconds
 
 
@@ -9,7 +11,7 @@ def _locked(cabinet: Cabinet) -> dict[str, str]:
     """The numbers of the staff that nobody may sign in with now, and where each lock-out is counted."""
     counted = {
         number: (key_of(cabinet, number), key_of(cabinet, number, keyed=False))
-        for number in cabinet.staff.people
+        for number in cabinet.state(Roster).people
     }
     return {
         number: next(key for key in keys if left_seconds(cabinet, key))
@@ -31,7 +33,7 @@ def unlock_number(cabinet: Cabinet, event: Event) -> None:
         "sign_in.unlocked",
         state={_locked(cabinet)[number]: None},
         details={
-            "person": cabinet.who(event),
+            "person": who(cabinet, event),
             "persons": list(event.data["persons"]),
             "whom": number,
             "reason": event.data["reason"],

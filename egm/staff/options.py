@@ -13,6 +13,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.records.games import open_game
+from egm.staff.service.desk import ServiceDesk
 
 #: What a player may still be owed besides credits.
 _OWED: Final = frozenset({Key.GAME.value, Key.HANDPAY.value, Key.PAY_OUT.value, Key.PAPER.value})
@@ -162,4 +163,4 @@ def change_options(cabinet: Cabinet, event: Event) -> None:
 def start_again(cabinet: Cabinet, event: Event) -> None:
     """Ask the machine to stop and come up anew: nothing is lost by it, as nothing is by a power cut."""
     cabinet.log("machine.restart", {"person": event.data["person"]})
-    cabinet.service.restart = True
+    cabinet.state(ServiceDesk).restart = True

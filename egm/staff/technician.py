@@ -4,6 +4,7 @@ from typing import Final
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
+from egm.staff.service.desk import who
 
 SOFTWARE_DIFFERS: Final = "software_differs"
 """Files are not as signed; ends with its cause."""
@@ -54,7 +55,7 @@ def settle_faults(cabinet: Cabinet, event: Event) -> None:
         details={
             "codes": codes,
             "finding": str(event.data["finding"]),
-            "person": cabinet.who(event),
+            "person": who(cabinet, event),
             "persons": list(event.data["persons"]),
         },
     )
@@ -63,7 +64,7 @@ def settle_faults(cabinet: Cabinet, event: Event) -> None:
 def verify_software(cabinet: Cabinet, event: Event) -> None:
     """Have every file of the software read and compared, now."""
     if cabinet.reverify is not None:
-        cabinet.log("software.check", {"person": cabinet.who(event)})
+        cabinet.log("software.check", {"person": who(cabinet, event)})
         cabinet.reverify()
 
 
@@ -76,7 +77,7 @@ def refit_hard_meters(cabinet: Cabinet, event: Event) -> None:
         "hard_meters.exchanged",
         state={Key.HARD_METERS: None},
         details={
-            "person": cabinet.who(event),
+            "person": who(cabinet, event),
             "persons": list(event.data["persons"]),
             "reason": event.data["reason"],
             "readings": event.data["readings"],

@@ -20,6 +20,7 @@ from test_linked_mystery import LEVELS, STAKE, lucky
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.progressive import mysteries
+from egm.progressive.display import LevelDisplays
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from tools.audit.games import Shelf
@@ -66,7 +67,7 @@ class Life:
             room = self.room = room_of(
                 self.folder, *(B, NO_LUCK) * games, levels=LEVELS, storage=self.storage
             )
-            room.cabinet.link = self.face
+            room.cabinet.state(LevelDisplays).link = self.face
             room.boot()
             self.disk.operations, self.disk.cut_at = 0, self.cut_at
             mysteries.note_seal(room.cabinet, "LUCKY", 1, WON.trigger.commitment)

@@ -7,16 +7,14 @@ what a page does happens through the state table, and a restart leaves nothing o
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Permission, Person
 from egm.staff.service.words import say
 from egm.staff.service.workbench import Workbench
-
-if TYPE_CHECKING:  # the cabinet holds the desk
-    from egm.kernel.events import Event
-    from egm.kernel.machine import Cabinet
 
 Severity = Literal["info", "warning", "alarm"]
 
@@ -50,7 +48,7 @@ class Back:
 class Do:
     """Let something happen, and step back ``places``; the state table may refuse, and the page says so."""
 
-    event: "Event"
+    event: Event
     places: int = 0
 
 
@@ -72,11 +70,11 @@ def refuse(code: str) -> Stay:
 class Place(Protocol):
     """One place of the menu."""
 
-    def page(self, cabinet: "Cabinet") -> ServicePage:
+    def page(self, cabinet: Cabinet) -> ServicePage:
         """What it shows now. Id, person and notice are the desk's business."""
         ...
 
-    def answer(self, cabinet: "Cabinet", action: str, text: str) -> Move:
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
         """Where the touched ``action`` leads; ``text`` is what was typed into the prompt."""
         ...
 
@@ -139,7 +137,7 @@ class ServiceDesk:
         """Whether an answer to this page is to the page that is open: a second tap on an old one is not."""
         return self.is_open and page == self._page_id
 
-    def answer(self, cabinet: "Cabinet", action: str, text: str) -> "Event | Leave | None":
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Event | Leave | None:
         """Take an answer in; what is to happen because of it, if anything."""
         self._turn += 1
         ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
@@ -162,7 +160,7 @@ class ServiceDesk:
                 return move
         return None
 
-    def page(self, cabinet: "Cabinet") -> ServicePage | None:
+    def page(self, cabinet: Cabinet) -> ServicePage | None:
         """The page open now, or None."""
         if not self.places:
             return None
@@ -196,3 +194,10 @@ class ServiceDesk:
 
     def _say(self, notice: Words | None, severity: Severity = "info") -> None:
         self._notice, self._severity = notice, severity
+
+
+def who(cabinet: Cabinet, event: Event) -> str:
+    """Who did it: whoever proved to be there, else the key that was turned."""
+    signed_in = cabinet.state(ServiceDesk).person
+    name = event.data.get("person") or (None if signed_in is None else signed_in.id)
+    return str(name or event.data.get("key", "attendant"))

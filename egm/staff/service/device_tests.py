@@ -14,6 +14,7 @@ from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney
 from egm.people import Permission
 from egm.staff.forms import authorise
+from egm.staff.service.desk import ServiceDesk
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
@@ -69,7 +70,7 @@ def device_is_free(cabinet: Cabinet, event: Event) -> bool:
 
 def acceptor_is_tested(cabinet: Cabinet, _: Event) -> bool:
     """The bill acceptor takes for a test."""
-    return cabinet.service.bench.taking
+    return cabinet.state(ServiceDesk).bench.taking
 
 
 def ticket_is_a_test(cabinet: Cabinet, _: Event) -> bool:
@@ -88,7 +89,7 @@ def payout_is_a_test(cabinet: Cabinet, _: Event) -> bool:
 def start_test(cabinet: Cabinet, event: Event) -> None:
     """Record the test, and let the device do it."""
     values = event.data
-    test, bench = values["test"], cabinet.service.bench
+    test, bench = values["test"], cabinet.state(ServiceDesk).bench
     test_id = cabinet.fresh_id(PREFIX.rstrip("-"))
     told: dict[str, Any] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
     cabinet.record(

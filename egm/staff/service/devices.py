@@ -14,7 +14,7 @@ from egm.kernel.faults import said_faults
 from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Permission
-from egm.staff.service.desk import Do, Entry, Go, Move, refuse
+from egm.staff.service.desk import Do, Entry, Go, Move, ServiceDesk, refuse
 from egm.staff.service.words import BACK, coded, columns, pairs, plain, say
 
 
@@ -23,7 +23,7 @@ class DeviceList:
 
     def page(self, cabinet: Cabinet) -> ServicePage:
         """A line a device, and the tests of the screen itself."""
-        bench = cabinet.service.bench
+        bench = cabinet.state(ServiceDesk).bench
         rows = tuple(
             Row(
                 cells=(
@@ -53,7 +53,7 @@ class DeviceList:
     def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a device, or a test of the screen."""
         what, _, name = action.partition(":")
-        if what == "device" and name in cabinet.service.bench.kinds:
+        if what == "device" and name in cabinet.state(ServiceDesk).bench.kinds:
             return Go(OneDevice(name))
         pattern = next((pattern for pattern in _PATTERNS if what == "screen" and pattern == name), None)
         return refuse("not_offered") if pattern is None else Go(ScreenTest(pattern))
@@ -94,7 +94,7 @@ class OneDevice:
 
     def page(self, cabinet: Cabinet) -> ServicePage:
         """Live: made anew with every report."""
-        bench = cabinet.service.bench
+        bench = cabinet.state(ServiceDesk).bench
         kind = bench.kinds[self.name]
         news = tuple(Row(cells=(plain(line),)) for line in bench.news.get(self.name, ()))
         head = pairs(
@@ -117,8 +117,9 @@ class OneDevice:
 
     def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
         """Let a test happen."""
-        person = cabinet.service.person
-        test = _wanted(cabinet.service.bench.kinds[self.name], action, text)
+        desk = cabinet.state(ServiceDesk)
+        person = desk.person
+        test = _wanted(desk.bench.kinds[self.name], action, text)
         if person is None or test is None:
             return refuse("not_offered")
         values = {"device": self.name, "person": person.id, "persons": (person.id,), **test}
@@ -161,7 +162,7 @@ def _printer(cabinet: Cabinet) -> tuple[Action, ...]:
 
 
 def _acceptor(cabinet: Cabinet) -> tuple[Action, ...]:
-    taking = cabinet.service.bench.taking
+    taking = cabinet.state(ServiceDesk).bench.taking
     return (_action("take", enabled=not taking), _action("stop", enabled=taking))
 
 
@@ -184,7 +185,7 @@ def _coins(cabinet: Cabinet) -> Prompt | None:
 
 def _inputs(cabinet: Cabinet) -> Table:
     """Every input of the board, as it is now."""
-    on = cabinet.service.bench.inputs
+    on = cabinet.state(ServiceDesk).bench.inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return Table(
         title=say("service.test.inputs"),

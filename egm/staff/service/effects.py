@@ -14,7 +14,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.people import Permission, Person
 from egm.staff.forms import authorise
-from egm.staff.service.desk import Do, Leave, Move, Stay
+from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay
 from egm.staff.service.menu import MainMenu
 from egm.staff.service.sign_in import SignIn, read_staff
 from egm.staff.service.tries import begin_lock_outs
@@ -30,19 +30,19 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 def menu_may_open(cabinet: Cabinet, event: Event) -> bool:
     """It is not open yet, and who asks has a key, or needs none here."""
     key = event.data.get("key")
-    return not cabinet.service.is_open and (key in MENU_KEYS or not cabinet.profile.staff.menu_key)
+    return not cabinet.state(ServiceDesk).is_open and (key in MENU_KEYS or not cabinet.profile.staff.menu_key)
 
 
 def page_is_open(cabinet: Cabinet, event: Event) -> bool:
     """The answer is to the page that is open."""
     options = event.data.get("options")
-    return isinstance(options, Mapping) and cabinet.service.heeds(options.get("page"))
+    return isinstance(options, Mapping) and cabinet.state(ServiceDesk).heeds(options.get("page"))
 
 
 def key_is_enough(cabinet: Cabinet, event: Event) -> bool:
     """Who turns the attendant's key may do what it does now: any holder, or one who has said who he is."""
     act = _key_act(cabinet)
-    person = cabinet.service.person
+    person = cabinet.state(ServiceDesk).person
     return (
         act in cabinet.profile.staff.key_alone
         or (person is not None and person.may(act))
@@ -52,7 +52,7 @@ def key_is_enough(cabinet: Cabinet, event: Event) -> bool:
 
 def nobody_is_asked(cabinet: Cabinet, _: Event) -> bool:
     """No page is open."""
-    return not cabinet.service.is_open
+    return not cabinet.state(ServiceDesk).is_open
 
 
 def _key_act(cabinet: Cabinet) -> Permission:
@@ -88,7 +88,7 @@ def ask_who(cabinet: Cabinet, event: Event) -> None:
 
     place = SignIn(act_on, say(f"service.act.{act}"), permission=act)
     _open(cabinet, place, str(event.data.get("key", "attendant")))
-    cabinet.service.menu = "attendant"
+    cabinet.state(ServiceDesk).menu = "attendant"
 
 
 def signature(*persons: Person) -> dict[str, Any]:
@@ -97,18 +97,19 @@ def signature(*persons: Person) -> dict[str, Any]:
 
 
 def _open(cabinet: Cabinet, place: SignIn, by: str) -> None:
+    desk = cabinet.state(ServiceDesk)
     cabinet.record(
         "menu.asked",
         state={Key.MENU: {"since": cabinet.clock.now().isoformat(), "person": None}},
         details={"by": by},
     )
-    cabinet.service.open(place)
-    cabinet.service.menu, cabinet.service.keyed = "operator", by != "screen"
+    desk.open(place)
+    desk.menu, desk.keyed = "operator", by != "screen"
 
 
 def _enter(cabinet: Cabinet, person: Person) -> Move:
     _note_entry(cabinet, person, "operator")
-    cabinet.service.enter(person, MainMenu())
+    cabinet.state(ServiceDesk).enter(person, MainMenu())
     return Stay()
 
 
@@ -125,7 +126,7 @@ def answer_page(cabinet: Cabinet, event: Event) -> Event | None:
     options = event.data["options"]
     action, text = _typed(event.data.get("value")), _typed(options.get("input"))
     cabinet.notice = None
-    follows = cabinet.service.answer(cabinet, action, text)
+    follows = cabinet.state(ServiceDesk).answer(cabinet, action, text)
     return Event(EventType.MENU_CLOSED, {"why": follows.why}) if isinstance(follows, Leave) else follows
 
 
@@ -138,7 +139,7 @@ def _typed(value: object) -> str:
 def close_menu(cabinet: Cabinet, event: Event) -> None:
     """Sign out: the key is turned back, nobody has touched the menu for long, or whoever it was is done."""
     kept = cabinet.memory.get(Key.MENU)
-    desk = cabinet.service
+    desk = cabinet.state(ServiceDesk)
     if kept is not None:
         signed_in = kept["person"] is not None
         cabinet.record(

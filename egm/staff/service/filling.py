@@ -9,7 +9,7 @@ from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
 from egm.staff.forms import Field, FieldError, FieldKind, Form
-from egm.staff.service.desk import Back, Do, Go, Move, Stay, refuse
+from egm.staff.service.desk import Back, Do, Go, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import PLACES, SignIn
 from egm.staff.service.words import BACK, money, number, plain, say
 
@@ -65,7 +65,7 @@ class Filling:
             return Stay()
         if action != "confirm" or asked is not None:
             return refuse("not_offered")
-        person = cabinet.service.person
+        person = cabinet.state(ServiceDesk).person
         if person is None:
             return Back()
         if self.form.persons_needed(cabinet) > 1:

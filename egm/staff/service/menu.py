@@ -8,7 +8,7 @@ from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
 from egm.staff.forms import FORMS, Form
 from egm.staff.service import devices, disputed, interventions, options, pages, pin, recall
-from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, say
 
@@ -130,7 +130,7 @@ def _tables(cabinet: Cabinet, subjects: Mapping[str, object] | tuple[str, ...]) 
 
 def _rows(cabinet: Cabinet, subject: str, place: int | None = None) -> Iterator[Row]:
     """The lines of a subject open to whoever has signed in: of its pages (0), its forms (1), or both."""
-    person, (entries, forms) = cabinet.service.person, SUBJECTS[subject]
+    person, (entries, forms) = cabinet.state(ServiceDesk).person, SUBJECTS[subject]
     if person is None:
         return
     for each in entries if place != 1 else ():

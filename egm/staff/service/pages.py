@@ -14,7 +14,7 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.staff.inventory import sheet
-from egm.staff.service.desk import Entry, Move, Stay, refuse
+from egm.staff.service.desk import Entry, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.levels import level_tables
 from egm.staff.service.words import (
     BACK,
@@ -190,7 +190,7 @@ class Listing:
 
 def _software(cabinet: Cabinet) -> tuple[Table, ...]:
     """What runs here, down to each game's digest and what each device says it is (J-12, A-19)."""
-    profile, bench = cabinet.profile, cabinet.service.bench
+    profile, bench = cabinet.profile, cabinet.state(ServiceDesk).bench
     installed = cabinet.memory.get(Key.SOFTWARE)
     signed = (
         (("software.signed", say("service.software.unsigned")),)

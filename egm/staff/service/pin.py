@@ -5,9 +5,9 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Prompt, ServicePage
-from egm.people import PinRefusedError, check_pin
+from egm.people import PinRefusedError, Roster, check_pin
 from egm.people.pins import DIGITS_MAX
-from egm.staff.service.desk import Back, Entry, Move, Stay, refuse
+from egm.staff.service.desk import Back, Entry, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import read_staff
 from egm.staff.service.words import BACK, say
 
@@ -26,7 +26,7 @@ class OwnPin:
 
     def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
         """Take it twice, and keep its digest; the journal learns that it was changed, and by whom."""
-        person = cabinet.service.person
+        person = cabinet.state(ServiceDesk).person
         if action != "enter" or person is None:
             return refuse("not_offered")
         typed, self._typed = self._typed, ""
@@ -38,7 +38,9 @@ class OwnPin:
             if text != typed:
                 return refuse("not_the_same")
             read_staff(cabinet)
-            cabinet.staff = cabinet.staff.with_pin(person.id, text, by=person.id, at=cabinet.clock.now())
+            cabinet.install(
+                cabinet.state(Roster).with_pin(person.id, text, by=person.id, at=cabinet.clock.now())
+            )
             read_staff(cabinet)
         except PinRefusedError:
             return refuse("weak_pin")

@@ -14,7 +14,7 @@ from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Wo
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import definition_of
-from egm.staff.service.desk import Entry, Go, Move, Stay, refuse
+from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.game_words import wager_rows, win_rows
 from egm.staff.service.words import (
     BACK,
@@ -50,7 +50,7 @@ class PlayList:
         play = _find(cabinet, action)
         if play is None:
             return refuse("not_offered")
-        person = cabinet.service.person
+        person = cabinet.state(ServiceDesk).person
         cabinet.log("recall.shown", {"play_id": play.play_id, "person": "" if person is None else person.id})
         return Go(PlayDetail(play, _steps(cabinet, play)))
 

@@ -93,23 +93,25 @@ def read_staff(cabinet: Cabinet) -> None:
     that one is; the fault stands all the same.
     """
     take_over_wrong_pins(cabinet)
-    here = cabinet.staff
+    here = cabinet.state(Roster)
     recorded = Recorded.of(cabinet.memory.get(Key.STAFF))
     if here.path is not None:
         try:
-            cabinet.staff, refused = load_recorded(here.path, here.spare, recorded)
+            roster, refused = load_recorded(here.path, here.spare, recorded)
+            cabinet.install(roster)
             if refused:
                 here.path.unlink(missing_ok=True)
-                cabinet.staff.written_to(here.path)
+                roster.written_to(here.path)
                 cabinet.log("staff.restored", {"why": refused})
                 _alarm(cabinet, refused)
         except (OperatorError, OSError) as error:
-            cabinet.staff = Roster(here.path, spare=here.spare)
+            cabinet.install(Roster(here.path, spare=here.spare))
             cabinet.log("staff.unreadable", {"why": str(error)})
             _alarm(cabinet, str(error))
             raise RosterError(str(error)) from error
-    _keep_second_copy(cabinet.staff)
-    for change in cabinet.staff.since(recorded.number):
+    now = cabinet.state(Roster)
+    _keep_second_copy(now)
+    for change in now.since(recorded.number):
         cabinet.record(
             f"staff.{change.what}",
             transaction_id=f"staff-{change.number}-{change.digest[:16]}",

@@ -10,8 +10,9 @@ import hashlib
 from typing import Any, Final
 
 from egm.kernel.machine import Cabinet, Key
-from egm.people import Person
+from egm.people import Person, Roster
 from egm.people.tries import wrong_pins
+from egm.staff.service.desk import ServiceDesk
 
 _BUCKETS: Final = 1024
 
@@ -29,25 +30,25 @@ def left_seconds(cabinet: Cabinet, key: str) -> int:
     if not kept["locked_seconds"]:
         return 0
     now_ns = cabinet.clock.monotonic_ns()
-    begun_ns = cabinet.service.locked_since_ns.setdefault(key, now_ns)
+    begun_ns = cabinet.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
     return max(0, int(kept["locked_seconds"]) - (now_ns - begun_ns) // 1_000_000_000)
 
 
 def begin_lock_outs(cabinet: Cabinet) -> None:
     """At power-up: what is left of each lock-out runs from now on."""
     for key in cabinet.journal.states(Key.TRIES):
-        cabinet.service.locked_since_ns.setdefault(key, cabinet.clock.monotonic_ns())
+        cabinet.state(ServiceDesk).locked_since_ns.setdefault(key, cabinet.clock.monotonic_ns())
 
 
 def prove(cabinet: Cabinet, number: str, pin: str) -> Person | str:
     """The person, or the code of why not; either way the tries are recorded."""
-    key = key_of(cabinet, number, keyed=cabinet.service.keyed)
+    key = key_of(cabinet, number, keyed=cabinet.state(ServiceDesk).keyed)
     left = left_seconds(cabinet, key)
     kept = _kept(cabinet, key)
     if left:
         _count(cabinet, "sign_in.refused", key, kept["wrong"], left, {"person": number, "why": "locked"})
         return "locked"
-    person = cabinet.staff.proves(number, pin)
+    person = cabinet.state(Roster).proves(number, pin)
     if person is not None:
         if kept["wrong"]:
             cabinet.record("sign_in.tries_forgotten", state={key: None}, details={"person": number})
@@ -67,7 +68,7 @@ def _kept(cabinet: Cabinet, key: str) -> dict[str, int]:
 
 
 def _count(cabinet: Cabinet, kind: str, key: str, wrong: int, seconds: int, details: dict[str, Any]) -> None:
-    cabinet.service.locked_since_ns[key] = cabinet.clock.monotonic_ns()
+    cabinet.state(ServiceDesk).locked_since_ns[key] = cabinet.clock.monotonic_ns()
     counts = {"sign_in_refused": 1} if details["why"] == "wrong" else {}
     state = {key: {"wrong": wrong, "locked_seconds": seconds}}
     cabinet.record(kind, counts=counts, state=state, details=details)
@@ -75,7 +76,7 @@ def _count(cabinet: Cabinet, kind: str, key: str, wrong: int, seconds: int, deta
 
 def take_over_wrong_pins(cabinet: Cabinet) -> None:
     """Record the wrong PINs typed at terminals since; those that no longer lock leave their file."""
-    path = cabinet.staff.path
+    path = cabinet.state(Roster).path
     if path is None:
         return
     try:

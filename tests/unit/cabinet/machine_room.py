@@ -241,13 +241,13 @@ class Room:
             restart_chance=self._restart,
             outbox=self.hands,
             acceptor=self.hands if acceptor else None,
-            staff=STAFF,
             printer=self.hands if "printer" in devices else None,
             hopper=self.hands if "hopper" in devices else None,
             position=position or Position(),
         )
         self.cabinet.install(all_pools(resident.pools for resident in residents.values()))
         self.cabinet.install(host or HostMoney())
+        self.cabinet.install(STAFF)
         self.store, why = (
             open_store(self.journal, folder, folder / SECOND_FOLDER) if beside is None else (beside.store, "")
         )

@@ -7,7 +7,9 @@ from machine_room import Room, ScriptedChance, generator
 import egm.profiles
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
-from egm.progressive.display import Shown, Status
+from egm.progressive.display import LevelDisplays
+from egm.progressive.display import Shown
+from egm.progressive.display import Status
 
 GAME = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
 OWN = tuple(LevelSlot(game="three-levels", level=level) for level in ("top", "luck", "mystery"))
@@ -53,7 +55,7 @@ def room_of(
     chance = ScriptedChance(*numbers) if numbers else None
     room = Room(folder, games=games, levels=levels, chance=chance, **options)
     if levels is not OWN:
-        room.cabinet.link = FixedFace()
+        room.cabinet.state(LevelDisplays).link = FixedFace()
     return room
 
 

@@ -9,6 +9,7 @@ from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.screen.text import Texts
+from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.menu import SUBJECTS
 from tools.cli.sheets import worded
 
@@ -36,12 +37,12 @@ class Menu:
     def __init__(self, room: Room) -> None:
         self.room = room
         self.cabinet = room.cabinet
-        self.cabinet.staff = staff()
+        self.cabinet.install(staff())
 
     @property
     def page(self) -> ServicePage:
         """The page shown; every text of it must exist in both languages."""
-        page = self.cabinet.service.page(self.cabinet)
+        page = self.cabinet.state(ServiceDesk).page(self.cabinet)
         assert page is not None, "no page is open"
         for words in words_of(page):
             for language in ("en", "fr"):
@@ -50,7 +51,7 @@ class Menu:
 
     @property
     def is_open(self) -> bool:
-        return self.cabinet.service.page(self.cabinet) is not None
+        return self.cabinet.state(ServiceDesk).page(self.cabinet) is not None
 
     @property
     def notice(self) -> str:

@@ -14,6 +14,7 @@ from egm.profiles import profile as profiles
 from egm.staff.forms import form
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import REGISTERS, lines
+from egm.staff.service.desk import ServiceDesk
 from egm.tickets.model import TicketState
 from meters import Transfer
 
@@ -52,7 +53,7 @@ def again(room, tmp_path) -> Room:
 
 def fill_in(room, form_id: str, **values) -> None:
     """A form of the service menu, authorised; the menu is open meanwhile, and closed afterwards."""
-    if not room.cabinet.service.is_open:
+    if not room.cabinet.state(ServiceDesk).is_open:
         room.engine.handle(EventType.MENU, key="operator")
     room.engine.handle(form(form_id).event, form=form_id, **values)
     told = room.cabinet.notice

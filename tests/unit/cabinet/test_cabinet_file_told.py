@@ -8,6 +8,7 @@ from staff_hands import Menu
 from egm.app.process import Machine
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.people import Role
+from egm.staff.service.desk import ServiceDesk
 from meters import Journal
 
 GAME = "maple-classic"
@@ -19,7 +20,7 @@ def started(folder, monkeypatch, *games):
 
     async def not_yet(machine):
         found.update(machine._cabinet.faults)
-        found["refused"] = machine._cabinet.service.bench.refused
+        found["refused"] = machine._cabinet.state(ServiceDesk).bench.refused
 
     monkeypatch.setattr(Machine, "_work", not_yet)
     file = load_cabinet().model_copy(update={"games": tuple(GameSlot(game=name) for name in games)})
@@ -55,7 +56,7 @@ def test_a_game_left_out_is_a_notice_until_the_file_is_right(tmp_path, monkeypat
 
 def test_the_menu_has_the_reason_under_software(tmp_path):
     room = Room(tmp_path / "state").boot()
-    room.cabinet.service.bench.refused = (("no-such-game", "not in the library"),)
+    room.cabinet.state(ServiceDesk).bench.refused = (("no-such-game", "not in the library"),)
     menu = Menu(room).sign_in(Role.TECHNICIAN)
     menu.touch("software")
     assert "not in the library" in str(menu.page)

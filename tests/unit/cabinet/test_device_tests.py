@@ -11,6 +11,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney, Inquiry
 from egm.people import Role
+from egm.staff.service.desk import ServiceDesk
 
 #: What a test may count: that people were at the machine, never anything of value or play.
 SERVICE = ("door.", "sign_in_refused")
@@ -27,7 +28,7 @@ def fingerprint(room):
 def menu(tmp_path):
     room = Room(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
     room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.cabinet.service.bench.kinds = KINDS
+    room.cabinet.state(ServiceDesk).bench.kinds = KINDS
     menu = Menu(room).sign_in(Role.MECHANIC).touch("devices")
     before = fingerprint(room)
     yield menu
@@ -59,7 +60,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
 
 def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
     room = Room(tmp_path, devices=("printer",)).boot().insert(2000)
-    room.cabinet.service.bench.kinds = KINDS
+    room.cabinet.state(ServiceDesk).bench.kinds = KINDS
     menu = Menu(room).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
@@ -112,7 +113,7 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
     assert len(room.records("test.paper")) == 2
     assert b"910000000000000000" not in b"".join(room.journal.bodies())
     menu.touch("stop")
-    assert not menu.cabinet.service.bench.taking
+    assert not menu.cabinet.state(ServiceDesk).bench.taking
 
 
 @pytest.mark.requirement("J-10", "J-11")
@@ -120,11 +121,11 @@ def test_no_acceptor_is_tested_while_a_hosts_word_is_awaited_about_a_paper_in_it
     menu.cabinet.state(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
-    assert not menu.cabinet.service.bench.taking
+    assert not menu.cabinet.state(ServiceDesk).bench.taking
 
 
 def test_leaving_the_menu_ends_every_test(menu):
-    bench = menu.cabinet.service.bench
+    bench = menu.cabinet.state(ServiceDesk).bench
     menu.touch("device:io").touch("lamps")
     assert "lamp:play" in bench.outputs
     menu.touch("back").touch("device:bill").touch("take")
@@ -135,7 +136,7 @@ def test_leaving_the_menu_ends_every_test(menu):
 
 @pytest.mark.requirement("J-10", "A-19")
 def test_a_page_shows_live_what_the_device_says(menu):
-    bench = menu.cabinet.service.bench
+    bench = menu.cabinet.state(ServiceDesk).bench
     bench.hear(device.Identified(device="io", identity="board 3.1"))
     bench.hear(
         device.InputsKnown(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))

@@ -7,6 +7,7 @@ from staff_hands import NUMBERS, Menu
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.staff.options import Options
+from egm.staff.service.desk import ServiceDesk
 
 GAMES = ("maple-classic", "comet-respin")
 
@@ -174,7 +175,7 @@ def test_where_the_place_wants_two_both_prove_who_they_are_and_both_may(tmp_path
 
 def test_a_restart_is_asked_by_somebody_with_a_name(menu):
     menu.home().fill("restart")
-    assert menu.cabinet.service.restart
+    assert menu.cabinet.state(ServiceDesk).restart
     assert menu.room.records("machine.restart") == [{"person": NUMBERS[Role.TECHNICIAN]}]
 
 

@@ -15,7 +15,9 @@ from egm.kernel.machine import Key
 from egm.kernel.positions import Position
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
-from egm.progressive.display import Shown, Status
+from egm.progressive.display import LevelDisplays
+from egm.progressive.display import Shown
+from egm.progressive.display import Status
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
 from egm.staff.registers import lines
@@ -228,11 +230,11 @@ def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
 @pytest.mark.parametrize("status", [Status.STALE, Status.DOWN])
 def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(room, status):
     machine = room(B, NO_LUCK, MISS, levels=LINKED)
-    machine.cabinet.link.now = Shown(1700, status)
+    machine.cabinet.state(LevelDisplays).link.now = Shown(1700, status)
     machine.play()
     assert (machine.state, machine.notice) == (State.IDLE, "refused.levels_are_up")
     assert machine.records("game.start") == []
-    machine.cabinet.link.now = Shown(1700, Status.UP)
+    machine.cabinet.state(LevelDisplays).link.now = Shown(1700, Status.UP)
     machine.play()
     assert machine.state is State.PLAYING
 

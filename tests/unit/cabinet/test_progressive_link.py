@@ -19,6 +19,7 @@ from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
+from egm.progressive.display import LevelDisplays
 from egm.progressive.level import Level, Terms
 
 LEVELS = (
@@ -63,7 +64,7 @@ class Rig:
     def __init__(self, folder, controller, *numbers, levels=LEVELS, watched="TOP", **options):
         self.room = room_of(folder, *numbers, levels=levels, **options)
         self.watched = watched
-        self.room.cabinet.link = None
+        self.room.cabinet.state(LevelDisplays).link = None
         self.wire = Wire(controller)
         self.link = None
 

@@ -7,6 +7,7 @@ from staff_hands import NUMBERS, Menu, said
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.people import Role
+from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.recall import PlayDetail
 
 WIN, LOSS = (23, 7, 5), (0, 0, 0)
@@ -107,7 +108,7 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert isinstance(menu.cabinet.service.places[-1], PlayDetail)
+    assert isinstance(menu.cabinet.state(ServiceDesk).places[-1], PlayDetail)
     menu.touch("later", page=menu.page.id).touch("later", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
 

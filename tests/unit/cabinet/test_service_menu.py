@@ -18,6 +18,7 @@ from egm.kernel.machine import Key
 from egm.people import Permission, Person, Role, Roster, permissions_of
 from egm.profiles import load_profile
 from egm.staff.forms import FORMS
+from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.menu import SECTIONS, SUBJECTS
 from egm.staff.service.timeout import service_timeout
 from egm.staff.service.tries import key_of
@@ -262,7 +263,7 @@ def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
 
 def test_somebody_disabled_is_not_let_in(menu):
     number = NUMBERS[Role.TECHNICIAN]
-    menu.cabinet.staff = staff().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now())
+    menu.cabinet.install(staff().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
     menu.open().prove(Role.TECHNICIAN)
     assert menu.notice == "service.refused.wrong_pin"
 
@@ -372,17 +373,19 @@ def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_no
     manager = Person("7", "Morgan", Role.MANAGER)
     Roster.load(path).added(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
     room = Room(tmp_path / "state")
-    room.cabinet.staff = Roster(path)
+    room.cabinet.install(Roster(path))
     room.boot()
     (added,) = room.records("staff.added")
     assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
     room.engine.handle(EventType.MENU, key="operator")
-    page = room.cabinet.service.page(room.cabinet)
+    page = room.cabinet.state(ServiceDesk).page(room.cabinet)
     room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
     path.write_text("broken")
-    page = room.cabinet.service.page(room.cabinet)
+    page = room.cabinet.state(ServiceDesk).page(room.cabinet)
     room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
-    assert room.cabinet.service.page(room.cabinet).notice.value == "service.refused.staff_unreadable"
+    assert (
+        room.cabinet.state(ServiceDesk).page(room.cabinet).notice.value == "service.refused.staff_unreadable"
+    )
     assert len(room.records("staff.added")) == 1
     room.close()
 
@@ -421,7 +424,11 @@ def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, 
     with tempfile.TemporaryDirectory() as folder:
         room = Room(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
         room.engine.handle(EventType.DOOR_OPENED, door="main")
-        room.cabinet.service.bench.kinds = {"printer": "ticket_printer", "hopper": "hopper", "io": "io_board"}
+        room.cabinet.state(ServiceDesk).bench.kinds = {
+            "printer": "ticket_printer",
+            "hopper": "hopper",
+            "io": "io_board",
+        }
         menu = Menu(room).sign_in(role)
         for choice, text in steps:
             if not menu.is_open:

@@ -93,7 +93,7 @@ def start(tmp_path, maker):
 def settles(room, role):
     """Somebody of this role says that the cause was found."""
     number = NUMBERS[role]
-    room.cabinet.staff = staff()
+    room.cabinet.install(staff())
     room.engine.handle(
         EventType.FAULTS_SETTLED,
         form="settle_faults",
@@ -149,7 +149,7 @@ def test_a_technician_cannot_talk_wrong_software_right(start, maker):
 def test_the_staff_may_have_it_verified_at_any_time(start, maker):
     room = start()
     verification = Reverification(room.at)
-    room.cabinet.staff = staff()
+    room.cabinet.install(staff())
     number = NUMBERS[Role.INSPECTOR]
 
     async def ask():

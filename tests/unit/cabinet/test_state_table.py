@@ -20,6 +20,7 @@ from egm.money.host.model import HostMoney, Inquiry, Lock, Order, TransferKind
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from egm.staff.forms import FORMS, authorised
+from egm.staff.service.desk import ServiceDesk
 from meters import Phase, Transfer
 from tools.lab.rule_table import interruption_table, picture, rule_table
 
@@ -216,7 +217,7 @@ def _particulars(room: Room, state: State, event: EventType) -> dict:
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
         return {"value": room.cabinet.memory.get(Key.GAME)["play_id"]}
     if event is EventType.ANSWER and state is State.SERVICE_MENU:
-        page = room.cabinet.service.page(room.cabinet)
+        page = room.cabinet.state(ServiceDesk).page(room.cabinet)
         return {"value": "back", "options": {"page": page.id}}
     if event is EventType.BILL_ESCROWED:
         room.hands.offered[1] = Note(500)

@@ -189,7 +189,7 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_reach_the_journal(people, 
     for expected in ("number or PIN is wrong", "number or PIN is wrong", "number or PIN is wrong", "locked"):
         assert expected in people(*words, "9", typed=("999999",), status=1)  # nobody's, and told alike
     room = Room(tmp_path)
-    room.cabinet.staff = Roster(tmp_path / "people.json")
+    room.cabinet.install(Roster(tmp_path / "people.json"))
     room.boot()
     told = [entry for entry in room.records("sign_in.refused") if entry["why"] == "terminal"]
     assert [entry["person"] for entry in told] == ["1"] * 3 + ["9"] * 3

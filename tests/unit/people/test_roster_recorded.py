@@ -12,6 +12,7 @@ from machine_room import Room
 from egm.kernel.events import EventType
 from egm.people import Person, Recorded, Role, Roster
 from egm.people.pins import PinDigest
+from egm.staff.service.desk import ServiceDesk
 from meters import open_view
 from meters.clear import inspect
 from tools.cli import main
@@ -32,7 +33,7 @@ class Place:
     def start(self):
         self.stop()
         self.room = Room(self.folder)
-        self.room.cabinet.staff = Roster(self.path, spare=self.spare)
+        self.room.cabinet.install(Roster(self.path, spare=self.spare))
         self.room.boot()
         return self
 
@@ -56,12 +57,12 @@ class Place:
     def sign_in(self, number):
         """What the page says of somebody's number and PIN; empty when the menu opens."""
         room = self.room
-        if room.cabinet.service.page(room.cabinet) is None:
+        if room.cabinet.state(ServiceDesk).page(room.cabinet) is None:
             room.engine.handle(EventType.MENU, key="operator")
         for text in (number, PINS[number]):
-            page = room.cabinet.service.page(room.cabinet)
+            page = room.cabinet.state(ServiceDesk).page(room.cabinet)
             room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
-        page = room.cabinet.service.page(room.cabinet)
+        page = room.cabinet.state(ServiceDesk).page(room.cabinet)
         if page.person is not None:
             room.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
             return ""

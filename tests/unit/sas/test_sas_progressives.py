@@ -10,6 +10,7 @@ from egm.kernel.events import State
 from egm.kernel.machine import Key
 from egm.links.sas.crc import sealed
 from egm.progressive.broadcast import broadcasts
+from egm.progressive.display import LevelDisplays
 from egm.staff.rulings import void_game
 from meters import open_view
 from tools.audit.games import Shelf
@@ -31,7 +32,7 @@ def make(tmp_path):
         if opened:
             opened[-1].room.close()
         room = room_of(tmp_path, *numbers, levels=LEVELS)
-        room.cabinet.link = None
+        room.cabinet.state(LevelDisplays).link = None
         opened.append(Bench(tmp_path, room, enable=["progressives"]))
         (opened[-1].levels,) = broadcasts(machine_context(room, tmp_path, {}))
         opened[-1].exceptions()

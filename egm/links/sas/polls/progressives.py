@@ -16,6 +16,7 @@ from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
+from egm.progressive.display import LevelDisplays
 
 _AMOUNT_BYTES: Final = 5
 _CREDIT_BYTES: Final = 4
@@ -44,9 +45,10 @@ def _hear(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None
     amounts = {levels[at]: from_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
     if any(not 1 <= level <= _LEVELS_MAX for level in amounts):
         raise MalformedPollError(poll, "no such level")
-    if host.cabinet.broadcasts is None:
+    broadcasts = host.cabinet.state(LevelDisplays).broadcasts
+    if broadcasts is None:
         return None
-    host.cabinet.broadcasts.hear(group, amounts)
+    broadcasts.hear(group, amounts)
     return ACK
 
 
