@@ -22,9 +22,7 @@ from egm.play.installed_games import Resident
 from egm.progressive import game_levels as progressives
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
-from egm.records.games import last_game
-from egm.records.games import open_game
-from egm.records.games import win_is_taken
+from egm.records.games import last_game, open_game, win_is_taken
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 

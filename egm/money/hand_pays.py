@@ -17,8 +17,7 @@ from egm.kernel.messages import Notice
 from egm.play.conversation import replay
 from egm.play.definitions import definition_of
 from egm.play.prizes_in_kind import owed, worth_cents
-from egm.records.games import last_game
-from egm.records.games import open_game
+from egm.records.games import last_game, open_game
 from egm.staff.service.desk import who
 from meters import Phase, SelfAuditFailed
 from paytables import PaytableError

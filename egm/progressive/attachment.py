@@ -12,10 +12,7 @@ from egm.kernel.services import MachineContext
 from egm.progressive import game_levels as progressives
 from egm.progressive import mysteries
 from egm.progressive.carrier import Carrier
-from egm.progressive.display import LevelDisplays
-from egm.progressive.display import Position
-from egm.progressive.display import Shown
-from egm.progressive.display import Status
+from egm.progressive.display import LevelDisplays, Position, Shown, Status
 from egm.progressive.link import (
     Ahead,
     Behind,

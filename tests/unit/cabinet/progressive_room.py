@@ -7,9 +7,7 @@ from machine_room import Room, ScriptedChance, generator
 import egm.profiles
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
-from egm.progressive.display import LevelDisplays
-from egm.progressive.display import Shown
-from egm.progressive.display import Status
+from egm.progressive.display import LevelDisplays, Shown, Status
 
 GAME = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
 OWN = tuple(LevelSlot(game="three-levels", level=level) for level in ("top", "luck", "mystery"))

@@ -15,9 +15,7 @@ from egm.kernel.machine import Key
 from egm.kernel.positions import Position
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
-from egm.progressive.display import LevelDisplays
-from egm.progressive.display import Shown
-from egm.progressive.display import Status
+from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
 from egm.staff.registers import lines
