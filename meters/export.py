@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
-from meters.entry import canonical, parse
+from meters.entry import BODY_BYTES_MAX, canonical, parse
 from meters.errors import JournalDamaged
 from meters.keys import MachineKey, signed_by
 from meters.view import JournalView
@@ -88,7 +88,8 @@ class ExportReader:
         self._digest = hashlib.sha256()
         self.footer_fault = "the footer was not read"
         """What is wrong with the footer, or nothing; valid after :meth:`bodies`."""
-        first = file.readline()
+        self._line = 0
+        first = self._next_line()
         self._digest.update(first)
         try:
             raw: dict[str, Any] = parse(first)
@@ -105,14 +106,26 @@ class ExportReader:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why
 
     def bodies(self) -> Iterator[bytes]:
-        """Yield the bytes of each entry; afterwards :attr:`footer_fault` tells of digest and signature."""
+        """Yield the bytes of each entry; afterwards :attr:`footer_fault` tells of digest and signature.
+
+        Raises :class:`JournalDamaged` for a line that is longer than any entry.
+        """
         last: bytes | None = None
-        for line in self._file:
+        while line := self._next_line():
             if last is not None:
                 self._digest.update(last)
                 yield last.removesuffix(b"\n")
             last = line
         self.footer_fault = self._check_footer(last or b"")
+
+    def _next_line(self) -> bytes:
+        """The next line with its end, or nothing: a file that somebody hands over may be one without end."""
+        self._line += 1
+        line = self._file.readline(BODY_BYTES_MAX + 2)
+        if len(line.removesuffix(b"\n")) > BODY_BYTES_MAX:
+            why = f"longer than any entry: {BODY_BYTES_MAX:,} bytes are read"
+            raise JournalDamaged(f"{self._name} line {self._line}", why)
+        return line
 
     def _check_footer(self, line: bytes) -> str:
         try:

@@ -39,7 +39,7 @@ CREDITS_MAX: Final = 9_999_999_999
 _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """Refuse what a terminal, a screen or a printer would obey instead of showing."""
     for at, char in enumerate(text):
         if char in _BIDI or (char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}):
@@ -50,7 +50,7 @@ def _readable(text: str) -> str:
 Identifier = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 PositiveInt = Annotated[int, Field(strict=True, gt=0, le=CREDITS_MAX)]
 NaturalInt = Annotated[int, Field(strict=True, ge=0, le=CREDITS_MAX)]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_readable)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(readable)]
 
 
 def _split(value: Any) -> Any:

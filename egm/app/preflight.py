@@ -5,11 +5,14 @@ its games and the place's rules can say; the machine finds the same at its start
 before.
 """
 
+import errno
+import os
+import stat
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from egm.config.cabinet_file import CabinetFile
+from egm.config.cabinet_file import SIMULATED, CabinetFile
 from egm.config.faults import Fault, near
 from egm.config.levels import Kind
 from egm.errors import LocalError, OperatorError
@@ -18,6 +21,8 @@ from egm.play.prize_limits import largest_prizes
 from egm.profiles import Profile, available, load_profile
 from egm.tickets.templates import load_template
 from paytables import Game, PaytableError, library, load_game
+
+_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
 def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) -> Iterator[Fault]:
@@ -39,14 +44,43 @@ def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) 
 
 
 def missing_ports(file: CabinetFile) -> Iterator[Fault]:
-    """The serial ports that are not there now: no fault of the file, and the machine waits for them."""
-    named = [(f"devices.{name}.port", device.port) for name, device in file.devices.items()]
-    named += [(f"sas.{name}.port", line.port) for name, line in file.sas.items()]
-    if file.gat is not None:
-        named.append(("gat.port", file.gat.port))
-    for key, port in named:
-        if port not in {"bench", "pty"} and "://" not in port and not Path(port).exists():
-            yield Fault(key, f"nothing is at {port} now; the machine waits for it", stops=False)
+    """The serial ports that are not there now, for which the machine waits; and what is there but is none."""
+    for key, port in file.ports.items():
+        if port in SIMULATED or "://" in port:
+            continue
+        try:
+            there = Path(port).stat()
+        except OSError as error:
+            why = f"nothing is at {port} now" if error.errno in _ABSENT else f"{port}: {error.strerror}"
+            yield Fault(key, f"{why}; the machine waits for it", stops=False, waits=True)
+        else:
+            if not _is_terminal(there):
+                yield Fault(key, f"{port} is no serial port", stops=False)
+
+
+def _is_terminal(there: os.stat_result) -> bool:
+    """Whether it is a terminal device; told without opening it, for that turns a device's lines."""
+    if not stat.S_ISCHR(there.st_mode):
+        return False
+    known = Path(f"/sys/dev/char/{os.major(there.st_rdev)}:{os.minor(there.st_rdev)}/subsystem")
+    return not known.exists() or known.resolve().name == "tty"  # a pseudo-terminal is not listed there
+
+
+def shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
+    """Folders of the memory that are one: of the two copies each has its own, best on media of their own."""
+    memory = file.memory
+    named = {
+        "second_copy": memory.second_copy,
+        "archive": memory.archive,
+        "second_archive": memory.second_archive,
+    }
+    taken = {state.resolve(): "the first copy's"}
+    for name, folder in named.items():
+        if folder is None:
+            continue
+        whose = taken.setdefault(folder.resolve(), f"memory.{name}'s")
+        if whose != f"memory.{name}'s":
+            yield Fault(f"memory.{name}", f"{folder} is {whose} folder already")
 
 
 def unknown_names(data: Mapping[str, Any]) -> Iterator[Fault]:

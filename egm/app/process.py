@@ -15,6 +15,7 @@ from typing import Final
 
 from egm.app.archive_place import place_archive
 from egm.app.ports import build_ports
+from egm.app.preflight import shared_folders
 from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.rules import RULES
 from egm.app.services import attach, attach_to_position
@@ -146,6 +147,8 @@ class Machine:
     def _open_journal(self) -> Journal:
         rules, memory = self._profile.journal, self._file.memory
         second = memory.second_copy or self._folder.root / SECOND_FOLDER
+        for fault in shared_folders(self._file, self._folder.root):
+            raise OperatorError(str(fault))
         archives = {self._folder.root: memory.archive, second: memory.second_archive}
         for medium, archive in archives.items():
             place_archive(medium, archive)

@@ -37,6 +37,8 @@ from paytables.source import contents, is_path
 #: The demonstration cabinet.
 DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
 
+#: What stands for a port where there is none: a twin's, a pseudo-terminal of the machine's own.
+SIMULATED: Final = frozenset({"bench", "pty"})
 #: Keys that name an id of a library, or a file by its path.
 _NAMED_FILES: Final = frozenset({"game", "profile"})
 
@@ -168,14 +170,6 @@ class Memory(_Table):
     reserve_mib: Annotated[int, Field(ge=8, le=1024, strict=True)] = 8
     """Kept free on each medium, so that what is owed is paid and recorded when it is full."""
 
-    @model_validator(mode="after")
-    def _two_archives(self) -> "Memory":
-        if self.archive is not None and self.archive == self.second_archive:
-            raise ValueError(
-                f"archive and second_archive are both {self.archive}: two archives are two folders"
-            )
-        return self
-
 
 class Software(_Table):
     """What the software is held against. Without this table nothing vouches for it: it is a checkout."""
@@ -265,6 +259,13 @@ class CabinetFile(_Table):
         return self.host.line or next(iter(self.sas))
 
     @property
+    def ports(self) -> dict[str, str]:
+        """The port of every device and line, by its key."""
+        found = {f"devices.{name}.port": device.port for name, device in self.devices.items()}
+        found |= {f"sas.{name}.port": line.port for name, line in self.sas.items()}
+        return found if self.gat is None else found | {"gat.port": self.gat.port}
+
+    @property
     def real_ports(self) -> tuple[str, ...]:
         """What is no simulation: the devices and host lines on ports of their own, as ``kind.name: port``."""
         devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
@@ -273,7 +274,13 @@ class CabinetFile(_Table):
 
     @model_validator(mode="after")
     def _holds_together(self) -> "CabinetFile":
-        if found := [*self._positions_are_served(), *self._devices_are_known(), *self._money_has_a_line()]:
+        rules = (
+            self._positions_are_served,
+            self._devices_are_known,
+            self._ports_are_apart,
+            self._money_has_a_line,
+        )
+        if found := [fault for rule in rules for fault in rule()]:
             raise refused(*found)
         return self
 
@@ -304,6 +311,19 @@ class CabinetFile(_Table):
                 except OperatorError as error:
                     key, _, why = str(error).partition(": ")
                     yield wrong(key, why)
+
+    def _ports_are_apart(self) -> Iterator[Fault]:
+        """One port is one thing's, under whatever name it goes; devices on a bus share it."""
+        buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
+        taken: dict[str, tuple[str, int | None]] = {}
+        for key, port in self.ports.items():
+            if port in SIMULATED:
+                continue
+            table, _, name = key.removesuffix(".port").partition(".")
+            bus = buses.get(name) if table == "devices" else None
+            other, its_bus = taken.setdefault(port if "://" in port else os.path.realpath(port), (key, bus))
+            if other != key and (bus is None or bus != its_bus):
+                yield wrong(key, f"{port} is the port of {other.removesuffix('.port')} already")
 
     def _money_has_a_line(self) -> Iterator[Fault]:
         if not self.host.is_used:

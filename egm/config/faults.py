@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from paytables.definition import readable
 from paytables.source import toml
 
 _M = TypeVar("_M", bound=BaseModel)
@@ -26,7 +27,8 @@ Where = tuple[str | int, ...]
 class Fault:
     """One thing that is wrong. ``meant``: the word that was probably meant; ``allowed``: what there is.
 
-    ``stops``: the file cannot be used so; else the machine starts without what it is about.
+    ``stops``: the file cannot be used so; else the machine starts without what it is about. ``waits``: it
+    takes that up by itself as soon as it is there.
     """
 
     key: str
@@ -35,6 +37,7 @@ class Fault:
     meant: str = ""
     allowed: tuple[str, ...] = ()
     stops: bool = True
+    waits: bool = False
 
     def __str__(self) -> str:
         """The fault in a line."""
@@ -67,12 +70,33 @@ def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
         data = toml(text)
     except tomllib.TOMLDecodeError as error:
         return None, [_not_toml(error)]
+    faults = [*_unreadable(data)]
     try:
-        return model.model_validate(data), []
+        found = model.model_validate(data)
     except ValidationError as error:
         lines = Lines(text)
-        faults = [*_faults(error.errors(include_url=False), model, lines)]
-    return None, sorted(faults, key=lambda fault: fault.line or 0)
+        faults += _faults(error.errors(include_url=False), model, lines)
+    else:
+        if not faults:
+            return found, []
+        lines = Lines(text)
+    placed_faults = (replace(each, line=each.line or lines.of(placed(each.key))) for each in faults)
+    return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
+
+
+def _unreadable(value: object, at: Where = ()) -> Iterator[Fault]:
+    """Texts with characters that a screen, a printer or a terminal obeys instead of showing them."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _unreadable(inner, (*at, key))
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            yield from _unreadable(inner, (*at, i))
+    elif isinstance(value, str):
+        try:
+            readable(value.replace("\n", "\r"))  # each text here is one line
+        except ValueError as error:
+            yield Fault(named(at), str(error))
 
 
 def _not_toml(error: tomllib.TOMLDecodeError) -> Fault:
@@ -183,20 +207,12 @@ class Lines:
         self._counted: dict[Where, int] = {}
         with suppress(tomllib.TOMLDecodeError):
             toml(text)
-            self._read(text)
+            self._read(text.replace("\r\n", "\n"))
 
     def _read(self, text: str) -> None:
         table: Where = ()
-        held: list[str] = []
-        for number, line in enumerate(text.splitlines(), 1):
-            held.append(line)
-            statement = "\n".join(held)
-            try:
-                read_in = tomllib.loads(statement)
-            except tomllib.TOMLDecodeError:  # it goes on: a value of several lines
-                continue
-            first = number - len(held) + 1
-            held = []
+        for first, statement in _statements(text):
+            read_in = tomllib.loads(statement)
             if statement.lstrip().startswith("["):
                 table = self._opened(read_in, double=statement.lstrip().startswith("[["))
                 for end in range(1, len(table) + 1):
@@ -227,6 +243,26 @@ class Lines:
             self._counted[path] = self._counted.get(path, -1) + 1
             path = (*path, self._counted[path])
         return path
+
+
+#: What opens or ends a value: strings, which may hold all else, and what may stand over several lines.
+_TOKEN: Final = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' r"|\'\'\'(?:[^']|'(?!''))*'{3,5}"
+    r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""",
+    re.DOTALL,
+)  # fmt: skip
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Each statement of a TOML text, with the number of its first line."""
+    first, line, start, depth = 1, 1, 0, 0
+    for token in _TOKEN.finditer(text + "\n"):
+        found = token[0]
+        depth += (found in "[{") - (found in "]}")
+        line += found.count("\n")
+        if found == "\n" and not depth:
+            yield first, text[start : token.start()]
+            first, start = line, token.end()
 
 
 def _inner(found: Any) -> Any:

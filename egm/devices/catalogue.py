@@ -37,17 +37,28 @@ class Entry:
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
     """The protocol's code of the first kind of money; None where nothing it says is worth anything."""
+    channels: int = 0
+    """How many kinds of money it can tell apart."""
+    is_bus: bool = False
+    """Whether several devices share a line, each with an address of its own."""
 
     def table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
         """Code -> minor units, of a device whose channels are worth ``values_cents``; 0 is left out.
 
-        Raises :class:`OperatorError` where the protocol has no such thing, or a value comes twice.
+        Raises :class:`OperatorError` where the protocol has no such thing, or not so many, where a value
+        comes twice, or there is none.
         """
         if self.first_channel is None:
             raise OperatorError(f"devices.{name}.values_cents: a {self.kind} names no money")
+        if len(values_cents) > self.channels:
+            raise OperatorError(
+                f"devices.{name}.values_cents: {len(values_cents)} channels; it has {self.channels}"
+            )
         table = {self.first_channel + i: cents for i, cents in enumerate(values_cents) if cents}
         if len(set(table.values())) < len(table):
             raise OperatorError(f"devices.{name}.values_cents: a value comes twice in {values_cents}")
+        if not table:
+            raise OperatorError(f"devices.{name}.values_cents: every channel is empty: it would take nothing")
         return table
 
     def twin(
@@ -60,11 +71,11 @@ class Entry:
 
 #: Protocol name (as in cabinet files) -> entry.
 PROTOCOLS: Final[Mapping[str, Entry]] = {
-    "id003": Entry("bill_acceptor", id003.LINE, Id003Twin, id003_codec.FIRST_NOTE),
-    "cctalk_bill": Entry("bill_acceptor", cctalk.LINE, CctalkBillTwin, 1),
-    "cctalk_coin": Entry("coin_acceptor", cctalk.LINE, CctalkCoinTwin, 1),
-    "cctalk_hopper": Entry("hopper", cctalk.LINE, CctalkHopperTwin),
-    "ebds": Entry("bill_acceptor", ebds.LINE, EbdsTwin, 1),
+    "id003": Entry("bill_acceptor", id003.LINE, Id003Twin, id003_codec.FIRST_NOTE, 8),
+    "cctalk_bill": Entry("bill_acceptor", cctalk.LINE, CctalkBillTwin, 1, 16, is_bus=True),
+    "cctalk_coin": Entry("coin_acceptor", cctalk.LINE, CctalkCoinTwin, 1, 16, is_bus=True),
+    "cctalk_hopper": Entry("hopper", cctalk.LINE, CctalkHopperTwin, is_bus=True),
+    "ebds": Entry("bill_acceptor", ebds.LINE, EbdsTwin, 1, 7),
     "ithaca": Entry("ticket_printer", ithaca.LINE, IthacaTwin),
     "tcl": Entry("ticket_printer", tcl.LINE, TclTwin),
     "ioboard": Entry("io_board", ioboard.LINE, IoBoardTwin),

@@ -1,7 +1,10 @@
 """The cabinet file in the hands of who writes one: written with its meanings, checked to the line and the key."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -47,6 +50,18 @@ MISTAKES = [
     ('"id003"', '"id003"\nposition = 2', "line 12: devices.bill.position: there is no position 2: machine.positions is 1"),
     ('"id003"', '"id003"\nposition = "1"', "line 12: devices.bill.position: must be a valid integer, not '1'"),
     ('"id003"', '"tcl"\nvalues_cents = [500]', "line 12: devices.bill.values_cents: a ticket_printer names no money"),
+    ('site = "Chez Lise"', 'site = "Chez\\u0007 Lise"', r"line 5: machine.site: has the control character U\+0007 at place 5"),
+    ('site = "Chez Lise"', 'site = "Chez"\naddress = """12\nGasp"""', "line 6: machine.address: has the control character"),
+    ('site = "Chez Lise"', 'site = "Chez\\u202eesiL"', r"line 5: machine.site: has the control character U\+202E at place 5"),
+    ('"id003"', '"id003"\n[inventory]\nmodel = "x\\u001b[2J"', "line 13: inventory.model: has the control character"),
+    ('"id003"', '"id003"\n[metrics]\nhosts = ["a", "b\\u0000"]', r"line 13: metrics.hosts\[2\]: has the control character"),
+    ('"id003"', '"id003"\nvalues_cents = [0, 0]', "line 12: devices.bill.values_cents: every channel is empty"),
+    ('"id003"', '"id003"\nvalues_cents = [500, 0, 500]', "line 12: devices.bill.values_cents: a value comes twice"),
+    ('"id003"', '"id003"\nvalues_cents = [1, 2, 3, 4, 5, 6, 7, 8, 9]', "line 12: devices.bill.values_cents: 9 channels; it has 8"),
+    ('"id003"', '"id003"\nport = "/dev/a"\n[devices.io]\nprotocol = "ioboard"\nport = "/dev/a"', "line 15: devices.io.port: /dev/a is the port of devices.bill already"),
+    ('"id003"', '"id003"\nport = "/dev/a"\n[sas.main]\nport = "/dev/../dev/a"', "line 14: sas.main.port: /dev/../dev/a is the port of devices.bill already"),
+    ('"id003"', '"id003"\nport = "/dev/a"\n[gat]\nport = "/dev/a"', "line 14: gat.port: /dev/a is the port of devices.bill already"),
+    ('"id003"', '"cctalk_bill"\nport = "/dev/a"\n[devices.io]\nprotocol = "ioboard"\nport = "/dev/a"', "line 15: devices.io.port: /dev/a is the port"),
     ('"id003"', '"id003"\n[devices.second]\nprotocol = "ebds"', "line 12: devices.second: position 1 has a bill acceptor already: devices.bill"),
     ('"id003"', '"id003"\n[inventory]\nlocation = "flor"', r"line 13: inventory.location: 'flor' is not allowed; did you mean floor\? \(there are: floor, store, workshop\)"),
     ('"id003"', '"id003"\n[sas.main]\naddress = 200', "line 13: sas.main.address: must be less than or equal to 127, not 200"),
@@ -117,6 +132,70 @@ n = 2
     assert placed("games[2].game") == ("games", 1, "game")
 
 
+def test_devices_on_one_bus_share_its_port():
+    shared = '[devices.{}]\nprotocol = "cctalk_{}"\nport = "/dev/a"\n'
+    text = GOOD.replace('protocol = "id003"', 'protocol = "cctalk_bill"\nport = "/dev/a"')
+    text += shared.format("coin", "coin") + shared.format("hopper", "hopper")
+    assert faults(text) == []
+    (elsewhere,) = faults(text.replace('site = "', 'positions = 2\nsite = "') + "position = 2\n")
+    assert elsewhere.startswith("line 19: devices.hopper.port: /dev/a is the port of devices.bill already")
+
+
+def test_lines_are_found_in_time_that_grows_with_the_file():
+    """A value of many lines was parsed anew with each of them: these would have taken an hour."""
+    text = "values = [\n" + "  1, # one ]\n" * 100_000 + "]\nafter = '''\n[\n'''\nlast = 1\n"
+    lines = Lines(text)
+    assert [lines.of((key,)) for key in ("values", "after", "last")] == [1, 100_003, 100_006]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['"""a"b\\"""c"""""', "'''it''s'''''", '"# no [comment"', "'C:\\['", "[ # ]\n 1, [2],\n]", '{ a = "}" }', '"""\\\n  x"""', "[[1,2],\n['''\n]''']]"],
+)  # fmt: skip
+def test_a_value_ends_where_toml_ends_it(value):
+    text = f"first = 1\nvalue = {value}\n\n# [a comment\n[t]\nlast = 2\n"
+    lines = text.count("\n")
+    assert set(tomllib.loads(text)) == {"first", "value", "t"}
+    for form in (text, text.replace("\n", "\r\n")):
+        assert [Lines(form).of(at) for at in (("value",), ("t",), ("t", "last"))] == [2, lines - 1, lines]
+
+
+def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    (tmp_path / "link").symlink_to(state)
+    file = tmp_path / "cabinet.toml"
+    memory = '[memory]\nsecond_copy = "link"\narchive = "old"\nsecond_archive = "state/../old"\n'
+    file.write_text(GOOD + memory)
+    done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(state), "--json"])
+    told = {row["key"]: (row["line"], row["what"].partition(" is ")[2]) for row in json.loads(done.output)}
+    assert told == {
+        "memory.second_copy": (13, "the first copy's folder already"),
+        "memory.second_archive": (15, "memory.archive's folder already"),
+    }
+    assert done.exit_code == 1
+    machine = [sys.executable, "-I", "-m", "egm.app", "--cabinet", str(file), "--state", str(state)]
+    started = subprocess.run(machine, capture_output=True, text=True, timeout=60, check=False)
+    assert started.returncode == 2, started.stderr
+    assert "memory.second_copy: " in started.stderr
+    assert not [*state.glob("journal*")]
+
+
+@pytest.mark.parametrize("port", ["/dev/null", __file__, "/dev"])
+def test_a_port_that_is_no_terminal_device_is_found(port):
+    (fault,) = missing_ports(read(GOOD + f'port = "{port}"\n', CabinetFile)[0])
+    assert (fault.key, fault.what, fault.waits) == ("devices.bill.port", f"{port} is no serial port", False)
+
+
+def test_a_terminal_is_a_port():
+    leader, follower = os.openpty()
+    try:
+        assert not [*missing_ports(read(GOOD + f'port = "{os.ttyname(follower)}"\n', CabinetFile)[0])]
+    finally:
+        os.close(leader)
+        os.close(follower)
+
+
 #: More of a good file -> what the machine would find at its start, and whether it would start.
 FOUND = [
     ('[[games]]\ngame = "maple-clasic"', "games[2].game", "not in the library", "maple-classic", False),
@@ -172,14 +251,14 @@ def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_
         "--device",
         "id003",
         "--device",
-        "ioboard=/dev/null",
+        "ioboard=/dev/ttyEGM",
     ]
     done = CliRunner().invoke(main, ["cabinet", "new", str(file), *options, "--serial", "XYZ-9"])
     assert done.exit_code == 0, done.output
     text = file.read_text()
     cabinet = load_cabinet(file)
     assert (cabinet.machine.serial, cabinet.machine.profile) == ("XYZ-9", profile)
-    assert cabinet.devices["io"].port == "/dev/null"
+    assert cabinet.devices["io"].port == "/dev/ttyEGM"
     for part in parts():
         if part.header in text or part.header == "[devices.NAME]":
             for key in part.keys:

@@ -103,6 +103,27 @@ def test_a_large_file_is_not_read(tmp_path):
         assert "is too large" in refused(*command, file)
 
 
+def endless(file, *heads):
+    """A file of these lines and then one of 4 GB, which takes no room on the disk."""
+    with file.open("wb") as out:
+        out.writelines(head + b"\n" for head in heads)
+        out.truncate(1 << 32)
+    return file
+
+
+@pytest.mark.parametrize("command", READERS[2:], ids=" ".join)
+def test_a_line_without_end_is_not_read_to_it(command, state, tmp_path, monkeypatch):
+    monkeypatch.setattr("meters.export.BODY_BYTES_MAX", 1 << 20)  # 64 MiB: what each entry may have
+    assert egm("audit", "export", tmp_path / "good", "--state", state).exit_code == 0
+    heads = (tmp_path / "good").read_bytes().splitlines()[:2]
+    if command == ("host", "trace"):
+        heads = [b'{"recording": "sas-line", "version": 1}', b'{"us": 1, "from": "host", "bytes": "81"}']
+    for known in (0, 2) if command != ("audit", "readout") else (0,):
+        told = refused(*command, endless(tmp_path / "file", *heads[:known]))
+        assert "are read" in told or "is too large" in told
+        assert f"line {known + 1}" in told or "is too large" in told
+
+
 @pytest.mark.parametrize("zone", ["America", "../etc", "", "America/Nowhere", "a\0b"])
 def test_a_time_zone_that_is_none_is_told_with_its_line(zone, tmp_path):
     file = tmp_path / "cabinet.toml"

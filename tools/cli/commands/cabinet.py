@@ -8,8 +8,8 @@ from typing import Any
 import click
 from serial.tools.list_ports import comports
 
-from egm.app.preflight import preflight, unknown_names
-from egm.config.cabinet_file import CabinetFile
+from egm.app.preflight import preflight, shared_folders, unknown_names
+from egm.config.cabinet_file import CabinetFile, default_state_dir
 from egm.config.faults import Fault, Lines, placed, read
 from egm.config.schema import schema as cabinet_schema
 from egm.devices.catalogue import PROTOCOLS
@@ -31,8 +31,9 @@ def command() -> None:
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--quick", is_flag=True, help="The file alone: no game is analysed, no port looked for.")
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
 @forms
-def check(file: Path, *, quick: bool, form: Form) -> None:
+def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     """Say everything that is wrong in FILE: line, key, what, what was meant, what is allowed.
 
     First whether it is a cabinet file; then, as the machine would at its start, whether there are the
@@ -52,7 +53,8 @@ def check(file: Path, *, quick: bool, form: Form) -> None:
                 done(len(games))
                 games.append(game)
 
-            faults = [*preflight(cabinet, doing)]
+            cabinet = cabinet.placed(file.absolute().parent)
+            faults = [*preflight(cabinet, doing), *shared_folders(cabinet, state or default_state_dir())]
     elif not quick and (data := _toml(text)):
         faults += unknown_names(data)
     lines = Lines(text)
@@ -67,7 +69,7 @@ def check(file: Path, *, quick: bool, form: Form) -> None:
     )
     said = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
     show(form, Table(columns, rows, empty=f"{file}: {said}"))
-    raise SystemExit(1 if any(fault.stops or not _waits(fault) for fault in faults) else 0)
+    raise SystemExit(1 if any(not fault.waits for fault in faults) else 0)
 
 
 def _toml(text: str) -> dict[str, Any]:
@@ -76,11 +78,6 @@ def _toml(text: str) -> dict[str, Any]:
         return toml(text)
     except tomllib.TOMLDecodeError:
         return {}
-
-
-def _waits(fault: Fault) -> bool:
-    """Whether the machine takes it up by itself: a port that is not there now."""
-    return fault.key.endswith(".port") and not fault.stops
 
 
 def _style(stops: object) -> Style:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -18,6 +19,8 @@ from paytables.source import opened
 
 _VERSION: Final = 1
 _KIND: Final = "sas-line"
+#: Characters of a line that are read: no bytes that pass together come near it, and a file need not end.
+_LINE_MOST: Final = 1 << 20
 
 
 class TraceError(OperatorError):
@@ -71,7 +74,7 @@ def read_trace(path: Path) -> Iterator[Portion]:
     """Read a recording. Raises :class:`TraceError` naming the line that is not one of a recording."""
     try:
         with opened(path) as file, io.TextIOWrapper(file, "utf-8") as text:
-            yield from parse_trace(text, str(path))
+            yield from parse_trace(iter(partial(text.readline, _LINE_MOST + 1), ""), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path}: cannot be read: {error}") from error
 
@@ -82,9 +85,11 @@ def parse_trace(lines: Iterable[str], name: str) -> Iterator[Portion]:
     empty = True
     for number, text in enumerate(lines, 1):
         where = f"{name}, line {number}"
+        if len(text) > _LINE_MOST:
+            raise TraceError(f"{where}: longer than any message: {_LINE_MOST:,} characters are read")
         try:
             line = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise TraceError(f"{where}: not JSON: {error}") from None
         if not isinstance(line, dict):
             raise TraceError(f"{where}: not an object")
