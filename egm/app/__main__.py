@@ -18,6 +18,7 @@ from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
 from egm.isolated import require_isolation
+from egm.terminal import echo
 from meters import JournalDamaged, JournalError, SelfAuditFailed
 
 _OPERATOR_ERROR = 2
@@ -41,7 +42,7 @@ async def _run(work: Coroutine[Any, Any, None]) -> bool:
 
 
 def _say(text: str) -> None:
-    click.echo(f"egm: {text}", err=True)
+    echo(f"egm: {text}", err=True)
 
 
 def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float) -> bool:

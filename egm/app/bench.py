@@ -39,6 +39,7 @@ from egm.devices.twin import ActionError, Port, Twin
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
 from egm.links.screen.private import is_token, listen, make_token
+from egm.terminal import echo
 
 _LINE_BYTES_MAX: Final = 64 * 1024
 #: The status of a bench that cannot be and has said why: starting it again would only repeat it.
@@ -203,8 +204,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     try:
         await bench.start()
-        sys.stdout.write("READY\n")
-        sys.stdout.flush()
+        echo("READY")
         await ended.wait()
     finally:
         await bench.stop()
@@ -220,7 +220,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asyncio.run(serve(options.state, load_cabinet(options.cabinet), speed=options.speed))
     except (BenchError, OperatorError, OSError) as error:
-        sys.stderr.write(f"bench: {error}\n")
+        echo(f"bench: {error}", err=True)
         return _OPERATOR_ERROR
     return 0
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from egm.terminal import echo, lines
+
 if TYPE_CHECKING:
     from egm.screen.app import Surface
     from egm.screen.audio.making import Studio
@@ -97,13 +99,12 @@ def main(
             surface = Web(
                 theme, port=port, portrait=portrait, address_file=address, make=make, studio=studio, held=held
             )
-            click.echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
-            sys.stdout.flush()
+            echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
         else:
             console = mode == "kmsdrm"
             surface = Window(theme, fullscreen=fullscreen, console=console, display=display, make=make)
     except (ThemeError, WindowError, OSError) as error:
-        raise Refusal(str(error)) from error
+        raise Refusal(lines(str(error))) from error
     machine, drawer = clients(state, bench=bench and not top, position=position)
     app = App(
         theme=theme,

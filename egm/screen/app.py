@@ -1,6 +1,5 @@
 """The frame loop: hear the machine, take touches, pass time, show the picture. Only it holds the view."""
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from egm.screen.picture import Picture
 from egm.screen.pressing import MENU_TOLD, pressed
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
+from egm.terminal import echo
 
 FRAMES_PER_SECOND: Final = 60
 #: How often an open drawer asks the bench for the state of its devices.
@@ -71,8 +71,7 @@ _LOOK_SECONDS: Final = 0.2
 
 def complain(words: str) -> None:
     """Say on the error stream what the screen could not use; the machine's log keeps it."""
-    sys.stderr.write(f"screen: {words}\n")
-    sys.stderr.flush()
+    echo(f"screen: {words}", err=True)
 
 
 class App:

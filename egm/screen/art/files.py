@@ -6,7 +6,6 @@ A game's files are not trusted: their form and size were bounded when the game w
 
 import hashlib
 import io
-import sys
 import xml.parsers.expat
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +15,7 @@ import pygame
 
 from egm.errors import LocalError
 from egm.kernel.messages import ArtFile
+from egm.terminal import echo
 
 _BYTES_MAX: Final = 1024 * 1024
 
@@ -31,10 +31,10 @@ def checked(file: ArtFile) -> bytes | None:
         with Path(file.path).open("rb") as opened:
             data = opened.read(_BYTES_MAX + 1)
     except OSError as error:
-        sys.stderr.write(f"screen: {file.path}: {error.strerror}\n")
+        echo(f"screen: {file.path}: {error.strerror}", err=True)
         return None
     if hashlib.sha256(data).hexdigest() != file.sha256:
-        sys.stderr.write(f"screen: {file.path}: is not the file the machine read; it is not used\n")
+        echo(f"screen: {file.path}: is not the file the machine read; it is not used", err=True)
         return None
     return data
 

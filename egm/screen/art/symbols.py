@@ -7,7 +7,6 @@ filters, clips, ``use`` or colours with an alpha: letters are outlines, glows ar
 
 import hashlib
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ from egm.screen.art.files import PictureError, checked, rasterised
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import ellipse, polygon, scale
 from egm.screen.theme import HERE, Colour, mix, parse_colour
+from egm.terminal import echo
 
 _FOLDER: Final = Path(__file__).parent / "svg"
 #: Other names of a drawing.
@@ -112,7 +112,7 @@ def draw_symbol(symbol: str, name: str, size: tuple[int, int], own: ArtFile | No
         try:
             return rasterised(data, own.path, side)
         except PictureError as error:
-            sys.stderr.write(f"screen: {error}\n")
+            echo(f"screen: {error}", err=True)
     if is_blank(symbol):
         return pygame.Surface((side, side), pygame.SRCALPHA)
     key = drawing_name(symbol)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator
@@ -13,6 +12,7 @@ from egm.kernel.messages import GameView
 from egm.screen.art.files import checked
 from egm.screen.audio.scores import CHANNELS, CUES, common_cues, own_cues, sound_of
 from egm.screen.audio.synthesis import softened
+from egm.terminal import echo
 from paytables.assets import samples_of
 
 #: The name under which the sounds every game shares are asked for.
@@ -123,4 +123,4 @@ class Studio:
         except ValueError:  # no sound; its status will tell
             process.kill()
         if await process.wait() and not self._closed:
-            sys.stderr.write(f"screen: the sounds of {family} could not be made\n")
+            echo(f"screen: the sounds of {family} could not be made", err=True)

@@ -105,8 +105,17 @@ def test_what_is_shown_keeps_its_spaces_and_lines_and_json_stays_json():
 
 
 #: The one place; and tables, whose cells have been through it before they are set apart by colour.
-PRINTERS = {"tools/cli/terminal.py": None, "tools/cli/tables.py": {"click.echo"}}
-PRINTS = {"click.echo", "click.secho", "print", "Console", "rich.print", "pprint", "sys.stdout.write"}
+PRINTERS = {"egm/terminal.py": None, "tools/cli/terminal.py": None, "tools/cli/tables.py": {"click.echo"}}
+PRINTS = {
+    "click.echo",
+    "click.secho",
+    "print",
+    "Console",
+    "rich.print",
+    "pprint",
+    "sys.stdout.write",
+    "sys.stderr.write",
+}
 
 
 #: A picture that is drawn anew and a table of our own figures: what a peer said in them is plain.
@@ -116,10 +125,10 @@ _TABLES = {
 }
 
 
-def test_every_command_prints_through_the_one_place():
+def test_every_process_and_command_prints_through_the_one_place():
     """What is not printed through it could be obeyed by a terminal: there is no other way to print."""
     found = {}
-    for path in sorted((ROOT / "tools").rglob("*.py")):
+    for path in sorted([*(ROOT / "tools").rglob("*.py"), *(ROOT / "egm").rglob("*.py")]):
         name = path.relative_to(ROOT).as_posix()
         allowed = PRINTERS.get(name, set())
         if allowed is None:
