@@ -25,9 +25,10 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.integrity.clock_trust import note_clock
-from egm.integrity.lockups import note_cabinet_file
+from egm.integrity.lockups import GeneratorStart, note_cabinet_file
 from egm.integrity.software import Verifier
 from egm.kernel.events import Event, EventType
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Identity, Key
 from egm.kernel.positions import Position
 from egm.kernel.services import Attachment, MachineContext
@@ -120,7 +121,7 @@ class Machine:
             identities = IdentityRegister.open(self._folder.root, second)
             cleanup.enter_context(contextlib.closing(identities))
             for station in self._stations:
-                station.cabinet.identities = identities
+                station.cabinet.install(identities)
             self._self_test()
             try:
                 await self._work()
@@ -187,7 +188,9 @@ class Machine:
         machine = self._file.machine
         first = self._cabinet_of(journal, Position(of=machine.positions))
         note_clock(first)  # before anything is recorded under a time that nobody believes
-        first.desk = self._desk_of(first, store)
+        desk = self._desk_of(first, store)
+        if desk is not None:
+            first.install(desk)
         self._cabinet = first
         apply_options(first)
         certificates = {name: resident.certificate for name, resident in self._residents.items()}
@@ -199,7 +202,8 @@ class Machine:
         cabinets = [first]
         for number in range(2, machine.positions + 1):
             cabinet = self._cabinet_of(journal, Position(number, machine.positions))
-            cabinet.desk = first.desk
+            if desk is not None:
+                cabinet.install(desk)
             apply_options(cabinet)
             cabinets.append(cabinet)
         self._stations = tuple(self._station_of(cabinet) for cabinet in cabinets)
@@ -246,14 +250,15 @@ class Machine:
             denominations_cents={
                 game_id: resident.denominations_cents for game_id, resident in self._residents.items()
             },
-            returns={game_id: resident.least_return for game_id, resident in self._residents.items()},
             clock=self._clock,
             times=self._times,
             chance=None,
-            restart_chance=self._renew_chance,
             outbox=Unheard(),
             position=position,
         )
+        returns = {game_id: resident.least_return for game_id, resident in self._residents.items()}
+        cabinet.install(InstalledGames(cabinet.games, cabinet.denominations_cents, returns))
+        cabinet.install(GeneratorStart(self._renew_chance))
         cabinet.install(self._host_money())
         cabinet.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
         cabinet.install(all_pools(resident.pools for resident in self._residents.values()))

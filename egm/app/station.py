@@ -13,7 +13,7 @@ from egm.app.ports import Ports
 from egm.app.view import game_view, guest_view, snapshot
 from egm.app.wiring import bell, lamps, reported, requested, tested, tower
 from egm.config.cabinet_file import StateFolder
-from egm.devices.interface import ButtonPressed, DeviceEvent, FaultCode
+from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
@@ -85,9 +85,9 @@ class Station:
     def open(self, ports: Ports) -> None:
         """Take up the devices."""
         self.ports = ports
-        self.cabinet.acceptor = ports.acceptor
-        self.cabinet.printer = ports.printer
-        self.cabinet.hopper = ports.hopper
+        self.cabinet.state(Devices).acceptor = ports.acceptor
+        self.cabinet.state(Devices).printer = ports.printer
+        self.cabinet.state(Devices).hopper = ports.hopper
         self.cabinet.state(ServiceDesk).bench.kinds = ports.kinds
         for driver in ports.drivers:
             driver.stood(self._faults_of(ports.kinds[driver.name]))

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from egm.devices.ledgers import EscrowPhase
+from egm.integrity.lockups import disabled_by
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
@@ -204,7 +205,7 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
     ]
     notices += [
         Notice(code=f"disabled.{source.partition(':')[0]}", severity="warning", values={"source": source})
-        for source in cabinet.disabled
+        for source in disabled_by(cabinet)
     ]
     return tuple(notices)
 

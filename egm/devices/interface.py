@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from egm.errors import InvariantError
+
 
 class FaultCode(StrEnum):
     """What can be wrong with a device. Each is raised and cleared by a :class:`Fault` event."""
@@ -340,3 +342,19 @@ class IoBoard(Device, Protocol):
 
     def hard_meters(self, totals: tuple[int, ...]) -> None:
         """Bring the hard meters to these totals, never back, and each pulse once. Raises ValueError."""
+
+
+@dataclass(slots=True)
+class Devices:
+    """The devices of a player position that take and pay out money, as far as it has them."""
+
+    acceptor: BillAcceptor | None = None
+    printer: TicketPrinter | None = None
+    hopper: Hopper | None = None
+
+    @property
+    def the_acceptor(self) -> BillAcceptor:
+        """The bill acceptor, where one must be."""
+        if self.acceptor is None:
+            raise InvariantError("a paper without an acceptor")
+        return self.acceptor

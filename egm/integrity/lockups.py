@@ -1,5 +1,7 @@
 """Doors, faults, keys and the machine's own health: what stops play, and who starts it again."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.kernel.events import Event, EventType, SupersededBy
@@ -10,8 +12,9 @@ from egm.money import ticket_ledger
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import who
 from egm.staff.slips import AUDITED, print_slip
+from egm.tickets.desk import TicketDesk
 from meters import Mark
-from rng import ReseedNotAllowed, RngError
+from rng import RandomService, ReseedNotAllowed, RngError
 
 CABINET_FILE: Final = "cabinet_file"
 """Not all that the cabinet file names is offered."""
@@ -66,6 +69,12 @@ def take_out_of_service(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(f"{entry['cause']}.failed", state={Key.OUT_OF_SERVICE: entry}, details=entry)
 
 
+def disabled_by(cabinet: Cabinet) -> dict[str, Any]:
+    """Who has taken the machine out of service, and why: source -> its reason and since when."""
+    states = sorted(cabinet.journal.states(Key.DISABLED).items())
+    return {key.removeprefix(Key.DISABLED): held for key, held in states}
+
+
 def record_disabled(cabinet: Cabinet, event: Event) -> None:
     """A host, a link or an operator takes the machine out of service; credits can still be cashed out.
 
@@ -73,7 +82,7 @@ def record_disabled(cabinet: Cabinet, event: Event) -> None:
     stays held over a power cut. A repeat changes nothing.
     """
     source = str(event.data["source"])
-    if source in cabinet.disabled:
+    if source in disabled_by(cabinet):
         return
     held = {"reason": str(event.data["reason"]), "since": cabinet.clock.now().isoformat()}
     cabinet.record(
@@ -84,7 +93,7 @@ def record_disabled(cabinet: Cabinet, event: Event) -> None:
 def record_enabled(cabinet: Cabinet, event: Event) -> None:
     """The same source gives the machine back."""
     source = str(event.data["source"])
-    if source in cabinet.disabled:
+    if source in disabled_by(cabinet):
         cabinet.record("service.enabled", state={f"{Key.DISABLED}{source}": None}, details=dict(event.data))
 
 
@@ -127,7 +136,7 @@ def record_door_closed(cabinet: Cabinet, event: Event) -> None:
     )
     if not cabinet.doors_open:
         cabinet.notice = Notice(code="door_closed", values={"door": door})
-    if cabinet.desk is not None:
+    if cabinet.installed(TicketDesk) is not None:
         note_ticket_ledger(cabinet, ticket_ledger.hold_against(cabinet))
     _reseed(cabinet, "door_closed")
 
@@ -234,10 +243,17 @@ def answer_service_call(cabinet: Cabinet, event: Event) -> None:
         cabinet.record("service.answered", state={Key.SERVICE: None}, details=dict(event.data))
 
 
+@dataclass(frozen=True, slots=True)
+class GeneratorStart:
+    """How a new generator is instantiated; raises RngError where it fails its tests again."""
+
+    start: Callable[[], RandomService]
+
+
 def restart_generator(cabinet: Cabinet, event: Event) -> None:
     """Instantiate the generator anew, under authority: the only way back from a failure of chance."""
     try:
-        cabinet.chance = cabinet.restart_chance()
+        cabinet.chance = cabinet.state(GeneratorStart).start()
     except RngError as error:
         cabinet.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
         return

@@ -22,6 +22,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.staff.technician import SOFTWARE_CHECK as CHECK
 from egm.staff.technician import SOFTWARE_DIFFERS as DIFFERS
+from egm.staff.technician import SoftwareCheck
 from egm.verify.examine import Findings, examine, examine_beside
 from egm.verify.tree import own_files
 
@@ -136,7 +137,7 @@ class Reverification:
         self._doors: tuple[str, ...] = ()
         self._wanted = asyncio.Event()
         self._why = ""
-        context.engine.cabinet.reverify = partial(self._want, "asked")
+        context.engine.cabinet.state(SoftwareCheck).ask = partial(self._want, "asked")
 
     async def run(self) -> None:
         """Work until cancelled."""

@@ -8,27 +8,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from enum import StrEnum
-from fractions import Fraction
 from typing import Any, Protocol, Self, TypeVar, cast
 
 from egm.clock import Clock
-from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
 from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, taken
 from egm.kernel.events import State
 from egm.kernel.faults import fault
+from egm.kernel.games import Selection
 from egm.kernel.memory import Memory
 from egm.kernel.messages import Decision, Notice, Play
 from egm.kernel.positions import Position, is_own_fault
 from egm.kernel.states import derived_state
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import HostMoney, Redeeming
-from egm.money.ticket_terms import TicketTerms
+from egm.money.host.model import HostMoney
 from egm.profiles import Profile
-from egm.staff.identities import IdentityRegister
-from egm.tickets.desk import TicketDesk
 from egm.tickets.model import House
-from egm.tickets.redemption import Redemption
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
 from paytables import Game
 from rng import RandomService
@@ -183,23 +178,6 @@ class Identity:
     house: House
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What the player has chosen to play next."""
-
-    game_id: str
-    denomination_cents: int
-    bet_credits: int
-    language: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What the family needs beside the credits: a bet mode, a Keno ticket's selections."""
-
-    @property
-    def bet_cents(self) -> int:
-        """The wager in minor units."""
-        return self.bet_credits * self.denomination_cents
-
-
 class Outbox(Protocol):
     """Where the machine speaks to the screen."""
 
@@ -210,10 +188,7 @@ class Outbox(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Cabinet:
-    """One position of a machine, and most have one; several share journal, games, generator and desk.
-
-    ``restart_chance`` makes a new generator, under an attendant's authority.
-    """
+    """One position of a machine, and most have one; several share journal, games, generator and desk."""
 
     identity: Identity
     journal: Journal
@@ -223,29 +198,8 @@ class Cabinet:
     clock: Clock
     times: Timekeeper
     chance: RandomService | None
-    restart_chance: Callable[[], RandomService]
     position: Position = field(default_factory=Position)
     outbox: Outbox
-    acceptor: BillAcceptor | None = None
-    printer: TicketPrinter | None = None
-    hopper: Hopper | None = None
-    desk: TicketDesk | None = None
-    #: The least exact return of each game, as admitted.
-    returns: Mapping[str, Fraction] = field(default_factory=dict)
-    #: Every game admitted, and its denominations, whether the options offer them or not.
-    residents: Mapping[str, Game] = field(default_factory=dict)
-    admitted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    identities: IdentityRegister | None = None
-    #: The conversation of the game in progress; rebuilt from the journal after a restart.
-    conversation: Any = None
-    #: The game last told to the journal or read from it; see :mod:`egm.records.games`.
-    told_game: dict[str, Any] | None = None
-    #: The payout the hopper's driver was given since this machine started.
-    hopper_asked: str = ""
-    #: The ticket in escrow, locked in the ledger and not yet ordered into the box.
-    redemption: Redemption | None = None
-    #: Has the software held against its manifest again, soon; None where there is no manifest.
-    reverify: Callable[[], None] | None = None
     notice: Notice | None = None
     #: Told after each entry.
     recorded: Callable[[], None] = lambda: None
@@ -331,20 +285,6 @@ class Cabinet:
         return f"{self.journal.sequence}:{self.journal.head_hash[:12]}"
 
     @property
-    def the_desk(self) -> TicketDesk:
-        """The ticket desk, where one must be."""
-        if self.desk is None:
-            raise InvariantError("a ticket without a desk")
-        return self.desk
-
-    @property
-    def the_acceptor(self) -> BillAcceptor:
-        """The bill acceptor, where one must be."""
-        if self.acceptor is None:
-            raise InvariantError("a paper without an acceptor")
-        return self.acceptor
-
-    @property
     def doors_open(self) -> tuple[str, ...]:
         """The names of the doors that stand open."""
         return tuple(name.removeprefix(Key.DOOR) for name in sorted(self.journal.states(Key.DOOR)))
@@ -365,11 +305,6 @@ class Cabinet:
     def is_tilted(self) -> bool:
         """Whether a standing fault stops play."""
         return any(entry["locks"] for entry in self.faults.values())
-
-    @property
-    def disabled(self) -> dict[str, Any]:
-        """Who has taken the machine out of service, and why: source -> its reason and since when."""
-        return {k.removeprefix(Key.DISABLED): v for k, v in sorted(self.journal.states(Key.DISABLED).items())}
 
     def credit(self, kind: CreditKind) -> str:
         """The account of the player's credits of a kind."""
@@ -399,22 +334,6 @@ class Cabinet:
     def local_date(self) -> date:
         """Today, where the house is, as far as it is known."""
         return self.times.now().astimezone(self.identity.house.zone).date()
-
-    @property
-    def terms(self) -> TicketTerms:
-        """What the host has laid down about tickets."""
-        return TicketTerms.from_json(self.memory.get(Key.TICKET_TERMS))
-
-    def takes_pool(self, pool: int) -> bool:
-        """Whether restricted credit of a pool may join what is on the meter: of another pool it may not.
-
-        Nor what is coming: a ticket the host has called good, on its way into the box.
-        """
-        kept, asked = self.memory.get(Key.RESTRICTED), self.memory.get(Key.HOST_TICKET)
-        here = kept if self.kind_cents(CreditKind.RESTRICTED) else None
-        is_coming = asked is not None and asked["status"] == Redeeming.PENDING
-        coming = asked if is_coming and asked["kind"] == CreditKind.RESTRICTED else None
-        return all(terms is None or terms["pool"] == pool for terms in (here, coming))
 
     @property
     def selection(self) -> Selection:
@@ -455,7 +374,7 @@ class Cabinet:
             awaiting=self.memory.get(Key.AWAITING) is not None,
             playing=self.memory.get(Key.GAME) is not None,
             out_of_service=self.memory.get(Key.OUT_OF_SERVICE) is not None
-            or bool(self.disabled)
+            or bool(self.journal.states(Key.DISABLED))
             or any(fault(code).closes for code in self.faults),
             locked=(lock := self.state(HostMoney).lock) is not None and lock.granted,
         )

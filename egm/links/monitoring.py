@@ -10,6 +10,7 @@ from typing import Any, Final
 from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
@@ -160,7 +161,7 @@ class Monitoring:
         yield _flags("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
         doors = now.doors_open
         yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
-        held = self._cabinet.disabled
+        held = disabled_by(self._cabinet)
         yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
         yield _at_work(self._cabinet.memory.get(Key.INTERVENTION))
         yield from _levels(level_views.standings(self._cabinet))

@@ -13,6 +13,7 @@ from typing import Final
 from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import OperatorError
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType
 from egm.kernel.machine import Cabinet, Fate, Key, key_of
 from egm.kernel.positions import Position, is_own_fault
@@ -76,7 +77,7 @@ def refuse_lost_positions(journal: JournalView, positions: int) -> None:
 
 
 def _lift_holds(cabinet: Cabinet, handle: Callable[..., None], holders: Collection[str]) -> None:
-    for source in cabinet.disabled:
+    for source in disabled_by(cabinet):
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST, LINK)) and name not in holders:
             handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)

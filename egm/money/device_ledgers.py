@@ -27,6 +27,8 @@ from egm.kernel.machine import Cabinet, Key
 from egm.money.pay_out import open_job
 from egm.staff.service.device_tests import is_test
 from egm.staff.slips import is_slip
+from egm.tickets.desk import TicketDesk
+from egm.tickets.redemption import LockedTicket
 from meters import Phase, Transfer
 
 
@@ -46,7 +48,7 @@ class PaperLedger:
         paper = self._cabinet.memory.get(Key.PAPER)
         if paper is None:
             return None
-        desk = self._cabinet.desk
+        desk = self._cabinet.installed(TicketDesk)
         number = desk.number_of(paper["id"]) if desk is not None and paper["ticket"] else None
         content = Note(paper["amount_cents"]) if number is None else Barcode(number)
         return EscrowRecord(
@@ -65,14 +67,14 @@ class PaperLedger:
             account = self._cabinet.credit(CreditKind.CASHABLE)
             transfer = Transfer("world:bill", account, amount_cents, {"bill_cents": amount_cents})
         else:
-            redemption = self._cabinet.redemption
+            redemption = self._cabinet.state(LockedTicket).redemption
             if redemption is None or redemption.ticket.number != content.digits:
                 raise InvariantError("a ticket ordered into the box that was not locked")
             paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
             amount_cents = redemption.ticket.amount_cents
             kind = CreditKind(redemption.ticket.kind.value)
             transfer = Transfer(f"world:voucher_in:{kind}", self._cabinet.credit(kind), amount_cents)
-        self._cabinet.redemption = None
+        self._cabinet.state(LockedTicket).redemption = None
         paper = {
             "id": paper_id,
             "amount_cents": amount_cents,

@@ -18,6 +18,7 @@ from egm.play.conversation import replay
 from egm.play.definitions import definition_of
 from egm.play.prizes_in_kind import owed, worth_cents
 from egm.records.games import last_game, open_game
+from egm.staff.identities import IdentityRegister
 from egm.staff.service.desk import who
 from meters import Phase, SelfAuditFailed
 from paytables import PaytableError
@@ -71,16 +72,17 @@ def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
     """Write down who will be paid and how; filled in again, the later form holds."""
+    identities = cabinet.installed(IdentityRegister)
     handpay = cabinet.memory.get(Key.HANDPAY)
     form: dict[str, Any] = {
         "method": str(event.data["method"]),
         "persons": persons_of(cabinet, event),
     }
     if says(event, *IDENTITY_FIELDS):
-        if cabinet.identities is None:
+        if identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
         fields = {name: str(event.data[name]).strip() for name in IDENTITY_FIELDS}
-        form["identity"] = cabinet.identities.keep(handpay["id"], fields, cabinet.clock.now())
+        form["identity"] = identities.keep(handpay["id"], fields, cabinet.clock.now())
     cabinet.record(
         "handpay.form",
         state={Key.HANDPAY: {**handpay, "form": form}},

@@ -5,12 +5,13 @@ The credits leave the player's account only with the settlement; while they are 
 played nor paid a second time. A way that fails gives them back, and they are paid by hand.
 """
 
+from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from typing import Any
 
 from egm.config.cabinet_file import Validation
-from egm.devices.interface import TicketJob
+from egm.devices.interface import Devices, TicketJob
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
@@ -19,12 +20,13 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, into_ring
 from egm.money.ticket_ledger import anchor, committed, tickets_may_move
+from egm.money.ticket_terms import ticket_terms
 from egm.play import player_protection as protection
 from egm.staff import disputed
 from egm.staff.disputed import DisputedAmount, open_dispute
 from egm.staff.service.device_tests import is_test, test_job
 from egm.staff.slips import is_slip, slip_job
-from egm.tickets.desk import Printed
+from egm.tickets.desk import Printed, TicketDesk
 from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Refusal
 from egm.tickets.templates import Template, load_template
@@ -44,7 +46,7 @@ def restricted_may_leave(cabinet: Cabinet, _: Event) -> bool:
         cabinet.cash_cents == 0
         and cabinet.kind_cents(CreditKind.RESTRICTED) > 0
         and cabinet.profile.tickets.restricted_out
-        and cabinet.terms.restricted_out
+        and ticket_terms(cabinet).restricted_out
         and not no_ticket(cabinet, cabinet.kind_cents(CreditKind.RESTRICTED))
     )
 
@@ -69,7 +71,7 @@ def _open(cabinet: Cabinet, way: str) -> bool:
         return not no_ticket(cabinet, cabinet.cash_cents)
     if way == "coins":
         return (
-            cabinet.hopper is not None
+            cabinet.state(Devices).hopper is not None
             and cabinet.memory.get(Key.HOPPER) is None
             and not _ails(cabinet, "hopper")
             and _coins(cabinet) > 0
@@ -84,16 +86,17 @@ def no_ticket(cabinet: Cabinet, amount_cents: int) -> str:
     worth so much; ``clock`` a ticket with a wrong date may never be money; ``tickets`` this machine prints
     none now: it is out of service, has no host, or its ledger is not to be trusted.
     """
+    desk = cabinet.installed(TicketDesk)
     tickets = cabinet.profile.tickets
     reasons = {
-        "printer": cabinet.desk is None or cabinet.printer is None,
+        "printer": desk is None or cabinet.state(Devices).printer is None,
         "fault": _ails(cabinet, "ticket_printer"),
         "busy": cabinet.memory.get(Key.PRINT) is not None,
         "limit": amount_cents > tickets.limit_cents,
         "clock": not cabinet.times.is_believed,
         "tickets": cabinet.memory.get(Key.OUT_OF_SERVICE) is not None
         or (tickets.central and not cabinet.state(HostMoney).validation.by_host)
-        or (cabinet.desk is not None and not tickets_may_move(cabinet)),
+        or (desk is not None and not tickets_may_move(cabinet)),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
@@ -160,7 +163,7 @@ def _pool(cabinet: Cabinet, kind: CreditKind) -> int:
 
 def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cents: int) -> Ticket | Refusal:
     try:
-        return cabinet.the_desk.prepare(
+        return cabinet.state(TicketDesk).prepare(
             pay_out_id,
             amount_cents,
             TicketKind(kind.value),
@@ -177,7 +180,7 @@ def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
 
     Restricted credit that has a last day of its own takes it along.
     """
-    own, terms = cabinet.profile.tickets.valid_days, cabinet.terms
+    own, terms = cabinet.profile.tickets.valid_days, ticket_terms(cabinet)
     days = terms.valid_days(kind, own)
     credit = cabinet.memory.get(Key.RESTRICTED) if kind is CreditKind.RESTRICTED else None
     if credit is not None and credit["expires"]:
@@ -200,13 +203,14 @@ def print_ticket(cabinet: Cabinet) -> None:
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
     if ticket_of(cabinet, pay_out["id"]) is None:  # its ledger is lost: no printer can be given it, or asked
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
-    if cabinet.printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
+    printer = cabinet.state(Devices).printer
+    if printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer"}))
     if cabinet.memory.get(Key.PRINT) is not None:
         return
     job = _job(cabinet, pay_out["id"], pay_out["language"])
     try:
-        cabinet.printer.print_ticket(job)
+        printer.print_ticket(job)
     except ValueError as error:
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": str(error)})) from error
 
@@ -231,7 +235,8 @@ def _job(cabinet: Cabinet, pay_out_id: str, language: str) -> TicketJob:
 
 def ticket_of(cabinet: Cabinet, pay_out_id: str) -> Ticket | None:
     """The ticket of a cash-out; None where the ledger does not know it, or there is none."""
-    return None if cabinet.desk is None else cabinet.desk.ticket_of(pay_out_id)
+    desk = cabinet.installed(TicketDesk)
+    return None if desk is None else desk.ticket_of(pay_out_id)
 
 
 @cache
@@ -265,7 +270,7 @@ def settle_ticket(cabinet: Cabinet, _: Event) -> None:
         },
         details={**pay_out, **committed(cabinet, number)},
     )
-    cabinet.the_desk.printed(number)
+    cabinet.state(TicketDesk).printed(number)
     cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out["amount_cents"]})
 
 
@@ -275,7 +280,7 @@ def give_ticket_up(cabinet: Cabinet, event: Event) -> None:
     ticket = ticket_of(cabinet, pay_out["id"])
     _void(cabinet, pay_out, {Key.PRINT: None}, why)
     if ticket is not None:
-        cabinet.the_desk.failed(ticket.number, why)
+        cabinet.state(TicketDesk).failed(ticket.number, why)
     _pay_otherwise(cabinet, pay_out)
 
 
@@ -312,17 +317,25 @@ def reserve_coins(cabinet: Cabinet, _: Event) -> None:
     start_hopper(cabinet)
 
 
+@dataclass(slots=True)
+class HopperPayout:
+    """The payout the hopper's driver was given since this machine started."""
+
+    asked: str = ""
+
+
 def start_hopper(cabinet: Cabinet) -> None:
     """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
     pay_out = cabinet.memory.get(Key.PAY_OUT)
     if pay_out is None or pay_out["way"] != "coins" or cabinet.memory.get(Key.HOPPER) is not None:
         return
-    if cabinet.hopper_asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
+    given, hopper = cabinet.state(HopperPayout), cabinet.state(Devices).hopper
+    if given.asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
         return
-    if cabinet.hopper is None:
+    if hopper is None:
         raise SupersededBy(Event(EventType.COINS_PAID, {"paid_coins": 0}))
-    cabinet.hopper.pay(pay_out["id"], pay_out["coins"])
-    cabinet.hopper_asked = pay_out["id"]
+    hopper.pay(pay_out["id"], pay_out["coins"])
+    given.asked = pay_out["id"]
 
 
 def settle_coins(cabinet: Cabinet, event: Event) -> None:

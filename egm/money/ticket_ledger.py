@@ -22,6 +22,7 @@ from egm.tickets.audit import (
     ledger_cents,
     put_back,
 )
+from egm.tickets.desk import TicketDesk
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import commitment
@@ -56,13 +57,13 @@ def open_store(
 
 def tickets_may_move(cabinet: Cabinet) -> bool:
     """There is a ledger, and it agrees with the journal."""
-    return cabinet.desk is not None and FAULT not in cabinet.faults
+    return cabinet.installed(TicketDesk) is not None and FAULT not in cabinet.faults
 
 
 def anchor(cabinet: Cabinet) -> dict[str, Any]:
     """The machine state that keeps how far the ledger has come by now."""
     kept = cabinet.memory.get(Key.TICKETS)
-    place, digest = cabinet.the_desk.store.end
+    place, digest = cabinet.state(TicketDesk).store.end
     return {Key.TICKETS: {**(kept or _beginning(cabinet)), "place": place, "digest": digest[:DIGEST_DIGITS]}}
 
 
@@ -89,7 +90,7 @@ def hold_against(cabinet: Cabinet) -> str:
 
     Where they agree, how far the ledger has come is recorded, unless it stands there already.
     """
-    store, kept = cabinet.the_desk.store, cabinet.memory.get(Key.TICKETS)
+    store, kept = cabinet.state(TicketDesk).store, cabinet.memory.get(Key.TICKETS)
     fresh = _beginning(cabinet)
     begun_anew = kept is None or kept["begun"] != fresh["begun"]
     if differs := put_back(store, cabinet.journal):
@@ -111,7 +112,7 @@ def _beginning(cabinet: Cabinet) -> dict[str, Any]:
 
     A journal that neither was begun by a clear nor has a restored ledger beside it knows all there is.
     """
-    store, journal = cabinet.the_desk.store, cabinet.journal
+    store, journal = cabinet.state(TicketDesk).store, cabinet.journal
     begun = store.begun()
     base: Mapping[str, int] = {}
     if begun is not None or _is_cleared(journal):

@@ -101,11 +101,12 @@ def recover(cabinet: Cabinet, why: str = "") -> None:
 
     Then the ledger is held against the journal; ``why`` there is none, or why it differs, stops tickets.
     """
-    if cabinet.desk is None:
+    desk = cabinet.installed(TicketDesk)
+    if desk is None:
         _let_go_of_prints(cabinet)
     else:
-        _recover(cabinet, cabinet.desk)
-        _look_for_contradictions(cabinet, cabinet.desk)
+        _recover(cabinet, desk)
+        _look_for_contradictions(cabinet, desk)
         why = hold_against(cabinet)
     note_ticket_ledger(cabinet, why)
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Self
 
 from egm.kernel.credits import CreditKind
+from egm.kernel.machine import Cabinet, Key
 from egm.tickets.model import House
 
 #: So many days are for ever.
@@ -55,3 +56,8 @@ class TicketTerms:
         """The house as tickets name it."""
         address = " ".join(part for part in (self.address1, self.address2) if part)
         return replace(own, site=self.location or own.site, address=address or own.address)
+
+
+def ticket_terms(cabinet: Cabinet) -> TicketTerms:
+    """What the host has laid down about tickets."""
+    return TicketTerms.from_json(cabinet.memory.get(Key.TICKET_TERMS))

@@ -10,6 +10,7 @@ is stacked, and redeemed there after it is credited (H-08).
 
 from typing import Any
 
+from egm.devices.interface import Devices
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
@@ -18,9 +19,11 @@ from egm.kernel.messages import Notice
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
+from egm.money.ticket_terms import ticket_terms
 from egm.staff.disputed import DisputedAmount, finish, open_dispute
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
-from egm.tickets.redemption import Reason, Redemption, Refusal
+from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
 from meters import Phase, Transfer
 
 
@@ -37,7 +40,7 @@ def _is_ready(cabinet: Cabinet, state: State) -> bool:
 def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
     kept = cabinet.state(HostMoney).validation.by_host or not cabinet.profile.tickets.central
-    taken = kept and tickets_may_move(cabinet) and cabinet.terms.redemption
+    taken = kept and tickets_may_move(cabinet) and ticket_terms(cabinet).redemption
     return taken and _is_ready(cabinet, state) and acceptor_is_allowed(cabinet)
 
 
@@ -60,7 +63,7 @@ def ticket_is_welcome(cabinet: Cabinet, _: Event) -> bool:
     return (
         tickets_wanted(cabinet, State.IDLE)
         and cabinet.memory.get(Key.PAPER) is None
-        and cabinet.redemption is None
+        and cabinet.state(LockedTicket).redemption is None
         and cabinet.state(HostMoney).inquiry is None
     )
 
@@ -79,12 +82,12 @@ def hopper_takes_coins(cabinet: Cabinet) -> bool:
 def stack_bill(cabinet: Cabinet, event: Event) -> None:
     """Order the bill into the box; the driver has the ledger reserve its credit first."""
     cabinet.notice = None
-    cabinet.the_acceptor.stack(int(event.data["escrow"]))
+    cabinet.state(Devices).the_acceptor.stack(int(event.data["escrow"]))
 
 
 def return_bill(cabinet: Cabinet, event: Event) -> None:
     """Order the bill or ticket back to the player, and say so."""
-    cabinet.the_acceptor.return_bill(int(event.data["escrow"]))
+    cabinet.state(Devices).the_acceptor.return_bill(int(event.data["escrow"]))
     amount_cents = event.data.get("amount_cents")
     values: dict[str, str | int] = {} if amount_cents is None else {"amount_cents": int(amount_cents)}
     code = "ticket_returned" if "digits" in event.data else "bill_returned"
@@ -96,8 +99,9 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
 
     A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
     """
+    desk = cabinet.installed(TicketDesk)
     paper = cabinet.memory.get(Key.PAPER)
-    if paper["ticket"] and not (cabinet.desk is not None and cabinet.desk.holds(paper["id"])):
+    if paper["ticket"] and not (desk is not None and desk.holds(paper["id"])):
         _dispute(cabinet, paper)
         return
     kind = "voucher" if paper["ticket"] else "bill"
@@ -116,13 +120,13 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
         details={**_story(paper), **_commitment(cabinet, paper)},
     )
     if paper["ticket"]:
-        cabinet.the_desk.redeem_commit(paper["id"])
+        cabinet.state(TicketDesk).redeem_commit(paper["id"])
     code = "ticket_accepted" if paper["ticket"] else "bill_accepted"
     cabinet.notice = Notice(code=code, values={"amount_cents": paper["amount_cents"]})
 
 
 def _commitment(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, str]:
-    number = cabinet.the_desk.number_of(paper["id"]) if paper["ticket"] else None
+    number = cabinet.state(TicketDesk).number_of(paper["id"]) if paper["ticket"] else None
     return {} if number is None else committed(cabinet, number)
 
 
@@ -158,10 +162,11 @@ def _kind_of(cabinet: Cabinet, paper: dict[str, Any]) -> str:
 
 def void_bill(cabinet: Cabinet, event: Event) -> None:
     """An ordered bill or ticket never reached the box: void its reservation."""
+    desk = cabinet.installed(TicketDesk)
     paper, why = cabinet.memory.get(Key.PAPER), str(event.data["why"])
     _void(cabinet, paper, why)
-    if paper["ticket"] and cabinet.desk is not None and cabinet.desk.holds(paper["id"]):
-        cabinet.desk.redeem_abort(paper["id"], why)
+    if paper["ticket"] and desk is not None and desk.holds(paper["id"]):
+        desk.redeem_abort(paper["id"], why)
 
 
 def dispute_bill(cabinet: Cabinet, event: Event) -> None:
@@ -226,11 +231,13 @@ def _story(paper: dict[str, Any]) -> dict[str, Any]:
 def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
     """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
     told: dict[str, Any] = {}
-    if cabinet.redemption is not None:
-        if cabinet.the_desk.holds(cabinet.redemption.redemption_id):
-            cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
-        told = host_ticket(cabinet, cabinet.redemption.redemption_id, Redeeming.NOT_STACKED)
-    cabinet.redemption = cabinet.state(HostMoney).inquiry = None
+    locked = cabinet.state(LockedTicket)
+    if locked.redemption is not None:
+        desk, redemption_id = cabinet.state(TicketDesk), locked.redemption.redemption_id
+        if desk.holds(redemption_id):
+            desk.redeem_abort(redemption_id, "returned")
+        told = host_ticket(cabinet, redemption_id, Redeeming.NOT_STACKED)
+    locked.redemption = cabinet.state(HostMoney).inquiry = None
     ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"
     details = {"reason": str(event.data["reason"])}
@@ -249,22 +256,23 @@ def record_bill_rejected(cabinet: Cabinet, event: Event) -> None:
 
 def redeem_ticket(cabinet: Cabinet, event: Event) -> None:
     """Lock the ticket in escrow and order it into the box, or give it back with the reason."""
+    desk = cabinet.state(TicketDesk)
     escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
     ticket_id = cabinet.fresh_id("ticket")
-    answer = cabinet.the_desk.redeem_begin(ticket_id, digits)
+    answer = desk.redeem_begin(ticket_id, digits)
     promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
     if promotional and not cabinet.profile.tickets.promotional:
-        cabinet.the_desk.redeem_abort(ticket_id, "promotional credit is not taken here")
+        desk.redeem_abort(ticket_id, "promotional credit is not taken here")
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):
         cabinet.record(
             "voucher.refused", counts={"vouchers_refused": 1}, details={"reason": answer.reason.value}
         )
-        cabinet.the_acceptor.return_bill(escrow)
+        cabinet.state(Devices).the_acceptor.return_bill(escrow)
         cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
-    cabinet.redemption = answer
-    cabinet.the_acceptor.stack(escrow)
+    cabinet.state(LockedTicket).redemption = answer
+    cabinet.state(Devices).the_acceptor.stack(escrow)
 
 
 def credit_coins(cabinet: Cabinet, event: Event) -> None:

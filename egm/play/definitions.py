@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from egm.errors import LocalError
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Key
 from paytables import Game, PaytableError, game_from_text
 
@@ -39,7 +40,7 @@ def definition_of(cabinet: Cabinet, named: Mapping[str, Any]) -> Game:
 
     Raises :class:`GameDefectiveError` where neither is to be had.
     """
-    resident = cabinet.games.get(named["id"]) or cabinet.residents.get(named["id"])
+    resident = cabinet.games.get(named["id"]) or cabinet.state(InstalledGames).games.get(named["id"])
     if resident is not None and resident.digest == named["digest"]:
         return resident
     what = f"{named['id']} {named['version']} with digest {named['digest'][:12]}"

@@ -30,7 +30,7 @@ from egm.play.definitions import GameDefectiveError, definition_of, keeping
 from egm.progressive import game_levels as progressives
 from egm.progressive.pools import NoPoolError, Pools
 from egm.progressive.round import Round
-from egm.records.games import open_game
+from egm.records.games import GameInProgress, open_game
 from meters import Phase, Transfer
 from paytables import (
     Choice,
@@ -95,7 +95,7 @@ def denomination_is_offered(cabinet: Cabinet, event: Event) -> bool:
 
 def choice_is_offered(cabinet: Cabinet, event: Event) -> bool:
     """The open decision has this option."""
-    conversation: Conversation | Recorded | None = cabinet.conversation
+    conversation: Conversation | Recorded | None = cabinet.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     return decision is not None and event.data.get("value") in decision.options
 
@@ -199,7 +199,7 @@ def start_game(cabinet: Cabinet, _: Event) -> None:
         },
         details=game,
     )
-    cabinet.conversation, cabinet.told_game = conversation, game
+    cabinet.state(GameInProgress).conversation, cabinet.state(GameInProgress).record = conversation, game
     _show(cabinet, resumed=False)
 
 
@@ -208,9 +208,9 @@ def continue_game(cabinet: Cabinet, event: Event) -> None:
     choice = event.data["value"]
     game = _the_game(cabinet)
     dealings = progressives.go_on(cabinet, game)
-    draws = _advance(cabinet, cabinet.conversation, choice, dealings)
+    draws = _advance(cabinet, cabinet.state(GameInProgress).conversation, choice, dealings)
     taken = {"choice": choice, "draws": draws}
-    outcome = outcome_json(cabinet.conversation)
+    outcome = outcome_json(cabinet.state(GameInProgress).conversation)
     hits = {"hits": dealings.hits} if dealings.hits else {}
     cabinet.record(
         "game.choice",
@@ -222,7 +222,9 @@ def continue_game(cabinet: Cabinet, event: Event) -> None:
     )
     steps = [*game["steps"], taken]
     told = {**game, "steps": steps, "outcome": outcome}
-    cabinet.told_game = {**told, "hits": [*game.get("hits", ()), *dealings.hits]} if hits else told
+    cabinet.state(GameInProgress).record = (
+        {**told, "hits": [*game.get("hits", ()), *dealings.hits]} if hits else told
+    )
     _show(cabinet, resumed=False)
 
 
@@ -244,7 +246,7 @@ def end_game(cabinet: Cabinet, _: Event) -> None:
         state={**_ended(cabinet, game, transfers), **progressives.closing_state(cabinet, game, "credit")},
         details={"play_id": game["play_id"], "win_cents": won_cents},
     )
-    cabinet.conversation = None
+    cabinet.state(GameInProgress).conversation = None
 
 
 def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
@@ -281,7 +283,7 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
         },
         details={"play_id": game["play_id"], "win_cents": won_cents, **in_kind},
     )
-    cabinet.conversation = None
+    cabinet.state(GameInProgress).conversation = None
 
 
 def _post_double_up(cabinet: Cabinet, game: dict[str, Any]) -> bool:
@@ -324,17 +326,17 @@ def _ended(cabinet: Cabinet, game: dict[str, Any], paid: tuple[Transfer, ...]) -
 # ---------------------------------------------------------------------------------------------- recovery
 def conversation_is_open(cabinet: Cabinet, _: Event) -> bool:
     """A game is still held as if it were shown."""
-    return cabinet.conversation is not None
+    return cabinet.state(GameInProgress).conversation is not None
 
 
 def end_conversation(cabinet: Cabinet, _: Event) -> None:
     """What the screen says of a game that is not shown any more is not heard."""
-    cabinet.conversation = None
+    cabinet.state(GameInProgress).conversation = None
 
 
 def game_is_not_taken_up(cabinet: Cabinet, _: Event) -> bool:
     """A game is open, and its conversation is not: after a restart, a door or a tilt."""
-    return cabinet.conversation is None
+    return cabinet.state(GameInProgress).conversation is None
 
 
 def take_game_up(cabinet: Cabinet, _: Event) -> Event | None:
@@ -347,7 +349,7 @@ def take_game_up(cabinet: Cabinet, _: Event) -> Event | None:
     """
     try:
         game = _the_game(cabinet)
-        cabinet.conversation = _taken_up(cabinet, game)
+        cabinet.state(GameInProgress).conversation = _taken_up(cabinet, game)
     except NO_REPLAY as error:
         return Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)})
     _show(cabinet, resumed=True)
@@ -407,14 +409,16 @@ def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings
                 dealings.award(conversation.outcome.progressives)
             return draws
     except RngError as error:
-        cabinet.conversation = None  # it broke off in the middle: the journal knows where it stood
+        cabinet.state(
+            GameInProgress
+        ).conversation = None  # it broke off in the middle: the journal knows where it stood
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
 def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """What the screen must be told of the open game: its outcome, or the question it waits on."""
     game = open_game(cabinet)
-    conversation: Conversation | Recorded | None = cabinet.conversation
+    conversation: Conversation | Recorded | None = cabinet.state(GameInProgress).conversation
     if game is None or (conversation is None and cabinet.memory.get(Key.AWAITING) is None):
         return None
     outcome = game["outcome"]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from egm.exact import rational
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
@@ -28,7 +29,7 @@ from egm.progressive.link import (
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.pools import Pools
 from egm.progressive.round import LinkMark
-from egm.records.games import CARRIED_GAME
+from egm.records.games import CARRIED_GAME, GameInProgress
 
 #: How often the link looks at the time, and the screen at the link.
 _TICK_SECONDS: Final = 0.1
@@ -185,7 +186,7 @@ class ProgressiveLink:
 
     def _new(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
         """The contributions made since ``after``: nearly always the one of the game just begun."""
-        told = self._cabinet.told_game
+        told = self._cabinet.state(GameInProgress).record
         if told is not None and mark.sequence == after + 1:
             start = self._cabinet.journal.get(f"{told['play_id']}.start")
             made = [] if start is None else list(self._fed(level, told, start.sequence))
@@ -296,7 +297,7 @@ class ProgressiveLink:
 
     def _disable(self, *, up: bool) -> None:
         """Take the machine out of service while a level has no controller, or give it back."""
-        stopped = SOURCE in self._cabinet.disabled
+        stopped = SOURCE in disabled_by(self._cabinet)
         if not up and not stopped:
             values = {"source": SOURCE, "reason": "link_down"}
             self._context.handle(Event(EventType.DISABLED, values))

@@ -17,7 +17,7 @@ from egm.play import rounds as play
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.messages import Won
-from egm.records.games import CARRIED_GAME, MYSTERY_WON, open_game
+from egm.records.games import CARRIED_GAME, MYSTERY_WON, GameInProgress, open_game
 from meters import Phase, Transfer
 
 
@@ -197,7 +197,7 @@ def _win(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
         state=_claim(cabinet, game, level, won, None),
         details={"play_id": game["play_id"], **details, "hits": [hit]},
     )
-    cabinet.told_game = {**game, "hits": [*game.get("hits", ()), hit]}
+    cabinet.state(GameInProgress).record = {**game, "hits": [*game.get("hits", ()), hit]}
     _tell(cabinet)
 
 

@@ -5,6 +5,7 @@ choices and outcome. The machine's state only points at them by play id; what is
 in memory of what was just written or read.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
@@ -15,6 +16,16 @@ CARRIED_GAME: Final = "game.carried"
 _CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
 MYSTERY_WON: Final = "progressive.won"
 """The kind of entry that adds to a game what a controller found it has won."""
+
+
+@dataclass(slots=True)
+class GameInProgress:
+    """What is held of the open game besides the journal, and put together from it again after a restart."""
+
+    conversation: Any = None
+    """The game's conversation with its player, at the question it has come to."""
+    record: dict[str, Any] | None = None
+    """The game last written to the journal or read from it."""
 
 
 def open_game(cabinet: Cabinet) -> dict[str, Any] | None:
@@ -41,10 +52,10 @@ def win_is_taken(cabinet: Cabinet, game: dict[str, Any]) -> bool:
 
 
 def _game(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
-    told = cabinet.told_game
-    if told is None or told["play_id"] != play_id:
-        told = cabinet.told_game = _read(cabinet, play_id)
-    return told
+    game = cabinet.state(GameInProgress)
+    if game.record is None or game.record["play_id"] != play_id:
+        game.record = _read(cabinet, play_id)
+    return game.record
 
 
 def _read(cabinet: Cabinet, play_id: str) -> dict[str, Any]:

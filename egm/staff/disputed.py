@@ -23,6 +23,7 @@ from egm.kernel.messages import Notice
 from egm.money.hand_pays import ruling_details, says
 from egm.money.host.model import Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket
+from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
 
 SOURCE: Final = "house:disputed"
@@ -162,9 +163,10 @@ def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
 
 
 def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, details: Mapping[str, Any]) -> None:
+    desk = cabinet.installed(TicketDesk)
     others = [one for one in disputed_amounts(cabinet).values() if one.id != disputed.id]
     cleared = all(one.device != disputed.device for one in others)
-    held = bool(disputed.ticket) and cabinet.desk is not None and cabinet.desk.holds(disputed.id)
+    held = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
     redeems = held and amount_cents > 0
     ended = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
     cabinet.record(
@@ -183,13 +185,13 @@ def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, details:
         details={**details, **(committed(cabinet, _number(cabinet, disputed)) if redeems else {})},
     )
     if redeems:
-        cabinet.the_desk.redeem_commit(disputed.id)
+        cabinet.state(TicketDesk).redeem_commit(disputed.id)
     elif held:
-        cabinet.the_desk.redeem_abort(disputed.id, "a person decided that it was given back")
+        cabinet.state(TicketDesk).redeem_abort(disputed.id, "a person decided that it was given back")
 
 
 def _number(cabinet: Cabinet, disputed: DisputedAmount) -> str:
-    number = cabinet.the_desk.number_of(disputed.id)
+    number = cabinet.state(TicketDesk).number_of(disputed.id)
     if number is None:
         raise InvariantError(f"{disputed.id} holds a ticket the ledger has no number of")
     return number

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import Inventory
 from egm.errors import OperatorError
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.service_pages import Table, Words
 from egm.staff.service.words import moment, pairs, plain, say
@@ -63,11 +64,13 @@ def document(
                 "game": game.id,
                 "version": game.version,
                 "digest": game.digest,
-                "return": percent(cabinet.returns[game.id], 4) if game.id in cabinet.returns else "",
+                "return": percent(cabinet.state(InstalledGames).returns[game.id], 4)
+                if game.id in cabinet.state(InstalledGames).returns
+                else "",
                 "certified_on": str(of[game.id].on if game.id in of else kept.certified_on.get(game.id, "")),
                 **({"certified_by": of[game.id].signer} if game.id in of else {}),
             }
-            for game in cabinet.residents.values()
+            for game in cabinet.state(InstalledGames).games.values()
         ],
     }
 

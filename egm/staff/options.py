@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from egm.kernel.events import Event
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.records.games import open_game
@@ -64,11 +65,11 @@ def apply_options(cabinet: Cabinet) -> None:
     first.
     """
     options, unfinished = Options.of(cabinet), open_game(cabinet)
-    cabinet.residents, cabinet.admitted = dict(cabinet.games), dict(cabinet.denominations_cents)
-    offered = {game: options.offered(game, cents) for game, cents in cabinet.admitted.items()}
+    admitted = cabinet.state(InstalledGames).denominations_cents
+    offered = {game: options.offered(game, cents) for game, cents in admitted.items()}
     if unfinished is not None and unfinished["game"]["id"] in offered:
-        offered[unfinished["game"]["id"]] = cabinet.admitted[unfinished["game"]["id"]]
-    left = {game: cents for game, cents in offered.items() if cents} or dict(cabinet.admitted)
+        offered[unfinished["game"]["id"]] = admitted[unfinished["game"]["id"]]
+    left = {game: cents for game, cents in offered.items() if cents} or dict(admitted)
     cabinet.games = {game_id: game for game_id, game in cabinet.games.items() if game_id in left}
     cabinet.denominations_cents = left
     play, (least_cents, most_cents) = cabinet.profile.play, _bounds(cabinet, options)
@@ -103,11 +104,12 @@ def option_is_sound(cabinet: Cabinet, event: Event) -> bool:
     changed = _changed(cabinet, event.data)
     if changed is None:
         return False
-    offered = {game: changed.offered(game, cents) for game, cents in cabinet.admitted.items()}
+    installed = cabinet.state(InstalledGames)
+    offered = {game: changed.offered(game, cents) for game, cents in installed.denominations_cents.items()}
     least_cents, most_cents = _bounds(cabinet, changed)
     return any(
         least_cents <= bet * cents <= most_cents
-        for game_id, game in cabinet.residents.items()
+        for game_id, game in installed.games.items()
         for cents in offered.get(game_id, ())
         for bet in game.bet_options
     )
@@ -121,7 +123,9 @@ def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
             return replace(options, bet_limit_cents=limit_cents)
         case {"option": "bet_minimum", "bet_minimum_cents": int(minimum_cents)}:
             return replace(options, bet_minimum_cents=minimum_cents)
-        case {"option": "game", "game": str(game), "on": "yes" | "no" as on} if game in cabinet.admitted:
+        case {"option": "game", "game": str(game), "on": "yes" | "no" as on} if (
+            game in cabinet.state(InstalledGames).denominations_cents
+        ):
             off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
             return replace(options, off=off)
         case {
@@ -129,8 +133,12 @@ def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
             "game": str(game),
             "denomination_cents": str(cents),
             "on": "yes" | "no" as on,
-        } if cents.isdigit() and int(cents) in cabinet.admitted.get(game, ()):
-            present = set(options.denominations_cents.get(game, cabinet.admitted[game]))
+        } if cents.isdigit() and int(cents) in cabinet.state(InstalledGames).denominations_cents.get(
+            game, ()
+        ):
+            present = set(
+                options.denominations_cents.get(game, cabinet.state(InstalledGames).denominations_cents[game])
+            )
             wanted = present | {int(cents)} if on == "yes" else present - {int(cents)}
             if not wanted:
                 return None

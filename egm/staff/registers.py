@@ -15,6 +15,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.hand_pays import persons_of, says
+from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
 
 
@@ -50,14 +51,15 @@ def note_is_whole(_: Cabinet, event: Event) -> bool:
 
 def record_note(cabinet: Cabinet, event: Event) -> None:
     """Write the note down."""
+    identities = cabinet.installed(IdentityRegister)
     note = NOTES[event.type]
     told: dict[str, Any] = {name: str(event.data[name]).strip() for name in note.fields}
     if note.private:
-        if cabinet.identities is None:
+        if identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
         fields = {name: str(event.data[name]).strip() for name in note.private}
         subject = cabinet.fresh_id(note.kind)
-        told["identity"] = cabinet.identities.keep(subject, fields, cabinet.clock.now())
+        told["identity"] = identities.keep(subject, fields, cabinet.clock.now())
     play_id = event.data.get("play_id")
     cabinet.record(
         note.kind,

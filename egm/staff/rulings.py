@@ -19,7 +19,8 @@ from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play.rounds import chance_is_ready, has_won_already, win_cents
 from egm.progressive import game_levels as progressives
-from egm.records.games import open_game
+from egm.records.games import GameInProgress, open_game
+from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
 
@@ -150,8 +151,9 @@ def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
     The journal leads and the ticket ledger follows; a restart between the two finds the journal's entry and
     ends the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover`).
     """
+    desk = cabinet.state(TicketDesk)
     redemption_id = cabinet.fresh_id("orphan")
-    answer = cabinet.the_desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
+    answer = desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
     if isinstance(answer, Refusal):
         cabinet.record("orphan.refused", details=ruling_details(cabinet, event, answer=answer.reason.value))
         cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
@@ -172,7 +174,7 @@ def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
             **ticket_ledger.committed(cabinet, ticket.number),
         ),
     )
-    cabinet.the_desk.redeem_commit(redemption_id)
+    desk.redeem_commit(redemption_id)
 
 
 # ---------------------------------------------------------------------------------------------- forfeits
@@ -299,4 +301,4 @@ def void_game(cabinet: Cabinet, *, refund: bool, **details: Any) -> None:
             **details,
         },
     )
-    cabinet.conversation = None
+    cabinet.state(GameInProgress).conversation = None

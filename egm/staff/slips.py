@@ -9,7 +9,7 @@ is printed or not. A printer at work for a player, or with a fault, prints none:
 from collections.abc import Mapping
 from typing import Any, Final
 
-from egm.devices.interface import TicketJob
+from egm.devices.interface import Devices, TicketJob
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.tickets.model import DIGITS
@@ -53,7 +53,8 @@ def slip_job(cabinet: Cabinet, job_id: str) -> TicketJob:
 
 def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
     """Write a slip down and print it, where the place asks for slips and the printer is free."""
-    if not cabinet.profile.staff.slips or cabinet.printer is None:
+    printer = cabinet.state(Devices).printer
+    if not cabinet.profile.staff.slips or printer is None:
         return
     job_id = cabinet.fresh_id(_PREFIX.rstrip("-"))
     cabinet.record(
@@ -72,7 +73,7 @@ def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
         cabinet.log("slip.failed", {"id": job_id, "why": "the printer is at work"})
         return
     try:
-        cabinet.printer.print_ticket(slip_job(cabinet, job_id))
+        printer.print_ticket(slip_job(cabinet, job_id))
     except ValueError as error:  # the driver says what it cannot do
         cabinet.log("slip.failed", {"id": job_id, "why": str(error)})
 

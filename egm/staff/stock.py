@@ -9,6 +9,7 @@ where the money is counted, is held against just that, and the difference stands
 from collections.abc import Mapping
 from typing import Any, Final
 
+from egm.devices.interface import Devices
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
@@ -31,7 +32,7 @@ def fill_is_whole(cabinet: Cabinet, event: Event) -> bool:
     """There is a hopper, and it is whole coins of its own."""
     coin_cents, amount_cents = cabinet.profile.coins.hopper_cents, event.data.get("amount_cents")
     whole = coin_cents > 0 and isinstance(amount_cents, int) and amount_cents % coin_cents == 0
-    return cabinet.hopper is not None and whole
+    return cabinet.state(Devices).hopper is not None and whole
 
 
 def box_is_to_be_counted(cabinet: Cabinet, event: Event) -> bool:

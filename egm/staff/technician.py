@@ -1,5 +1,7 @@
 """What only a technician puts right: faults that a key does not clear, the software's check, new counters."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.events import Event
@@ -29,6 +31,13 @@ def _settled(cabinet: Cabinet) -> list[str]:
     ]
 
 
+@dataclass(slots=True)
+class SoftwareCheck:
+    """How to have the software held against its manifest again, soon; None where there is no manifest."""
+
+    ask: Callable[[], None] | None = None
+
+
 # ---------------------------------------------------------------------------------------------- guards
 def technician_is_needed(cabinet: Cabinet, _: Event) -> bool:
     """A fault waits for a technician, and its cause has gone."""
@@ -37,7 +46,7 @@ def technician_is_needed(cabinet: Cabinet, _: Event) -> bool:
 
 def software_is_signed(cabinet: Cabinet, _: Event) -> bool:
     """There is a manifest to hold the software against."""
-    return cabinet.reverify is not None
+    return cabinet.state(SoftwareCheck).ask is not None
 
 
 def hard_meters_are_fitted(cabinet: Cabinet, _: Event) -> bool:
@@ -63,9 +72,10 @@ def settle_faults(cabinet: Cabinet, event: Event) -> None:
 
 def verify_software(cabinet: Cabinet, event: Event) -> None:
     """Have every file of the software read and compared, now."""
-    if cabinet.reverify is not None:
+    ask = cabinet.state(SoftwareCheck).ask
+    if ask is not None:
         cabinet.log("software.check", {"person": who(cabinet, event)})
-        cabinet.reverify()
+        ask()
 
 
 def refit_hard_meters(cabinet: Cabinet, event: Event) -> None:

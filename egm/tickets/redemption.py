@@ -54,6 +54,13 @@ class Redemption:
     ticket: Ticket
 
 
+@dataclass(slots=True)
+class LockedTicket:
+    """The ticket in a machine's escrow, locked in the ledger and not yet ordered into the box."""
+
+    redemption: Redemption | None = None
+
+
 _NOT_GOOD: Final = {
     TicketState.RESERVED: Reason.NOT_PRINTED,
     TicketState.PENDING: Reason.PENDING,

@@ -7,6 +7,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench
 
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 
 
@@ -32,7 +33,7 @@ def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: P
         room.clock.pass_seconds(6)
         bench.tick()
         assert room.state is State.OUT_OF_SERVICE
-        assert list(room.cabinet.disabled) == ["host:main:silent"]
+        assert list(disabled_by(room.cabinet)) == ["host:main:silent"]
         bench.general()
         assert room.state is State.IDLE
         room.close()
@@ -91,7 +92,7 @@ def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(
     for _ in range(20):
         room.engine.handle(EventType.SERVICE)
     bench.general()
-    assert list(room.cabinet.disabled) == ["host:main:full"]
+    assert list(disabled_by(room.cabinet)) == ["host:main:full"]
     assert room.state is State.OUT_OF_SERVICE
     assert bench.exceptions()[0] == 0x70
     assert room.state is State.IDLE
@@ -111,12 +112,12 @@ def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path
             bench.general()
         else:
             bench.long(0x2E, "9999")
-        assert list(room.cabinet.disabled) == [f"host:main:{held}"]
+        assert list(disabled_by(room.cabinet)) == [f"host:main:{held}"]
         bench.line._cursor.write(room.journal.sequence)  # the host had heard of all, and then the power went
         room.close()
         again = Room(tmp_path, profile=rules)
         Bench(tmp_path, again, enable=["delay"]).line._watch.begin()
-        assert (again.state, again.cabinet.disabled) == (State.IDLE, {})
+        assert (again.state, disabled_by(again.cabinet)) == (State.IDLE, {})
         again.close()
 
     asyncio.run(scenario())
@@ -150,7 +151,7 @@ def test_a_delay_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None
 
         def watch() -> None:
             changed()
-            if not room.cabinet.disabled:
+            if not disabled_by(room.cabinet):
                 released.set()
 
         room.engine._changed = watch

@@ -9,6 +9,7 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.app.ports import _lines, _resident
+from egm.devices.interface import Devices
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver
 from egm.kernel.events import EventType, State
@@ -41,7 +42,7 @@ def with_printer(folder, place, protocol, scene):
             if protocol == "tcl"
             else IthacaDriver("printer", rig.serial_line(), rig.sink, ledger, _lines())
         )
-        room.cabinet.printer = driver
+        room.cabinet.state(Devices).printer = driver
         rig.start(driver)
         room.boot().insert(2000)
         await asyncio.sleep(2)

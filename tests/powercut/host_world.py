@@ -15,7 +15,7 @@ from machine_room import Room
 from sas_bench import Bench
 
 from egm.config.cabinet_file import Validation
-from egm.devices.interface import Barcode, Note, PrintState
+from egm.devices.interface import Barcode, Devices, Note, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.events import EventType, State
 from egm.links.sas.wire import marked
@@ -122,7 +122,7 @@ class Floor:
         A paper that had not begun to move when the power went is returned by the device itself.
         """
         self.room = room
-        room.cabinet.acceptor = room.cabinet.printer = self
+        room.cabinet.state(Devices).acceptor = room.cabinet.state(Devices).printer = self
 
     def settle(self) -> None:
         """Tell the machine that is up what became of the paper it may have ordered."""

@@ -12,6 +12,7 @@ from machine_room import Room, ScriptedChance, generator
 from egm.app.view import game_view, snapshot
 from egm.app.wiring import requested, tower
 from egm.kernel.events import EventType
+from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello
 from egm.screen.hearing import heard, ticked
 from egm.screen.layout import LANDSCAPE
@@ -130,7 +131,12 @@ def _resident(room, game_id, game):
     from egm.play.installed_games import Resident
     from egm.progressive.pools import Pools
 
-    return Resident(game, room.cabinet.denominations_cents[game_id], room.cabinet.returns[game_id], Pools())
+    return Resident(
+        game,
+        room.cabinet.denominations_cents[game_id],
+        room.cabinet.state(InstalledGames).returns[game_id],
+        Pools(),
+    )
 
 
 @pytest.fixture

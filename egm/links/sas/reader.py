@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from egm.devices.interface import Devices
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Key
 from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
@@ -48,7 +50,7 @@ class Reader:
                 digest=game.digest,
                 denominations_cents=cabinet.denominations_cents[game_id],
                 max_bet_credits=max(game.bet_options),
-                payback=_hundredths(cabinet.returns.get(game_id)),
+                payback=_hundredths(cabinet.state(InstalledGames).returns.get(game_id)),
             )
             for number, (game_id, game) in enumerate(cabinet.games.items(), start=1)
         )
@@ -127,7 +129,7 @@ class Reader:
     def _hopper(self) -> HopperFacts | None:
         cabinet = self._host.cabinet
         coin_cents = cabinet.profile.coins.hopper_cents
-        if cabinet.hopper is None or not coin_cents:
+        if cabinet.state(Devices).hopper is None or not coin_cents:
             return None
         level_cents = max(0, cabinet.journal.balance_cents("stock:hopper"))
         faults = tuple(code for code in cabinet.faults if code.startswith("hopper."))

@@ -17,7 +17,10 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
 from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
+from egm.money.host.transfers import takes_pool
 from egm.money.pay_out import ticket_of
+from egm.money.ticket_terms import ticket_terms
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask
 from egm.tickets.numbers import is_system
 from egm.tickets.redemption import Reason
@@ -89,7 +92,7 @@ class HostTickets:
 
     def give_number(self, number: str) -> NumberAnswer:
         """Number the waiting ticket with these 18 digits. A repeat of the number it has is taken again."""
-        desk, wanted = self._cabinet.desk, self.wanted
+        desk, wanted = self._cabinet.installed(TicketDesk), self.wanted
         known = desk is not None and desk.knows(number)
         if wanted is None:
             return NumberAnswer.TAKEN if known else NumberAnswer.NOT_WAITING
@@ -153,7 +156,7 @@ class HostTickets:
             (cabinet.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
             (promotional and not cabinet.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
             (late, Redeeming.BAD_AMOUNT, Reason.EXPIRED),
-            (restricted and not cabinet.takes_pool(pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
+            (restricted and not takes_pool(cabinet, pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
         )
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
@@ -173,7 +176,7 @@ class HostTickets:
         kept = self._cabinet.memory.get(Key.HOST_TICKET)
         if kept is None:
             return Redeemed(Redeeming.NO_TICKET)
-        desk = self._cabinet.desk
+        desk = self._cabinet.installed(TicketDesk)
         number = (desk and desk.number_of(kept["id"])) or self._answered(kept["number"])
         kind = CreditKind(kept["kind"]) if kept["kind"] else None
         return Redeemed(Redeeming(kept["status"]), kept["amount_cents"], number, kind)
@@ -198,8 +201,9 @@ class HostTickets:
     @property
     def wants_enrolment(self) -> bool:
         """Whether the machine is to make numbers, and has no identifier from the host to make them from."""
+        desk = self._cabinet.installed(TicketDesk)
         secure = self._cabinet.state(HostMoney).validation is Validation.SECURE_ENHANCED
-        return secure and (self._cabinet.desk is None or self._cabinet.desk.enrolment is None)
+        return secure and (desk is None or desk.enrolment is None)
 
     def unread(self) -> Validated | None:
         """The oldest printed ticket the host has not acknowledged."""
@@ -222,18 +226,19 @@ class HostTickets:
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
             self._cabinet.record("voucher.read", state=one_read(self._cabinet.journal))
-            self._cabinet.the_desk.reported(number)
+            self._cabinet.state(TicketDesk).reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
         """Take the host's identifier, and the sequence to go on from."""
-        if self._cabinet.desk is None:
+        desk = self._cabinet.installed(TicketDesk)
+        if desk is None:
             return
-        self._cabinet.desk.enrol(validation_id, sequence)
+        desk.enrol(validation_id, sequence)
         self._cabinet.log("voucher.enrolled", {"sequence": sequence})
 
     def agree(self, changes: Mapping[str, object], *, outranked: bool = False) -> None:
         """Lay down terms of tickets by name (:class:`TicketTerms`). Durable; a repeat changes nothing."""
-        terms = self._cabinet.terms.changed(changes, outranked=outranked)
-        if terms != self._cabinet.terms:
+        terms = ticket_terms(self._cabinet).changed(changes, outranked=outranked)
+        if terms != ticket_terms(self._cabinet):
             kept = terms.to_json()
             self._cabinet.record("options.changed", state={Key.TICKET_TERMS: kept}, details={"tickets": kept})

@@ -14,6 +14,7 @@ after it, the acceptor says where the paper is.
 
 from typing import Any, Final
 
+from egm.devices.interface import Devices
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
@@ -21,8 +22,9 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.pay_out import give_up_unprinted, printed_terms
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask
-from egm.tickets.redemption import Reason, Refusal
+from egm.tickets.redemption import LockedTicket, Reason, Refusal
 
 #: What the host is told of its own accord: it was asked, and waits to know.
 _ANSWERS: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
@@ -73,7 +75,7 @@ def do_without_number(cabinet: Cabinet, event: Event) -> None:
 
 def _number(cabinet: Cabinet, pay_out: dict[str, Any], number: str | None) -> bool:
     """Give the reserved ticket this number, or one of the machine's own; whether it could be had."""
-    ticket = cabinet.the_desk.prepare(
+    ticket = cabinet.state(TicketDesk).prepare(
         pay_out["id"],
         pay_out["amount_cents"],
         TicketKind(pay_out["kind"]),
@@ -105,7 +107,7 @@ def ask_host(cabinet: Cabinet, event: Event) -> None:
     escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
     inquiry = Inquiry(cabinet.fresh_id("ticket"), escrow, digits)
     cabinet.notice = None
-    if not cabinet.the_desk.reads(digits):
+    if not cabinet.state(TicketDesk).reads(digits):
         _reject(cabinet, inquiry, Redeeming.MISREAD, Reason.MISREAD)
     elif not money.online:
         _reject(cabinet, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
@@ -113,7 +115,7 @@ def ask_host(cabinet: Cabinet, event: Event) -> None:
         _reject(cabinet, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
         money.inquiry = inquiry
-        cabinet.the_acceptor.hold(escrow)
+        cabinet.state(Devices).the_acceptor.hold(escrow)
         cabinet.notice = Notice(code="ticket_is_checked")
 
 
@@ -130,12 +132,12 @@ def stack_authorised(cabinet: Cabinet, event: Event) -> None:
     """Lock the ticket with the worth the host gave it, and order it into the box."""
     inquiry, values = _the_inquiry(cabinet), event.data
     kind, amount_cents = CreditKind(values["kind"]), int(values["amount_cents"])
-    answer = cabinet.the_desk.admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
+    answer = cabinet.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
     if isinstance(answer, Refusal):
         _reject(cabinet, inquiry, Redeeming.NOT_NOW, answer.reason)
         return
     cabinet.state(HostMoney).inquiry = None
-    cabinet.redemption = answer
+    cabinet.state(LockedTicket).redemption = answer
     cabinet.record(
         "voucher.authorised",
         state={
@@ -157,7 +159,7 @@ def stack_authorised(cabinet: Cabinet, event: Event) -> None:
             "kind": kind.value,
         },
     )
-    cabinet.the_acceptor.stack(inquiry.escrow)
+    cabinet.state(Devices).the_acceptor.stack(inquiry.escrow)
 
 
 def return_inquired(cabinet: Cabinet, event: Event) -> None:
@@ -179,7 +181,7 @@ def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reaso
         state={} if _is_owed_a_word(cabinet) else {Key.HOST_TICKET: outcome},
         details={**told, "reason": reason.value},
     )
-    cabinet.the_acceptor.return_bill(inquiry.escrow)
+    cabinet.state(Devices).the_acceptor.return_bill(inquiry.escrow)
     cabinet.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 

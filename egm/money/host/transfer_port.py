@@ -18,7 +18,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Cabinet, Key
 from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from egm.money.host.ticket_port import Handle
-from egm.money.host.transfers import HISTORY, entry_id, note_failure
+from egm.money.host.transfers import HISTORY, entry_id, note_failure, takes_pool
 from egm.records.earlier_journal import moved_before, short_digest
 
 #: States in which an order is followed at once.
@@ -108,7 +108,7 @@ class HostTransfers:
             (order.kind.is_bonus and order.cents.get(restricted, 0), TransferStatus.BAD_AMOUNT),
             (self._jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
             (late, TransferStatus.BAD_EXPIRY),
-            (promised and not cabinet.takes_pool(order.pool), TransferStatus.OTHER_POOL),
+            (promised and not takes_pool(cabinet, order.pool), TransferStatus.OTHER_POOL),
         )
         return next((status for holds, status in checks if holds), None)
 

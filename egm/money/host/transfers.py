@@ -19,7 +19,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
+from egm.money.host.model import HostMoney, Lock, Order, Redeeming, TransferKind, TransferStatus
 from meters import Phase, Transfer
 
 #: Transfers the host may read back (E-05: at least 35).
@@ -103,7 +103,7 @@ def _possible(cabinet: Cabinet, order: Order) -> Mapping[CreditKind, int] | Tran
     """What may be moved now of what was ordered, by kind; or why nothing may."""
     limit_cents = cabinet.profile.host.transfer_limit_cents
     promised = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
-    if promised and not cabinet.takes_pool(order.pool):  # another has come while the order waited
+    if promised and not takes_pool(cabinet, order.pool):  # another has come while the order waited
         return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
         cents = {kind: min(asked, cabinet.kind_cents(kind)) for kind, asked in order.cents.items()}
@@ -273,3 +273,15 @@ def pass_cash_out_on(cabinet: Cabinet, _: Event) -> Event:
     """What the host has let pass is paid another way, once."""
     cabinet.state(HostMoney).cash_out_passed = False
     return Event(EventType.CASH_OUT, {"passed": True})
+
+
+def takes_pool(cabinet: Cabinet, pool: int) -> bool:
+    """Whether restricted credit of a pool may join what is on the meter: of another pool it may not.
+
+    Nor what is coming: a ticket the host has called good, on its way into the box.
+    """
+    kept, asked = cabinet.memory.get(Key.RESTRICTED), cabinet.memory.get(Key.HOST_TICKET)
+    here = kept if cabinet.kind_cents(CreditKind.RESTRICTED) else None
+    is_coming = asked is not None and asked["status"] == Redeeming.PENDING
+    coming = asked if is_coming and asked["kind"] == CreditKind.RESTRICTED else None
+    return all(terms is None or terms["pool"] == pool for terms in (here, coming))

@@ -7,7 +7,7 @@ back. Every test is kept with the person. Nothing here reserves, credits or sett
 
 from typing import Any, Final
 
-from egm.devices.interface import TicketJob
+from egm.devices.interface import Devices, TicketJob
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
@@ -16,6 +16,7 @@ from egm.people import Permission
 from egm.staff.forms import authorise
 from egm.staff.service.desk import ServiceDesk
 from egm.tickets.model import DIGITS
+from egm.tickets.redemption import LockedTicket
 from egm.tickets.templates import load_template
 
 PREFIX: Final = "test-"
@@ -48,11 +49,11 @@ def device_is_free(cabinet: Cabinet, event: Event) -> bool:
     values = event.data
     match values.get("test"):
         case "print":
-            return cabinet.printer is not None and cabinet.memory.get(Key.PRINT) is None
+            return cabinet.state(Devices).printer is not None and cabinet.memory.get(Key.PRINT) is None
         case "pay":
             coins = values.get("coins")
             return (
-                cabinet.hopper is not None
+                cabinet.state(Devices).hopper is not None
                 and cabinet.memory.get(Key.HOPPER) is None
                 and cabinet.memory.get(Key.PAY_OUT) is None
                 and not _HOPPER_DOORS.isdisjoint(cabinet.doors_open)
@@ -60,8 +61,15 @@ def device_is_free(cabinet: Cabinet, event: Event) -> bool:
                 and 1 <= coins <= cabinet.profile.staff.test_coins_max
             )
         case "take":
-            asked = cabinet.redemption is not None or cabinet.state(HostMoney).inquiry is not None
-            return cabinet.acceptor is not None and cabinet.memory.get(Key.PAPER) is None and not asked
+            asked = (
+                cabinet.state(LockedTicket).redemption is not None
+                or cabinet.state(HostMoney).inquiry is not None
+            )
+            return (
+                cabinet.state(Devices).acceptor is not None
+                and cabinet.memory.get(Key.PAPER) is None
+                and not asked
+            )
         case "light":
             return True
         case _:
@@ -90,7 +98,7 @@ def start_test(cabinet: Cabinet, event: Event) -> None:
     """Record the test, and let the device do it."""
     values = event.data
     test, bench = values["test"], cabinet.state(ServiceDesk).bench
-    test_id = cabinet.fresh_id(PREFIX.rstrip("-"))
+    devices, test_id = cabinet.state(Devices), cabinet.fresh_id(PREFIX.rstrip("-"))
     told: dict[str, Any] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
     cabinet.record(
         "test.started",
@@ -98,10 +106,10 @@ def start_test(cabinet: Cabinet, event: Event) -> None:
         details={"device": values["device"], "test": test, "person": values["person"], **told},
     )
     try:
-        if test == "print" and cabinet.printer is not None:
-            cabinet.printer.print_ticket(test_job(cabinet.profile.id, test_id))
-        elif test == "pay" and cabinet.hopper is not None:
-            cabinet.hopper.pay(test_id, int(values["coins"]))
+        if test == "print" and devices.printer is not None:
+            devices.printer.print_ticket(test_job(cabinet.profile.id, test_id))
+        elif test == "pay" and devices.hopper is not None:
+            devices.hopper.pay(test_id, int(values["coins"]))
         elif test == "take":
             bench.taking = bool(values["on"])
         elif test == "light":
@@ -117,8 +125,9 @@ def _failed(cabinet: Cabinet, test_id: str, why: str) -> None:
 
 def return_test_paper(cabinet: Cabinet, event: Event) -> None:
     """What the acceptor has read goes back; a ticket's number is told to nobody."""
-    if cabinet.acceptor is not None:
-        cabinet.acceptor.return_bill(int(event.data["escrow"]))
+    acceptor = cabinet.state(Devices).acceptor
+    if acceptor is not None:
+        acceptor.return_bill(int(event.data["escrow"]))
     cabinet.log("test.read", {"amount_cents": int(event.data.get("amount_cents") or 0)})
 
 

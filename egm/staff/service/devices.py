@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from egm.devices.interface import Devices
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
 from egm.kernel.events import Event, EventType
 from egm.kernel.faults import said_faults
@@ -158,7 +159,7 @@ def _none(cabinet: Cabinet) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TEST
 
 
 def _printer(cabinet: Cabinet) -> tuple[Action, ...]:
-    return (_action("print", enabled=cabinet.printer is not None),)
+    return (_action("print", enabled=cabinet.state(Devices).printer is not None),)
 
 
 def _acceptor(cabinet: Cabinet) -> tuple[Action, ...]:

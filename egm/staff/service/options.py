@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from egm.errors import InvariantError
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
@@ -24,13 +25,13 @@ class OptionList:
         """As they will be from the next start on."""
         options = Options.of(cabinet)
         rows = []
-        for game_id, admitted in cabinet.admitted.items():
+        for game_id, admitted in cabinet.state(InstalledGames).denominations_cents.items():
             offered = options.offered(game_id, admitted)
             now = cabinet.denominations_cents.get(game_id, ())
             rows.append(
                 Row(
                     cells=(
-                        local(cabinet.residents[game_id].title),
+                        local(cabinet.state(InstalledGames).games[game_id].title),
                         plain(game_id),
                         say("service.test.on" if offered else "service.test.off"),
                         money(*(offered or admitted)),
@@ -65,7 +66,7 @@ class OptionList:
     def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a game, or to the limits of a bet."""
         game_id = action.removeprefix("game:")
-        if action.startswith("game:") and game_id in cabinet.admitted:
+        if action.startswith("game:") and game_id in cabinet.state(InstalledGames).denominations_cents:
             return Go(OneGame(game_id))
         return Go(Filling(_form(action))) if action in _BETS else refuse("not_offered")
 
@@ -78,12 +79,15 @@ class OneGame:
 
     def page(self, cabinet: Cabinet) -> ServicePage:
         """What can be set of it."""
-        options, admitted = Options.of(cabinet), cabinet.admitted[self.game_id]
+        options, admitted = (
+            Options.of(cabinet),
+            cabinet.state(InstalledGames).denominations_cents[self.game_id],
+        )
         chosen = options.denominations_cents.get(self.game_id, admitted)
         rows = ((money(c), say("service.test.on" if c in chosen else "service.test.off")) for c in admitted)
         return ServicePage(
             id="",
-            title=local(cabinet.residents[self.game_id].title),
+            title=local(cabinet.state(InstalledGames).games[self.game_id].title),
             tables=(pairs(rows, say("service.column.denominations")),),
             actions=(
                 BACK,
@@ -97,7 +101,7 @@ class OneGame:
         if action not in {"game", "denomination"}:
             return refuse("not_offered")
         asked = _form(action)
-        cents = tuple(str(cents) for cents in cabinet.admitted[self.game_id])
+        cents = tuple(str(cents) for cents in cabinet.state(InstalledGames).denominations_cents[self.game_id])
         fields = tuple(
             replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
             for entry in asked.fields

@@ -10,6 +10,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
@@ -99,7 +100,7 @@ class Meters:
             return say("service.meters.no_part")
         if self.by.endswith("_cents") and part.isdigit():
             return money(int(part))
-        resident = cabinet.residents.get(part) if self.by == "game" else None
+        resident = cabinet.state(InstalledGames).games.get(part) if self.by == "game" else None
         return plain(part) if resident is None else local(resident.title)
 
 

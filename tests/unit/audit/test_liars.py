@@ -9,6 +9,7 @@ import pytest
 from journals import make_state
 from machine_room import Room, ScriptedChance, generator
 
+from egm.devices.interface import Devices
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host.model import HostMoney, Order, TransferKind
@@ -50,7 +51,7 @@ def money(room):
 def hands(room):
     """A hand-pay, and what persons rule: a complement, an orphan, a forfeit, a note, an inspection."""
     room.insert(1000)
-    room.cabinet.printer = None
+    room.cabinet.state(Devices).printer = None
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -11,10 +11,12 @@ from typing import Final, Self
 from egm.app.rules import RULES
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
-from egm.devices.interface import Barcode, Note, PrintState, TicketJob
+from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
 from egm.integrity.clock_trust import note_clock
+from egm.integrity.lockups import GeneratorStart
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Identity, Key
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import timekeeper_of
@@ -234,33 +236,40 @@ class Room:
             profile=self.profile,
             games={game_id: resident.game for game_id, resident in residents.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
-            returns={game_id: r.least_return for game_id, r in residents.items()},
             clock=self.clock,
             times=timekeeper_of(self.journal, self.clock) if beside is None else beside.cabinet.times,
             chance=generator() if chance is None else chance,
-            restart_chance=self._restart,
             outbox=self.hands,
-            acceptor=self.hands if acceptor else None,
-            printer=self.hands if "printer" in devices else None,
-            hopper=self.hands if "hopper" in devices else None,
             position=position or Position(),
         )
         self.cabinet.install(all_pools(resident.pools for resident in residents.values()))
         self.cabinet.install(host or HostMoney())
         self.cabinet.install(STAFF)
+        self.cabinet.install(GeneratorStart(self._restart))
+        returns = {game_id: r.least_return for game_id, r in residents.items()}
+        self.cabinet.install(InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns))
+        self.cabinet.install(
+            Devices(
+                acceptor=self.hands if acceptor else None,
+                printer=self.hands if "printer" in devices else None,
+                hopper=self.hands if "hopper" in devices else None,
+            )
+        )
         self.store, why = (
             open_store(self.journal, folder, folder / SECOND_FOLDER) if beside is None else (beside.store, "")
         )
         if self.store is not None:
-            self.cabinet.desk = open_desk(
-                self.store,
-                self.cabinet.identity,
-                self.profile,
-                self.clock,
-                self.cabinet.times,
-                lambda: self.cabinet.chance,
-                self.cabinet.state(HostMoney).validation,
-                is_accounted=lambda record: is_accounted(self.cabinet, record),
+            self.cabinet.install(
+                open_desk(
+                    self.store,
+                    self.cabinet.identity,
+                    self.profile,
+                    self.clock,
+                    self.cabinet.times,
+                    lambda: self.cabinet.chance,
+                    self.cabinet.state(HostMoney).validation,
+                    is_accounted=lambda record: is_accounted(self.cabinet, record),
+                )
             )
         note_clock(self.cabinet)
         apply_options(self.cabinet)
@@ -268,9 +277,9 @@ class Room:
         identities = (
             IdentityRegister.open(folder, folder / SECOND_FOLDER)
             if beside is None
-            else beside.cabinet.identities
+            else beside.cabinet.installed(IdentityRegister)
         )
-        self.cabinet.identities = identities
+        self.cabinet.install(identities)
         fitted = {
             "bill_acceptor": acceptor,
             "ticket_printer": "printer" in devices,
@@ -368,7 +377,7 @@ class Room:
         self.open = False
         if self.store is not None:
             self.store.close()
-        self.cabinet.identities.close()
+        self.cabinet.installed(IdentityRegister).close()
         OPENED[:] = (room for room in OPENED if room is not self)
 
     # ------------------------------------------------------------------ what it says

@@ -10,6 +10,7 @@ from egm.app.process import Machine
 from egm.config.cabinet_file import Host, Metrics, StateFolder, load_cabinet
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.positions import Position
@@ -84,9 +85,9 @@ def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
     for source in ("host:main", "host:main:silent", "progressive"):
         room.engine.handle(EventType.DISABLED, source=source, reason="host")
     same = again(room, tmp_path)
-    assert (same.state, len(same.cabinet.disabled)) == (State.OUT_OF_SERVICE, 3)
+    assert (same.state, len(disabled_by(same.cabinet))) == (State.OUT_OF_SERVICE, 3)
     without = again(same, tmp_path, holders=("host:other",))
-    assert (without.state, without.cabinet.disabled) == (State.TILT, {})
+    assert (without.state, disabled_by(without.cabinet)) == (State.TILT, {})
     without.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert without.state is State.TILT
     menu = Menu(without).sign_in(Role.TECHNICIAN).touch("form:settle_faults")

@@ -10,6 +10,7 @@ from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney
 from egm.money.host.ticket_port import HostTickets
 from egm.tickets.copies import FILE_NAME
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 
@@ -106,7 +107,7 @@ def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
     port.read(numbers[1])
     assert port.unread().ticket.number == numbers[2]
     port.read(numbers[2])
-    assert (port.unread(), room.cabinet.the_desk.unreported()) == (None, [])
+    assert (port.unread(), room.cabinet.state(TicketDesk).unreported()) == (None, [])
     room.close()
 
 

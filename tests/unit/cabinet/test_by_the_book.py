@@ -11,10 +11,12 @@ from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
+from egm.records.games import GameInProgress
 from egm.staff.forms import form
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import REGISTERS, lines
 from egm.staff.service.desk import ServiceDesk
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import Transfer
 
@@ -119,6 +121,7 @@ def test_a_form_filled_in_outlives_a_restart(room, tmp_path):
 
 @pytest.mark.requirement("Q-01")
 def test_who_was_paid_stands_in_its_own_register_and_the_journal_has_the_commitment(room, tmp_path):
+    identities = room.cabinet.installed(IdentityRegister)
     room.insert(10000)
     room.engine.handle(EventType.CASH_OUT)
     fill_in(room, "handpay", **ONE, **NAMED, method="cash")
@@ -126,14 +129,14 @@ def test_who_was_paid_stands_in_its_own_register_and_the_journal_has_the_commitm
     for entry in room.journal.entries():
         assert not any(text in str(entry) for text in NAMED.values() if text != "passport")
     (paid,) = register(room, "handpays")
-    kept = room.cabinet.identities.get(paid["identity"])
+    kept = identities.get(paid["identity"])
     assert (kept.fields, kept.agrees) == (NAMED, True)
     assert commit(kept.salt, kept.subject, {**NAMED, "name": "Another"}) != kept.commitment
     assert (tmp_path / "state" / FILE).stat().st_mode & 0o077 == 0
 
-    assert room.cabinet.identities.erase_before(room.clock.now()) == 0
-    assert room.cabinet.identities.erase_before(room.clock.now() + timedelta(seconds=1)) == 1
-    erased = room.cabinet.identities.get(paid["identity"])
+    assert identities.erase_before(room.clock.now()) == 0
+    assert identities.erase_before(room.clock.now() + timedelta(seconds=1)) == 1
+    erased = identities.get(paid["identity"])
     assert (erased.fields, erased.salt, erased.agrees) == (None, None, True)
     assert b"Anna" not in (tmp_path / "state" / FILE).read_bytes()
 
@@ -178,7 +181,10 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     signed = register(room, "checks")[-1]["software"]
     assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
 
-    room.cabinet.told_game = {**room.cabinet.told_game, "outcome": {"win_credits": 500}}
+    room.cabinet.state(GameInProgress).record = {
+        **room.cabinet.state(GameInProgress).record,
+        "outcome": {"win_credits": 500},
+    }
     fill_in(room, "machine_check", **ONE)
     assert room.notice == "machine_check_failed"
     assert "another outcome" in register(room, "checks")[-1]["game"]
@@ -325,7 +331,7 @@ def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(room, tmp_path
 def test_a_cut_after_the_found_ticket_was_recorded_ends_its_redemption(room, tmp_path, monkeypatch):
     printing = again(room, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
-    monkeypatch.setattr(type(printing.cabinet.desk), "redeem_commit", lambda *_: None)
+    monkeypatch.setattr(type(printing.cabinet.installed(TicketDesk)), "redeem_commit", lambda *_: None)
     fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
     assert printing.store.get(number).state is TicketState.PENDING
     monkeypatch.undo()
@@ -450,7 +456,9 @@ def test_notes_want_every_field_and_a_person(room, form_id, name, fields):
     shown = {key: value for key, value in fields.items() if key != "who"}
     assert {key: line[key] for key in shown} == shown
     if "who" in fields:
-        assert room.cabinet.identities.get(line["identity"]).fields == {"who": "Otto Example"}
+        assert room.cabinet.installed(IdentityRegister).get(line["identity"]).fields == {
+            "who": "Otto Example"
+        }
 
 
 def test_every_register_is_a_question_about_kinds_that_exist_and_an_unknown_one_is_named(room):

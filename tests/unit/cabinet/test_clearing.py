@@ -21,6 +21,8 @@ from egm.memory_clear.claims import CLAIMS, WITH
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers
 from egm.progressive.level import Level
+from egm.records.games import GameInProgress
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import JournalDamaged
 from meters.clear import ClearRefused, clear
@@ -129,7 +131,7 @@ def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
 def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
     room = Room(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
-    game = room.cabinet.told_game
+    game = room.cabinet.state(GameInProgress).record
     win_cents = game["outcome"]["win_credits"] * game["denomination_cents"]
     assert win_cents > 0
     before = room.credit_cents
@@ -147,7 +149,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
 def test_a_decided_game_paid_by_hand_is_over(tmp_path):
     room = Room(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
-    game = room.cabinet.told_game
+    game = room.cabinet.state(GameInProgress).record
     win_cents = game["outcome"]["win_credits"] * game["denomination_cents"]
     before = room.credit_cents
     room = again(room, tmp_path, game_1=paid(win_cents))
@@ -194,9 +196,9 @@ def test_levels_go_on_to_the_fraction(tmp_path):
 def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
     room = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     room.play()
-    question = room.cabinet.conversation.decision
+    question = room.cabinet.state(GameInProgress).conversation.decision
     room = again(room, tmp_path, make=lambda: room_of(tmp_path))
-    assert room.cabinet.conversation.decision == question
+    assert room.cabinet.state(GameInProgress).conversation.decision == question
     room.engine.handle(EventType.CHOOSE, value=question.options[0])
     room.shown()
     assert room.state in {State.IDLE, State.HANDPAY}
@@ -304,7 +306,7 @@ def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_jour
     room = Room(tmp_path, devices=SOLD).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
-    room.cabinet.desk.printed = lambda _: (
+    room.cabinet.installed(TicketDesk).printed = lambda _: (
         None
     )  # the power goes here, the bar code out and the journal written
     room.printer_says(PrintState.BARCODE_DONE)

@@ -7,7 +7,7 @@ from machine_room import Room, ScriptedChance, generator
 
 import egm.profiles
 from egm.app.view import snapshot
-from egm.devices.interface import PrintState
+from egm.devices.interface import Devices, PrintState
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind, given_back, taken
 from egm.kernel.events import Event, EventType, State
@@ -104,7 +104,7 @@ def test_restricted_credit_is_never_paid_as_money(make):
 
 def test_a_hand_pay_is_of_money_only(make):
     room = gift(make(), restricted=300, nonrestricted=40)
-    room.cabinet.printer = None
+    room.cabinet.state(Devices).printer = None
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
     room.engine.handle(EventType.KEY_TURNED)

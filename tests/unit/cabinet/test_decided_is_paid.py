@@ -15,6 +15,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.messages import Decision, Play
 from egm.progressive.game_levels import awards
+from egm.records.games import GameInProgress
 from egm.staff.forms import form
 from paytables.definition import LIBRARY
 
@@ -129,7 +130,7 @@ def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(
 def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_path):
     room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     room.play()
-    game = room.cabinet.told_game
+    game = room.cabinet.state(GameInProgress).record
     (award,) = awards(room.cabinet, game)
     due = game["outcome"]["win_credits"] * 5 + award.amount_cents
     room.close()
@@ -214,7 +215,7 @@ def test_it_goes_on_when_its_definition_is_back(tmp_path):
 def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tmp_path):
     room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     room.play()
-    (award,) = awards(room.cabinet, room.cabinet.told_game)
+    (award,) = awards(room.cabinet, room.cabinet.state(GameInProgress).record)
     room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
     fill_in(room, "refund_game", **TWO, reason="planted")
     assert room.credit_cents == 10000

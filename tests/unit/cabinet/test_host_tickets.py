@@ -17,6 +17,7 @@ from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
 from egm.people import Role
 from egm.staff.disputed import disputed_amounts
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_secure_enhanced, secure_enhanced, system
 from egm.tickets.redemption import Reason
@@ -426,7 +427,9 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     if lose == "lost":
         room.ledger.lost_track("the acceptor is idle")
     else:
-        room.cabinet.the_desk.redeem_abort(room.cabinet.memory.get(Key.PAPER)["id"], "released at the cage")
+        room.cabinet.state(TicketDesk).redeem_abort(
+            room.cabinet.memory.get(Key.PAPER)["id"], "released at the cage"
+        )
         room.ledger.vended()
         room.ledger.vend_confirmed()
     assert (room.port.redeeming.status, room.port.untold) == (Redeeming.PENDING, False)

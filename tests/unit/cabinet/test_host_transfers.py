@@ -7,6 +7,7 @@ from machine_room import Room, ScriptedChance
 
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Validation
+from egm.devices.interface import Devices
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Key
@@ -194,7 +195,7 @@ def test_a_machine_that_is_not_at_rest_refuses(make, what):
     elif what == "tilt":
         room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
-        room.cabinet.printer = None
+        room.cabinet.state(Devices).printer = None
         room.engine.handle(EventType.CASH_OUT)
     before = kinds(room)
     assert not room.port.possible(IN)

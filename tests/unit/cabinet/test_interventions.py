@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.people import Role
@@ -138,7 +139,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
         NUMBERS[Role.SUPERVISOR],
     )
     menu.home().fill("collection_end", "base taken out").touch("leave")
-    assert (room.state, set(room.cabinet.disabled)) == (State.OUT_OF_SERVICE, {"base"})
+    assert (room.state, set(disabled_by(room.cabinet))) == (State.OUT_OF_SERVICE, {"base"})
     room.close()
     again = Room(tmp_path, profile="monaco").boot()  # nor does a restart give it back
     assert again.state is State.OUT_OF_SERVICE

@@ -17,6 +17,7 @@ from egm.app.process import Machine
 from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.kernel.events import Event, EventType
+from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Key
 from egm.people import Role
 from egm.play.installed_games import Certifying, admit
@@ -46,7 +47,7 @@ def inventory(tmp_path, **more):
 @pytest.fixture
 def room(tmp_path):
     room = Room(tmp_path / "state").boot()
-    room.cabinet.returns = {GAME: Fraction(8737, 10000)}
+    room.cabinet.state(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
     note_inventory(room.cabinet, inventory(tmp_path))
     yield room
     room.close()

@@ -8,6 +8,7 @@ from machine_room import PowerCutError, Room, ScriptedChance
 from egm.app.view import snapshot
 from egm.app.wiring import bell, reported, tower
 from egm.devices.interface import FaultCode, InputsKnown
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import fault
 from egm.kernel.machine import Key
@@ -181,7 +182,7 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
     room.engine.handle(EventType.ENABLED, source="operator")
     room.close()
     again = Room(tmp_path, devices=("printer",)).boot()
-    assert (again.state, tuple(again.cabinet.disabled)) == (State.OUT_OF_SERVICE, ("host:main",))
+    assert (again.state, tuple(disabled_by(again.cabinet))) == (State.OUT_OF_SERVICE, ("host:main",))
     again.cash_out_ticket()
     assert (again.state, again.credit_cents) == (State.OUT_OF_SERVICE, 0)
     again.engine.handle(EventType.ENABLED, source="host:main")

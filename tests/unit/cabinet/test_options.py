@@ -5,6 +5,7 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.kernel.events import EventType, State
+from egm.kernel.games import InstalledGames
 from egm.people import Role
 from egm.staff.options import Options
 from egm.staff.service.desk import ServiceDesk
@@ -40,13 +41,13 @@ def test_a_game_taken_off_is_gone_after_the_next_start_and_the_journal_says_who(
     again = room_of(tmp_path)
     assert set(again.cabinet.games) == {"comet-respin"}
     assert again.cabinet.selection.game_id == "comet-respin"
-    assert set(again.cabinet.residents) == set(GAMES)
+    assert set(again.cabinet.state(InstalledGames).games) == set(GAMES)
     again.close()
 
 
 @pytest.mark.requirement("O-05", "E-11")
 def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_worth(menu, tmp_path):
-    first, *others = menu.cabinet.admitted["maple-classic"]
+    first, *others = menu.cabinet.state(InstalledGames).denominations_cents["maple-classic"]
     menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("game:maple-classic").touch("denomination").complete(str(first), "no")
     assert menu.notice == "notice.refused.machine_is_open"
@@ -128,7 +129,7 @@ def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_pa
 def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp_path):
     menu.touch("bet_minimum").complete("99999999")
     assert menu.notice == "notice.refused.option_is_sound"
-    credit_cents = menu.cabinet.admitted["maple-classic"][0]
+    credit_cents = menu.cabinet.state(InstalledGames).denominations_cents["maple-classic"][0]
     least_cents = 2 * credit_cents + 1
     menu.touch("bet_minimum").complete(str(least_cents))
     assert menu.notice == "service.done"
@@ -185,5 +186,5 @@ def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     room.cabinet.record("options.changed", state={"options": kept.to_json()})
     room.close()
     again = room_of(tmp_path)
-    assert again.cabinet.denominations_cents == again.cabinet.admitted
+    assert again.cabinet.denominations_cents == again.cabinet.state(InstalledGames).denominations_cents
     again.close()

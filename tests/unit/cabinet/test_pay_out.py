@@ -9,6 +9,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import Transfer
 
@@ -153,7 +154,7 @@ def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand
 
 
 def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_path):
-    ticket = room.cabinet.the_desk.prepare("cashout-99", 2000, denomination_cents=5)
+    ticket = room.cabinet.state(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
     again = restart(room, tmp_path)  # numbered, never reserved in the journal
     assert again.store.get(ticket.number).state is TicketState.VOID
     assert again.credit_cents == 2000
@@ -164,7 +165,9 @@ def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, m
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     room.printer_says(PrintState.PRINTING)
-    monkeypatch.setattr(room.cabinet.desk, "printed", lambda number: None)  # the power goes just here
+    monkeypatch.setattr(
+        room.cabinet.installed(TicketDesk), "printed", lambda number: None
+    )  # the power goes just here
     room.printer_says(PrintState.BARCODE_DONE)
     assert room.store.get(number).state is TicketState.RESERVED
     again = restart(room, tmp_path)
@@ -251,7 +254,7 @@ def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
 
 def test_a_restart_between_lock_and_order_frees_the_ticket(room, tmp_path):
     number = room.cash_out_ticket()
-    room.cabinet.the_desk.redeem_begin("ticket-77", number)
+    room.cabinet.state(TicketDesk).redeem_begin("ticket-77", number)
     again = restart(room, tmp_path)
     assert again.store.get(number).state is TicketState.ISSUED
     again.close()

@@ -18,6 +18,7 @@ from egm.profiles import load_profile
 from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
+from egm.records.games import GameInProgress
 from egm.staff.registers import lines
 from meters import open_view
 from tools.audit.games import Shelf
@@ -318,7 +319,7 @@ def test_real_chance_plays_the_levels_too(room):
     machine.cabinet.chance = generator()
     for _ in range(40):
         machine.play()
-        if machine.cabinet.conversation.decision is not None:
+        if machine.cabinet.state(GameInProgress).conversation.decision is not None:
             machine.engine.handle(EventType.CHOOSE, value=1)
         machine.shown()
         if machine.state is State.HANDPAY:

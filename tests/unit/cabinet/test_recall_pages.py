@@ -7,6 +7,7 @@ from staff_hands import NUMBERS, Menu, said
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.people import Role
+from egm.records.games import GameInProgress
 from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.recall import PlayDetail
 
@@ -73,8 +74,8 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     room = Room(tmp_path, games=("hold-fast",)).boot().insert(2000)
     room.play()
     answers = []
-    while room.cabinet.conversation.decision is not None:
-        answers.append(room.cabinet.conversation.decision.options[-1])
+    while room.cabinet.state(GameInProgress).conversation.decision is not None:
+        answers.append(room.cabinet.state(GameInProgress).conversation.decision.options[-1])
         room.engine.handle(EventType.CHOOSE, value=answers[-1])
     play_id = room.cabinet.memory.get(Key.GAME)["play_id"]
     outcome = room.hands.told[-1].display

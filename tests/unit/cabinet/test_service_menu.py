@@ -13,6 +13,7 @@ from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, TITLES, Menu, offered, pin_of, staff
 
 from egm.app.view import snapshot
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.people import Permission, Person, Role, Roster, permissions_of
@@ -339,7 +340,7 @@ def test_every_turn_of_a_key_is_kept(menu):
 def test_a_form_holds_the_machine_and_gives_it_back(menu):
     menu.sign_in(Role.MECHANIC).fill("hold", "cleaning")
     assert menu.notice == "service.done"
-    assert menu.room.cabinet.disabled["operator"]["reason"] == "cleaning"
+    assert disabled_by(menu.room.cabinet)["operator"]["reason"] == "cleaning"
     menu.touch("leave")
     assert menu.room.state is State.OUT_OF_SERVICE
     menu.sign_in(Role.SUPERVISOR).fill("release")

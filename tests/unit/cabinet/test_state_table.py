@@ -21,6 +21,7 @@ from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from egm.staff.forms import FORMS, authorised
 from egm.staff.service.desk import ServiceDesk
+from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
 from tools.lab.rule_table import interruption_table, picture, rule_table
 
@@ -172,7 +173,7 @@ def _room(tmp_path, state: State) -> Room:
 
 def _start_ticket(room: Room) -> None:
     """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
-    ticket = room.cabinet.the_desk.prepare("early", 500, denomination_cents=5)
+    ticket = room.cabinet.state(TicketDesk).prepare("early", 500, denomination_cents=5)
     _reserve(
         room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
     )

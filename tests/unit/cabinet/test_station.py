@@ -9,7 +9,7 @@ from egm.app.ports import Ports
 from egm.app.rules import RULES
 from egm.app.station import Station
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
-from egm.devices.interface import ButtonPressed, FaultCode
+from egm.devices.interface import ButtonPressed, Devices, FaultCode
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
@@ -74,11 +74,11 @@ def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path)
         room, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
-        room.cabinet.acceptor = room.hands
+        room.cabinet.state(Devices).acceptor = room.hands
         room.engine = station.engine
         room.ledgers.paper._handle = station.engine.handle
         room.insert(500)
-        room.cabinet.acceptor = None
+        room.cabinet.state(Devices).acceptor = None
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
         assert station.engine.state is State.PLAYING
         station.engine.handle(EventType.PLAY)

@@ -18,6 +18,7 @@ from egm.people import Person, Role, Roster
 from egm.staff.disputed import disputed_amounts
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import digest
@@ -141,7 +142,9 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
 def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_tilt(room, tmp_path):
     number = room.insert(10_000).cash_out_ticket()
     room.offer_ticket(number)
-    room.cabinet.desk.redeem_commit = lambda _: (_ for _ in ()).throw(OSError("the power is gone"))
+    room.cabinet.installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
+        OSError("the power is gone")
+    )
     with pytest.raises(OSError, match="gone"):
         room.ledger.vended()
     cage = Cage(room.store, room.clock, "Luc", second="Mia")
@@ -181,7 +184,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(room, tmp_path):
 
 def test_a_ticket_the_journal_does_not_know_is_not_taken(room):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
-    desk = room.cabinet.desk
+    desk = room.cabinet.installed(TicketDesk)
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
     desk.printed(ticket.number)
     room.offer_ticket(ticket.number)
@@ -306,14 +309,15 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
     room, tmp_path, came_to
 ):
     """A disk is lost, the ledger comes from a copy of some days ago: its papers lie in the box by now."""
+    desk = room.cabinet.installed(TicketDesk)
     files = {}
-    desk_printed = room.cabinet.desk.printed
+    desk_printed = desk.printed
 
     def printed(number):
         files["reserved"] = ledger_files(tmp_path)
         return desk_printed(number)
 
-    room.cabinet.desk.printed = printed
+    desk.printed = printed
     number = room.insert(10_000).cash_out_ticket()
     room = restarted(room, tmp_path)
     files["issued"] = ledger_files(tmp_path)
@@ -389,12 +393,13 @@ def test_the_cage_pays_from_no_ledger_that_was_put_back(room, tmp_path, monkeypa
 
 def test_the_cage_pays_no_ticket_the_journal_does_not_know(room, tmp_path, monkeypatch):
     """Whoever has the key enters one; the machine does not take it, nor does the cage."""
+    desk = room.cabinet.installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
         roster = roster.added(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
     room.insert(2000).cash_out_ticket()
-    ticket = room.cabinet.desk.prepare("made-up", 5000, denomination_cents=1)
-    room.cabinet.desk.printed(ticket.number)
+    ticket = desk.prepare("made-up", 5000, denomination_cents=1)
+    desk.printed(ticket.number)
     status, said = pay_at_the_cage(tmp_path, ticket.number, monkeypatch, room.clock)
     assert (status, "journal knows of no such ticket" in said) == (1, True), said
 

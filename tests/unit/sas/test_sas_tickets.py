@@ -12,6 +12,7 @@ from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney
+from egm.money.ticket_terms import ticket_terms
 from meters import Transfer
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
@@ -344,8 +345,8 @@ def test_what_is_printed_on_tickets_is_laid_down(make):
     assert bench.long(0x7C, "03000541") == "00", "a text cut short"
     old = "01000a03" + b"OLD".hex() + "03" + b"OLD".hex()
     assert bench.long(0x7D, f"{len(old) // 2:02x}{old}") == "01"
-    assert bench.room.cabinet.terms.location == "HOTEL", "7C outranks 7D"
-    assert bench.room.cabinet.terms.cashable_days == 10
+    assert ticket_terms(bench.room.cabinet).location == "HOTEL", "7C outranks 7D"
+    assert ticket_terms(bench.room.cabinet).cashable_days == 10
     assert bench.long(0x7D, "00") == "01"
 
 

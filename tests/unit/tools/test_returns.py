@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from machine_room import GAME, Room, ScriptedChance
 
 from egm.kernel.events import EventType, State
+from egm.records.games import GameInProgress
 from tools.cli import main
 
 #: Where the reels of the classic stop on three maple leaves, 60 credits.
@@ -26,8 +27,13 @@ def play(room, games):
         if room.credit_cents < room.cabinet.selection.bet_cents:
             room.insert(2000)
         room.play()
-        while room.cabinet.conversation is not None and room.cabinet.conversation.decision is not None:
-            room.engine.handle(EventType.CHOOSE, value=room.cabinet.conversation.decision.options[-1])
+        while (
+            room.cabinet.state(GameInProgress).conversation is not None
+            and room.cabinet.state(GameInProgress).conversation.decision is not None
+        ):
+            room.engine.handle(
+                EventType.CHOOSE, value=room.cabinet.state(GameInProgress).conversation.decision.options[-1]
+            )
         room.shown()
         if room.state is State.HANDPAY:
             room.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -29,6 +29,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
 from egm.kernel.events import EventType
 from egm.kernel.machine import Cabinet, Key
+from egm.records.games import GameInProgress
 from meters import Journal, export, open_view
 from meters.archive import STATE
 from meters.keys import MachineKey
@@ -79,9 +80,13 @@ class Player:
     def finish(self) -> None:
         """Bring the game under way to its end, if there is one."""
         engine, cabinet = self._engine, self._engine.cabinet
-        while cabinet.conversation is not None and cabinet.conversation.decision is not None:
+        while (
+            cabinet.state(GameInProgress).conversation is not None
+            and cabinet.state(GameInProgress).conversation.decision is not None
+        ):
             engine.handle(
-                EventType.CHOOSE, value=self._random.choice(list(cabinet.conversation.decision.options))
+                EventType.CHOOSE,
+                value=self._random.choice(list(cabinet.state(GameInProgress).conversation.decision.options)),
             )
         game = cabinet.memory.get(Key.GAME)
         if game is not None:

@@ -58,7 +58,6 @@ def bench_engine(
         clock=clock,
         times=Timekeeper(clock),
         chance=chance,
-        restart_chance=lambda: chance,
         outbox=_Silent(),
     )
     cabinet.install(host or HostMoney())

@@ -11,6 +11,7 @@ from typing import Final
 
 from egm.config.cabinet_file import Validation
 from egm.config.sas_line import Group
+from egm.devices.interface import Devices
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
@@ -29,6 +30,8 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
+from egm.money.ticket_terms import ticket_terms
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Reason
 
@@ -66,6 +69,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     Besides secure enhanced validation, a place that lets machines number tickets while their host is silent
     wants it too (H-09).
     """
+    desk = host.cabinet.installed(TicketDesk)
     tickets = tickets_of(host)
     alone_at_times = host.cabinet.profile.host.offline_tickets > 0
     if tickets is None:
@@ -75,7 +79,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     validation_id, sequence = from_binary(poll.data[:3]), from_binary(poll.data[3:])
     if validation_id:
         tickets.enrol(validation_id, sequence)
-    enrolment = None if host.cabinet.desk is None else host.cabinet.desk.enrolment
+    enrolment = None if desk is None else desk.enrolment
     if enrolment is None:
         return Reply(bytes(6), once=True)
     return Reply(binary(enrolment.validation_id, 3) + binary(enrolment.sequence, 3), once=True)
@@ -328,16 +332,16 @@ def validation_status(host: Host, poll: LongPoll) -> Reply | None:
 
 def _status_bits(host: Host) -> bytes:
     cabinet = host.cabinet
-    terms = cabinet.terms
-    bits = _PRINTER if cabinet.printer is not None else 0
+    terms = ticket_terms(cabinet)
+    bits = _PRINTER if cabinet.state(Devices).printer is not None else 0
     bits |= _RESTRICTED_OUT if cabinet.profile.tickets.restricted_out and terms.restricted_out else 0
-    bits |= _REDEMPTION if cabinet.acceptor is not None and terms.redemption else 0
+    bits |= _REDEMPTION if cabinet.state(Devices).acceptor is not None and terms.redemption else 0
     bits |= _SECURE if cabinet.state(HostMoney).validation is Validation.SECURE_ENHANCED else 0
     return binary(bits, 2)
 
 
 def _days(host: Host) -> bytes:
-    terms, sold = host.cabinet.terms, host.cabinet.profile.tickets.valid_days
+    terms, sold = ticket_terms(host.cabinet), host.cabinet.profile.tickets.valid_days
     days = (terms.cashable_days or sold or _NEVER, terms.restricted_days or sold or _NEVER)
     return b"".join(bcd(each, 2) for each in days)
 
