@@ -42,9 +42,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _machines_put_away() -> Iterator[None]:
     """Close every machine a test has left running: each holds some ten files, and there are thousands of tests."""
     yield
-    room = sys.modules.get("machine_room")
-    while room is not None and room.OPENED:
-        room.OPENED.pop().close()
+    machines = sys.modules.get("egm.testing.machine")
+    while machines is not None and machines.OPENED:
+        machines.OPENED.pop().close()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

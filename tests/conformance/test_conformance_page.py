@@ -57,9 +57,9 @@ def tree(tmp_path):
 
 def test_marks_are_what_pytest_collects(tree):
     evidence = collect(load(), tree)
-    exact = Witness("tests/unit/test_small.py", "test_exact")
-    soak = Witness("tests/unit/test_small.py", "test_soak", slow=True)
-    clause = Witness("tests/unit/test_small.py", "test_clause")
+    exact = Witness("tests/egm/test_small.py", "test_exact")
+    soak = Witness("tests/egm/test_small.py", "test_soak", slow=True)
+    clause = Witness("tests/egm/test_small.py", "test_clause")
     assert evidence.tests == {
         "A-01": (clause, exact, soak),
         "B-02": (exact,),
@@ -130,7 +130,7 @@ def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulati
 
 def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_that_lead_somewhere():
     requirements = load()
-    tests = tuple(Witness("tests/unit/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
+    tests = tuple(Witness("tests/egm/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
     shown = {"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2], "F-06": tests[:1], "F-06:a": tests[:1]}
     written = pages(requirements, Evidence(shown, {"M-06": tests[2:3]}))
     summary = written.pop("CONFORMANCE.md")
@@ -149,7 +149,7 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
             assert anchor in anchors[page]
     page = {path.removeprefix(f"{FOLDER}/"): text for path, text in written.items()}
     assert "<summary>5 tests</summary>" in page["A.md"]
-    assert "[test_a.py](../../tests/unit/test_a.py): *Line: 0* (slow tier)" in page["A.md"]
+    assert "[test_a.py](../../tests/egm/test_a.py): *Line: 0* (slow tier)" in page["A.md"]
     assert "*In part:* " + requirements.rows["I-19"].open in page["I.md"]
     assert "*Open:* " + requirements.rows["B-18"].open in page["B.md"]
     assert "*Line: 2*<br>*Library only:* " + requirements.rows["M-06"].not_yet in page["M.md"]

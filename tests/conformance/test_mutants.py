@@ -126,8 +126,8 @@ def copy(tmp_path_factory):
 @pytest.mark.parametrize(
     ("row", "file", "name"),
     [
-        ("C-05", "tests/unit/egm_edges/test_profiles.py", "test_a_game_below_the_floor_is_refused"),
-        ("Q-09", "tests/unit/cabinet/test_inventory.py", "test_a_base_number_is_fixed_for_good"),
+        ("C-05", "tests/egm/profiles/test_profiles.py", "test_a_game_below_the_floor_is_refused"),
+        ("Q-09", "tests/egm/staff/test_inventory.py", "test_a_base_number_is_fixed_for_good"),
     ],
 )
 def test_of_this_very_machine_a_sample_is_missed(copy, row, file, name):

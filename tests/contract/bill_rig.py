@@ -1,8 +1,5 @@
 """A bill acceptor on a cable, with a ledger that can die and a machine that decides."""
 
-from conftest import Rig
-from mortal import Mortal
-
 from egm.devices.bill_driver import BillDriver
 from egm.devices.cctalk.bill import CctalkBillDriver
 from egm.devices.ebds.driver import EbdsDriver
@@ -12,12 +9,14 @@ from egm.devices.interface import (
     Note,
 )
 from egm.devices.transient import TransientEscrowLedger
+from egm.testing.crash import CrashingLedger
+from egm.testing.device import DeviceRig
 
 DRIVERS = {"cctalk_bill": CctalkBillDriver, "ebds": EbdsDriver, "id003": Id003Driver}
 NOTES = frozenset({5_00, 10_00, 20_00})
 
 
-class MortalLedger(Mortal, TransientEscrowLedger):
+class MortalLedger(CrashingLedger, TransientEscrowLedger):
     def stack_ordered(self, content, mark):
         with self._recording():
             super().stack_ordered(content, mark)
@@ -51,7 +50,7 @@ class MortalLedger(Mortal, TransientEscrowLedger):
             super().set_mark(mark)
 
 
-class BillRig(Rig):
+class BillRig(DeviceRig):
     def __init__(self, protocol: str, line: str = "perfect", seed: int = 1, decide: str = "stack") -> None:
         super().__init__(protocol, line, seed)
         self.ledger = MortalLedger()

@@ -8,13 +8,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Self
 
-from machine_room import Room
-from sas_bench import attach, machine_context
-
 from egm.config.cabinet_file import StateFolder
 from egm.links.sas.attachment import SasChannel, sas_lines
 from egm.links.sas.crc import is_intact, sealed
 from egm.links.sas.wire import marked
+from egm.testing.machine import MachineRig
+from egm.testing.sas import attach, machine_context
 
 PATIENCE_SECONDS = 10.0
 
@@ -106,7 +105,7 @@ class Rig:
 
     def __init__(self, folder: Path, sas: dict[str, dict[str, Any]], **room: Any) -> None:
         self.folder = StateFolder(folder)
-        self.room = Room(folder, **room)
+        self.room = MachineRig(folder, **room)
         context = machine_context(self.room, folder, sas)
         self.file = context.file
         self.lines = [line for line in sas_lines(context) if isinstance(line, SasChannel)]

@@ -5,7 +5,6 @@ import random
 
 import pytest
 from bill_rig import DRIVERS, NOTES, BillRig
-from mortal import Killed
 
 from egm.devices.interface import (
     Barcode,
@@ -18,7 +17,8 @@ from egm.devices.interface import (
     ReturnReason,
     Stacked,
 )
-from tools.dev.soak.virtual import jump
+from egm.testing.crash import Killed
+from egm.testing.jumping_loop import jump
 
 
 @pytest.fixture(params=sorted(DRIVERS))

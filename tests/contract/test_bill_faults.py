@@ -23,7 +23,7 @@ from egm.devices.interface import (
     ReturnReason,
     Stacked,
 )
-from tools.dev.soak.virtual import jump
+from egm.testing.jumping_loop import jump
 
 
 @pytest.fixture(params=sorted(DRIVERS))

@@ -4,7 +4,6 @@ import asyncio
 import random
 
 import pytest
-from conftest import Rig
 
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.interface import (
@@ -18,12 +17,13 @@ from egm.devices.interface import (
     Rejected,
 )
 from egm.devices.transient import TransientCoinLedger
-from tools.dev.soak.virtual import jump
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
 
 COINS = frozenset({25, 1_00, 2_00})
 
 
-class CoinRig(Rig):
+class CoinRig(DeviceRig):
     def __init__(self, line: str = "perfect", seed: int = 1) -> None:
         super().__init__("cctalk_coin", line, seed)
         self.ledger = TransientCoinLedger()
@@ -265,7 +265,7 @@ def test_a_twin_says_what_kind_of_equipment_it_is(protocol, category):
     """Header 245, which every host asks first; written here from the protocol's description."""
 
     async def scene():
-        rig, heard = Rig(protocol), []
+        rig, heard = DeviceRig(protocol), []
         rig.twin._send = heard.append
         rig.twin._heard(frame(rig.twin.address, 245))
         assert heard[0][4:-1] == category
@@ -278,7 +278,7 @@ def test_a_coin_twin_names_the_coin_of_each_slot():
     """Header 184: country, value and issue in six letters; dots for a slot that takes nothing."""
 
     async def scene():
-        rig, heard = Rig("cctalk_coin"), []
+        rig, heard = DeviceRig("cctalk_coin"), []
         rig.twin._send = heard.append
         for slot in (1, 4, 16):
             rig.twin._heard(frame(rig.twin.address, 184, slot))

@@ -4,8 +4,6 @@ import asyncio
 from importlib.resources import files
 
 import pytest
-from conftest import Rig
-from machine_room import Room
 
 from egm.app.ports import Ports
 from egm.app.rules import RULES
@@ -13,7 +11,9 @@ from egm.app.station import Station
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.interface import Fault
-from tools.dev.soak.virtual import jump
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+from egm.testing.machine import MachineRig
 
 
 @pytest.mark.requirement("G-09", "D-13")
@@ -25,7 +25,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full(tmp_path):
     place.write_text(full, encoding="utf-8")
 
     async def scene():
-        room, rig = Room(tmp_path / "state", profile=place), Rig("cctalk_coin")
+        room, rig = MachineRig(tmp_path / "state", profile=place), DeviceRig("cctalk_coin")
         driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.ledgers.coins)
         state = StateFolder(tmp_path / "state")
         state.prepare()

@@ -10,7 +10,7 @@ from bill_rig import BillRig
 from egm.screen.scenes.drawer import controls
 from egm.screen.text import Texts
 from egm.screen.view import View
-from tools.dev.soak.virtual import jump
+from egm.testing.jumping_loop import jump
 
 PROTOCOLS = ("cctalk_bill", "ebds", "id003")
 SHEET = (0.0, 0.0, 460.0, 1080.0)

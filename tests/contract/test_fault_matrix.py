@@ -4,13 +4,13 @@ import asyncio
 import random
 
 import pytest
-from conftest import Rig
 
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CoinAccepted, CommLost, CommUp, Stacked
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
 from tools.cli.device_listener import lone_driver
 from tools.dev.fuzz.codec_table import CODECS
-from tools.dev.soak.virtual import jump
 
 #: trouble -> (begin, end, whether the driver must say that the device is lost)
 TROUBLES = {
@@ -35,7 +35,7 @@ def test_every_driver_gets_over_every_trouble(protocol, trouble):
         lost = None  # printers' answers carry no check: some damage still reads as an answer
 
     async def scene():
-        rig = Rig(protocol)
+        rig = DeviceRig(protocol)
         driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         for _ in range(2):
@@ -63,7 +63,7 @@ def test_a_port_that_is_not_there_yet(protocol):
     """A machine may start before its devices are plugged in."""
 
     async def scene():
-        rig = Rig(protocol)
+        rig = DeviceRig(protocol)
         rig.hand("unplug")
         driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
@@ -81,7 +81,7 @@ def test_a_port_that_is_not_there_yet(protocol):
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
 def test_every_twin_can_jam_lie_and_describe_itself(protocol):
     async def scene():
-        rig = Rig(protocol)
+        rig = DeviceRig(protocol)
         actions = rig.twin.actions()
         assert {"jam", "lie"} <= set(actions)
         assert rig.twin.describe()["kind"]
@@ -98,7 +98,7 @@ def test_a_device_that_babbles_is_survived(protocol):
 
     async def scene(seed: int) -> None:
         dice = random.Random(seed)
-        rig = Rig(protocol, seed=seed)
+        rig = DeviceRig(protocol, seed=seed)
         driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         await rig.until(lambda: driver.up)
@@ -128,7 +128,7 @@ def test_a_machine_that_babbles_is_survived(protocol):
 
     async def scene() -> None:
         dice = random.Random(7)
-        rig = Rig(protocol)
+        rig = DeviceRig(protocol)
         samples = [sample for codec in CODECS.values() for sample in codec.samples]
         for _ in range(300):
             rig.cable.hear(dice.choice([dice.randbytes(dice.randrange(1, 40)), dice.choice(samples)]))

@@ -4,8 +4,6 @@ import asyncio
 from contextlib import suppress
 
 import pytest
-from conftest import Rig
-from mortal import Killed, Mortal
 
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.coin import CctalkCoinDriver
@@ -20,12 +18,14 @@ from egm.devices.interface import (
     PayoutProgress,
 )
 from egm.devices.transient import TransientCoinLedger, TransientPayoutLedger
-from tools.dev.soak.virtual import jump
+from egm.testing.crash import CrashingLedger, Killed
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
 
 COINS = frozenset({25, 1_00, 2_00})
 
 
-class MortalPayouts(Mortal, TransientPayoutLedger):
+class MortalPayouts(CrashingLedger, TransientPayoutLedger):
     def ordered(self, record):
         with self._recording():
             super().ordered(record)
@@ -39,7 +39,7 @@ class MortalPayouts(Mortal, TransientPayoutLedger):
             super().finished(payout_id, paid_coins, doubt)
 
 
-class HopperRig(Rig):
+class HopperRig(DeviceRig):
     def __init__(self, line: str = "perfect", seed: int = 1) -> None:
         super().__init__("cctalk_hopper", line, seed)
         self.ledger = MortalPayouts()
@@ -267,7 +267,7 @@ class TestOneBus:
     @pytest.mark.requirement("G-07", "G-08")
     def test_coins_in_and_out_at_once(self, line):
         async def scene():
-            rig = Rig("cctalk_coin", line)
+            rig = DeviceRig("cctalk_coin", line)
             hopper_twin = PROTOCOLS["cctalk_hopper"].twin("hopper", rig.cable)
             bus = rig.serial_line()
             coins, payouts = TransientCoinLedger(), TransientPayoutLedger()

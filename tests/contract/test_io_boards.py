@@ -4,7 +4,6 @@ import asyncio
 import random
 
 import pytest
-from conftest import Rig
 
 from egm.devices.interface import (
     ButtonPressed,
@@ -20,10 +19,11 @@ from egm.devices.interface import (
 )
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS
 from egm.devices.ioboard.driver import PULSES_OWED_MAX, IoBoardDriver
-from tools.dev.soak.virtual import jump
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
 
 
-class BoardRig(Rig):
+class BoardRig(DeviceRig):
     def __init__(self, line: str = "perfect", seed: int = 1) -> None:
         super().__init__("ioboard", line, seed)
         self.begin()

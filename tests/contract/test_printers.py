@@ -3,14 +3,14 @@
 import asyncio
 
 import pytest
-from conftest import Rig
-from mortal import Killed, Mortal
 
 from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver, Template
 from egm.devices.transient import TransientPrintLedger
-from tools.dev.soak.virtual import jump
+from egm.testing.crash import CrashingLedger, Killed
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
 
 S = PrintState
 WHOLE = [S.PENDING, S.PRINTING, S.BARCODE_DONE, S.TAKEN]
@@ -18,13 +18,13 @@ FIELDS = ("title", "amount", "number", "barcode")
 BARCODE = "004724978028378429"
 
 
-class MortalPrints(Mortal, TransientPrintLedger):
+class MortalPrints(CrashingLedger, TransientPrintLedger):
     def moved(self, job_id, state, detail):
         with self._recording():
             super().moved(job_id, state, detail)
 
 
-class PrinterRig(Rig):
+class PrinterRig(DeviceRig):
     def __init__(self, protocol: str, line: str = "perfect", seed: int = 1) -> None:
         super().__init__(protocol, line, seed)
         self.ledger = MortalPrints()

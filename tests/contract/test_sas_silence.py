@@ -4,11 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from machine_room import Room
-from sas_bench import Bench
 
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
+from egm.testing.machine import MachineRig
+from egm.testing.sas import Bench
 
 
 def profile(folder: Path, rule: str) -> Path:
@@ -24,7 +24,7 @@ def profile(folder: Path, rule: str) -> Path:
 @pytest.mark.requirement("K-04")
 def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: Path) -> None:
     async def scenario() -> None:
-        room = Room(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
+        room = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
         bench = Bench(tmp_path, room)
         bench.line._watch.begin()
         assert room.state is State.OUT_OF_SERVICE
@@ -45,7 +45,7 @@ def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: P
 def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> None:
     async def scenario() -> None:
         rules = profile(tmp_path, "silence_seconds = 3600")
-        room = Room(tmp_path, profile=rules)
+        room = MachineRig(tmp_path, profile=rules)
         bench = Bench(tmp_path, room)
         bench.line._watch.begin()
         bench.general()
@@ -53,7 +53,7 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
         bench.tick()
         assert room.state is State.IDLE
         room.close()
-        later = Room(tmp_path, profile=rules)
+        later = MachineRig(tmp_path, profile=rules)
         later.clock.pass_seconds(3606)
         bench = Bench(tmp_path, later)
         bench.line._watch.begin()
@@ -66,19 +66,19 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
 @pytest.mark.requirement("K-02")
 def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time(tmp_path: Path) -> None:
     rules = profile(tmp_path, "starts_machine = true")
-    room = Room(tmp_path, profile=rules)
+    room = MachineRig(tmp_path, profile=rules)
     bench = Bench(tmp_path, room)
     bench.line._watch.begin()
     assert room.state is State.OUT_OF_SERVICE
     room.close()
-    room = Room(tmp_path, profile=rules)
+    room = MachineRig(tmp_path, profile=rules)
     bench = Bench(tmp_path, room)
     bench.line._watch.begin()
     assert room.state is State.OUT_OF_SERVICE, "still held over the power cut"
     assert bench.long(0x02) == "01"
     assert room.state is State.IDLE
     room.close()
-    room = Room(tmp_path, profile=rules)
+    room = MachineRig(tmp_path, profile=rules)
     bench = Bench(tmp_path, room)
     bench.line._watch.begin()
     assert room.state is State.IDLE
@@ -87,7 +87,7 @@ def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time
 
 @pytest.mark.requirement("K-05")
 def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(tmp_path: Path) -> None:
-    room = Room(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
+    room = MachineRig(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
     bench = Bench(tmp_path, room)
     for _ in range(20):
         room.engine.handle(EventType.SERVICE)
@@ -104,7 +104,7 @@ def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(
 def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path: Path, held: str) -> None:
     async def scenario() -> None:
         rules = profile(tmp_path, "full_queue_stops = true")
-        room = Room(tmp_path, profile=rules)
+        room = MachineRig(tmp_path, profile=rules)
         bench = Bench(tmp_path, room, enable=["delay"])
         if held == "full":
             for _ in range(20):
@@ -115,7 +115,7 @@ def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path
         assert list(disabled_by(room.cabinet)) == [f"host:main:{held}"]
         bench.line._cursor.write(room.journal.sequence)  # the host had heard of all, and then the power went
         room.close()
-        again = Room(tmp_path, profile=rules)
+        again = MachineRig(tmp_path, profile=rules)
         Bench(tmp_path, again, enable=["delay"]).line._watch.begin()
         assert (again.state, disabled_by(again.cabinet)) == (State.IDLE, {})
         again.close()
@@ -124,7 +124,7 @@ def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path
 
 
 def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
-    room = Room(tmp_path)
+    room = MachineRig(tmp_path)
     bench = Bench(tmp_path, room)
     bench.line._watch.begin()
     bench.general()
@@ -141,7 +141,7 @@ def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
 @pytest.mark.sas(polls="2E")
 def test_a_delay_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None:
     async def scenario() -> None:
-        room = Room(tmp_path)
+        room = MachineRig(tmp_path)
         bench = Bench(tmp_path, room, enable=["delay"])
         assert bench.long(0x2E, "9999") == "01"
         assert room.state is State.OUT_OF_SERVICE

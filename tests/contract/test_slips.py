@@ -4,9 +4,6 @@ import asyncio
 from importlib.resources import files
 
 import pytest
-from conftest import Rig
-from machine_room import Room
-from staff_hands import NUMBERS, Menu
 
 from egm.app.ports import _lines, _resident
 from egm.devices.interface import Devices
@@ -16,10 +13,13 @@ from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.people import Role
 from egm.staff.registers import lines
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.soak.virtual import jump
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def with_printer(folder, place, protocol, scene):
     """A machine whose ticket printer is the driver of a protocol and its twin, at the end of a line."""
 
     async def run():
-        room, rig = Room(folder / "state", profile=place), Rig(protocol)
+        room, rig = MachineRig(folder / "state", profile=place), DeviceRig(protocol)
         ledger = room.ledgers.printing
         driver = (
             TclDriver("printer", rig.serial_line(), rig.sink, ledger, _resident())
@@ -103,7 +103,7 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
 
 @pytest.mark.requirement("G-17")
 def test_a_printer_out_of_its_place_with_nobody_at_work_is_an_alarm(tmp_path):
-    room = Room(tmp_path, profile="monaco").boot()
+    room = MachineRig(tmp_path, profile="monaco").boot()
     room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
     assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
     room.close()

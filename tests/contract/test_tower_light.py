@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from machine_room import Room, ScriptedChance
 from test_io_boards import BoardRig
 
 from egm.app.ports import Ports
@@ -11,7 +10,8 @@ from egm.app.rules import RULES
 from egm.app.station import Station
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
-from tools.dev.soak.virtual import jump
+from egm.testing.jumping_loop import jump
+from egm.testing.machine import MachineRig, ScriptedChance
 
 #: Three lanterns on maple-classic: the jackpot, paid by hand.
 LANTERNS = (11, 11, 12)
@@ -55,7 +55,7 @@ def lit_after(folder, *happenings):
     """The tower's lamps that the board has lit, and whether its bell rings, after these have happened."""
 
     async def scene():
-        room, rig = Room(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
+        room, rig = MachineRig(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
         state = StateFolder(folder)
         state.prepare()
         station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None, RULES)

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from servers import postgres_or_skip
+from rigs.postgres import postgres_or_skip
 
 from tools.dev.progressive.broker import BrokerMissingError, mosquitto
 from tools.dev.progressive.campaign import Campaign, run_campaign

@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 import egm.config
+from egm.testing.jumping_loop import jump
 from meters import open_view
 from tools.dev.commands.soak import command
 from tools.dev.soak.campaign import soak
 from tools.dev.soak.floor import Floor
 from tools.dev.soak.people import Crowd
-from tools.dev.soak.virtual import jump
 
 DEMONSTRATION = Path(egm.config.__file__).with_name("default.toml")
 #: Entries that carry the machine's own key, which is new in every life.

@@ -11,8 +11,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from host_bank import ASSET, ROUNDS_MAX, Bank, HostGoneError
-from machine_room import Room
-from sas_bench import Bench
 
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode, Devices, Note, PrintState
@@ -21,6 +19,8 @@ from egm.kernel.events import EventType, State
 from egm.links.sas.wire import marked
 from egm.money.host.model import HostMoney
 from egm.money.host.timeouts import HostTimeouts
+from egm.testing.machine import MachineRig
+from egm.testing.sas import Bench
 
 
 class PowerGoneError(Exception):
@@ -57,7 +57,7 @@ class Floor:
         self.escrow: str | None = None
         self.returning = False
         self.printed: set[str] = set()
-        self.room: Room
+        self.room: MachineRig
 
     # -------------------------------------------------------------- as the machine's devices
     def enable(self, *_: object, **__: object) -> None:
@@ -116,7 +116,7 @@ class Floor:
         self.hand.append(self.escrow)
         self.escrow, self.returning = None, False
 
-    def power_up(self, room: Room) -> None:
+    def power_up(self, room: MachineRig) -> None:
         """The machine is back: what lay in escrow without an order is given back, and so is what had one.
 
         A paper that had not begun to move when the power went is returned by the device itself.
@@ -161,7 +161,7 @@ class World:
             host = HostMoney(
                 validation=Validation.SYSTEM, transfers=True, bonuses=True, asset_number=ASSET, line="main"
             )
-            room = Room(self.folder, devices=("printer",), host=host)
+            room = MachineRig(self.folder, devices=("printer",), host=host)
             self.alive = True
             self._watch(room)
             self.floor.power_up(room)
@@ -169,7 +169,7 @@ class World:
                 self.bench = Bench(self.folder, room)
                 self.floor.settle()
 
-    def _watch(self, room: Room) -> None:
+    def _watch(self, room: MachineRig) -> None:
         real = room.journal.append
 
         def append(transaction):
@@ -209,7 +209,7 @@ class World:
         self.power_up()
 
     @property
-    def room(self) -> Room:
+    def room(self) -> MachineRig:
         return self.floor.room
 
     # -------------------------------------------------------------- the cable

@@ -10,13 +10,13 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from clearing import decided, now
-from machine_room import Room, ScriptedChance
 from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.memory_clear.carrying import look
+from egm.testing.clearing import decided, now
+from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Journal, JournalDamaged
 from meters.clear import clear, finish, unfinished
 from tools.audit.games import Shelf
@@ -26,7 +26,7 @@ from tools.audit.verify import Auditor
 def owing(folder: Path, disk: Disk) -> dict[str, object]:
     """A machine with credit and a game decided and not ended; what it owes, claim by claim."""
     storage = SimStorage(disk)
-    room = Room(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
+    room = MachineRig(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
     room.play()
     room.journal.close()
     room.lose()

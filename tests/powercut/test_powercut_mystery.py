@@ -10,12 +10,10 @@ from itertools import count
 from types import SimpleNamespace
 
 import pytest
-from machine_room import Room
 from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
-from progressive_room import GAME, NO_LUCK, B, FixedFace, room_of
-from test_linked_mystery import LEVELS, STAKE, lucky
+from rigs.three_levels import GAME, LINKED_MYSTERY, NO_LUCK, STAKE, B, FixedFace, lucky, room_of
 
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
@@ -23,6 +21,7 @@ from egm.progressive import mysteries
 from egm.progressive.display import LevelDisplays
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
+from egm.testing.machine import MachineRig
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -58,14 +57,14 @@ class Life:
     def __init__(self, folder, disk, *, late, cut_at=None):
         self.folder, self.disk, self.late, self.cut_at = folder, disk, late, cut_at
         self.storage = SimStorage(disk)
-        self.room: Room | None = None
+        self.room: MachineRig | None = None
         self.face = Face()
 
     def run(self, games=2):
         """Go on until so many games are over, and all that was won is paid; say whether the power stayed on."""
         try:
             room = self.room = room_of(
-                self.folder, *(B, NO_LUCK) * games, levels=LEVELS, storage=self.storage
+                self.folder, *(B, NO_LUCK) * games, levels=LINKED_MYSTERY, storage=self.storage
             )
             room.cabinet.state(LevelDisplays).link = self.face
             room.boot()

@@ -10,13 +10,13 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from machine_room import Room, ScriptedChance
 from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
+from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -35,7 +35,7 @@ class Life:
     def run(self, until=None):
         """Go on to the end, or until the credits are there; say whether the power stayed on."""
         try:
-            self.room = Room(
+            self.room = MachineRig(
                 self.folder, games=(str(GAME),), chance=ScriptedChance(*BOTH_PRIZES), storage=self.storage
             )
             self.room.boot()

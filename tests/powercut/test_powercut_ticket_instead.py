@@ -8,7 +8,6 @@ import random
 from itertools import count
 
 import pytest
-from machine_room import Room
 from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
@@ -16,6 +15,7 @@ from powercut_storage import SimStorage
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
+from egm.testing.machine import MachineRig
 from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -35,7 +35,7 @@ class Life:
     def run(self, cut_at=None):
         """Go on to the end; say whether the power stayed on. The cut counts from where the machine waits."""
         try:
-            self.room = Room(self.folder, devices=("printer",), storage=self.storage).boot()
+            self.room = MachineRig(self.folder, devices=("printer",), storage=self.storage).boot()
             if cut_at is not None:
                 self._begin()
                 self.disk.operations, self.disk.cut_at = 0, cut_at

@@ -18,7 +18,7 @@ patterns (:mod:`tools.audit.rules.pattern`). The rows stand with what they are a
 
 An entry's id is a fresh one of its kind unless the row says otherwise. What stands in two places gets one
 name: then neither can be altered alone. Several rows of one kind are several ways it may be. A field that may
-be missing ends in ``?``. ``tests/unit/audit/test_rules.py`` finds a kind that has no row, and a row nobody
+be missing ends in ``?``. ``tests/tools/audit/test_rules.py`` finds a kind that has no row, and a row nobody
 uses: run it after you have added an entry.
 """
 

@@ -2,7 +2,7 @@
 
 An entry that is exactly what its rule derives (one kind of credit, no level, no prize, no session, the first
 position) passes here by comparing whole objects; any other goes the long way, through its rule. What passes
-here passes there: ``tests/unit/audit/test_rules.py`` holds the two against each other.
+here passes there: ``tests/tools/audit/test_rules.py`` holds the two against each other.
 """
 
 from typing import Any, Final

@@ -1,7 +1,7 @@
 """A pytest plugin that writes down which collected tests carry which ``requirement(...)`` marks.
 
 ``pytest --collect-only -p tools.dev.conformance.plugin --requirement-marks FILE`` leaves a JSON list of
-``{"test": "tests/unit/x.py::test_y", "slow": false, "rows": ["A-01"]}``, one entry a test function, its
+``{"test": "tests/x.py::test_y", "slow": false, "rows": ["A-01"]}``, one entry a test function, its
 parameter sets taken together; ``library`` lists the rows of its ``library_only(...)`` marks, ``sas`` the rows
 of the SAS tables its ``sas(...)`` marks name, as ``polls:0F``. A test that is marked ``skip`` or ``xfail``
 shows nothing and is left out.

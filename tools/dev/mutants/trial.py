@@ -13,7 +13,7 @@ from tools.dev.mutants.scratch import OVER_THE_LIMIT, MutantError, Run, Scratch,
 
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py::\S+?)(?:\[|\s|$)", re.MULTILINE)
 #: the order tests are tried in: those of one module first, whole machines last
-_DEAREST_LAST: Final = ("tests/powercut", "tests/model", "tests/end_to_end")
+_DEAREST_LAST: Final = ("tests/powercut", "tests/end_to_end")
 _SHOWN_LINES: Final = 15
 
 

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from egm.testing.jumping_loop import LoopClock, jump
 from tools.dev.soak.floor import Floor
 from tools.dev.soak.people import Crowd
 from tools.dev.soak.reckoning import Reckoning, reckon
-from tools.dev.soak.virtual import LoopClock, jump
 
 #: For sockets to close before the loop does.
 _CLOSING_SECONDS: Final = 1.0

@@ -16,8 +16,8 @@ from egm.devices.twin import ActionError, Twin
 from egm.errors import OperatorError, RestartAsked
 from egm.people import Person, Role, Roster
 from egm.profiles import load_profile
-from tools.dev.soak.cable import Cable
-from tools.dev.soak.virtual import BEGINNING, LoopClock
+from egm.testing.cable import Cable
+from egm.testing.jumping_loop import BEGINNING, LoopClock
 
 #: The one person on the staff.
 STAFF_NUMBER: Final = "1001"

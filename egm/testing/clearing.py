@@ -1,0 +1,38 @@
+"""An authorised clear as two people carry it out, each claim carried over unless they decide otherwise."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from egm.memory_clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, look
+from meters.clear import Clearance, clear
+
+__all__ = ["CARRIED", "ENDED", "PAID", "WHO", "carried", "clear_it", "decided", "paid"]
+
+WHO = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "both copies damaged"}
+
+
+def now() -> datetime:
+    """When the clear is made."""
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def carried() -> Decision:
+    """To carry a claim over."""
+    return Decision(act=CARRIED)
+
+
+def paid(cents: int) -> Decision:
+    """To have paid a claim by hand."""
+    return Decision(act=PAID, amount_cents=cents, by="A. Tremblay")
+
+
+def decided(found: Found, **decisions: Decision) -> Clearance:
+    """What is not named in ``decisions`` (with ``_`` for a colon) is carried over."""
+    named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
+    acts = {each.id: named.pop(each.id, carried()) for each in found.proposals}
+    return clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
+
+
+def clear_it(folder: Path, second: Path | None = None, **decisions: Decision) -> Path:
+    """Look, decide and clear; returns where the old memory lies."""
+    return clear(folder, decided(look(folder, second_dir=second), **decisions), now=now, second_dir=second)

@@ -1,0 +1,139 @@
+"""A controller in a few lines, on the real level arithmetic: what a machine's end of a link is tried on.
+
+It keeps everything in memory, and what it keeps survives every disconnection, as a durable store would.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+from egm.config.levels import Kind
+from egm.progressive import messages as m
+from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.level import Level, Terms
+from egm.progressive.pools import Keeper, Pool
+
+ODDS = Fraction(1, 500)
+
+
+def pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50) -> Pool:
+    """The machine's end of a level of that name."""
+    terms = Terms(base_cents=1500, increment=increment)
+    return Pool(
+        game="game",
+        level="top",
+        keeper=Keeper.CONTROLLER,
+        definition=LevelDefinition(
+            id=level,
+            names={"en": level, "fr": level},
+            kind=Kind.LINKED,
+            terms=terms,
+            chance=Chance(stake_cents=stake_cents, odds=ODDS),
+        ),
+    )
+
+
+class SmallController:
+    """Levels, the contributions counted of each machine, and the awards of claims."""
+
+    def __init__(self, *levels: str, terms: Terms | None = None) -> None:
+        made = terms or Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
+        self.levels = {level: Level.open(made) for level in levels or ("TOP",)}
+        self.counted: Counter[tuple[str, str]] = Counter()
+        self.joined: set[tuple[str, str]] = set()
+        self.awards: dict[str, m.Award] = {}
+        self.commits: dict[str, m.Commit] = {}
+        self.falls = dict.fromkeys(self.levels, 0)
+        self.value_sequence = 0
+        self.refusals: list[m.Refused] = []
+
+    def restart(self) -> None:
+        """Forget who has joined, and nothing else."""
+        self.joined.clear()
+
+    def values(self) -> list[m.Value]:
+        """What every level shows, as the controller publishes it."""
+        self.value_sequence += 1
+        return [
+            m.Value(
+                level=name,
+                sequence=self.value_sequence,
+                time_utc="2026-01-01T00:00:00+00:00",
+                amount_cents=level.shown_cents,
+                falls=self.falls[name],
+            )
+            for name, level in self.levels.items()
+        ]
+
+    def hear(self, message: m.FromMachine) -> list[m.FromController]:
+        """Its answers to a message of a machine."""
+        match message:
+            case m.Join():
+                return [self._join(message, enrolment) for enrolment in message.levels]
+            case m.Contribution():
+                return [self._count(message)]
+            case m.Claim():
+                return [self._claim(message)]
+            case m.Commit():
+                self.commits.setdefault(message.claim, message)
+                assert self.commits[message.claim] == message
+                return [m.Closed(machine=message.machine, claim=message.claim)]
+
+    def _join(self, message: m.Join, enrolment: m.Enrolment) -> m.FromController:
+        key = (message.machine, enrolment.level)
+        if enrolment.level not in self.levels:
+            return self._refuse(
+                message, m.Reason.UNKNOWN_LEVEL, "join", level=enrolment.level, nonce=message.nonce
+            )
+        if enrolment.odds != ODDS:
+            return self._refuse(
+                message, m.Reason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
+            )
+        self.joined.add(key)
+        return m.Joined(
+            machine=message.machine,
+            nonce=message.nonce,
+            level=enrolment.level,
+            increment=self.levels[enrolment.level].terms.increment,
+            base_cents=self.levels[enrolment.level].terms.base_cents,
+            counted=self.counted.get(key, 0),
+        )
+
+    def _count(self, message: m.Contribution) -> m.FromController:
+        key = (message.machine, message.level)
+        counted = self.counted.get(key, 0)
+        if key not in self.joined:
+            return self._refuse(message, m.Reason.NOT_JOINED, "contribution", level=message.level)
+        if message.sequence > counted + 1:
+            return self._refuse(message, m.Reason.GAP, "contribution", level=message.level, next=counted + 1)
+        if message.sequence == counted + 1:
+            assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
+            self.levels[message.level] = self.levels[message.level].contribute(message.wager_cents)
+            self.counted[key] = message.sequence
+        return m.Counted(machine=message.machine, level=message.level, sequence=self.counted[key])
+
+    def _claim(self, message: m.Claim) -> m.FromController:
+        key = (message.machine, message.level)
+        if message.claim not in self.awards:
+            if key not in self.joined:
+                return self._refuse(
+                    message, m.Reason.NOT_JOINED, "claim", level=message.level, claim=message.claim
+                )
+            if self.counted.get(key, 0) < message.after:
+                return self._refuse(
+                    message, m.Reason.CLAIM_EARLY, "claim", level=message.level, claim=message.claim
+                )
+            amount, self.levels[message.level] = self.levels[message.level].hit()
+            self.falls[message.level] += 1
+            self.awards[message.claim] = m.Award(
+                machine=message.machine,
+                level=message.level,
+                claim=message.claim,
+                amount_cents=amount,
+                order=self.levels[message.level].hits,
+            )
+        return self.awards[message.claim]
+
+    def _refuse(self, message: m.FromMachine, reason: m.Reason, of: str, **more: Any) -> m.Refused:
+        self.refusals.append(m.Refused(machine=message.machine, reason=reason, of=of, **more))
+        return self.refusals[-1]

@@ -1,0 +1,26 @@
+"""A device's ledger that can die with its machine, before or after each thing it records."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Killed(Exception):
+    """The machine process died here."""
+
+
+class CrashingLedger:
+    """Mixed into a ledger: what is recorded stays; ``die_at`` counts the calls before and after each."""
+
+    die_at: int | None = None
+    _calls = 0
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        self._maybe_die()
+        yield
+        self._maybe_die()
+
+    def _maybe_die(self) -> None:
+        self._calls += 1
+        if self._calls == self.die_at:
+            raise Killed

@@ -1,0 +1,78 @@
+"""A device on a cable: its twin, its line of any quality, and as many lives of its driver as a test wants."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.driver import LineDriver
+from egm.devices.interface import DeviceEvent
+from egm.devices.line import SerialLine
+from egm.devices.twin import Twin
+from egm.testing.cable import Cable, Quality
+
+
+@dataclass
+class DeviceRig:
+    """A twin and its cable; ``react`` is the machine's answer to an event. Use inside ``jump``."""
+
+    protocol: str
+    line: Quality = "perfect"
+    seed: int = 1
+    events: list[DeviceEvent] = field(default_factory=list)
+    react: Callable[[DeviceEvent], None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self.cable = Cable(self.line, self.seed)
+        self.twin: Twin[Any] = PROTOCOLS[self.protocol].twin("device", self.cable)
+        self.cable.plug()
+        self._task: asyncio.Task[None] | None = None
+
+    def serial_line(self) -> SerialLine:
+        """The machine's end of the cable."""
+        return SerialLine("cable", PROTOCOLS[self.protocol].line, self.cable.open)
+
+    def sink(self, event: DeviceEvent) -> None:
+        """Where the driver's events go."""
+        self.events.append(event)
+        self.react(event)
+
+    def of(self, *kinds: type[DeviceEvent]) -> list[Any]:
+        """The events of these kinds so far."""
+        return [event for event in self.events if isinstance(event, kinds)]
+
+    def start(self, driver: LineDriver[Any]) -> None:
+        """Let a driver live."""
+        self._task = asyncio.ensure_future(driver.run())
+
+    async def stop(self) -> None:
+        """Stop the driver as it stands; raises what ended it, if anything did."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    def died(self) -> bool:
+        """Whether the driver has ended by itself."""
+        return self._task is not None and self._task.done()
+
+    async def until(self, condition: Callable[[], Any], seconds: float = 60.0) -> None:
+        """Let time pass until the condition holds; fails after that much of it."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not condition():
+            if self._task is not None and self._task.done() and not self._task.cancelled():
+                self._task.result()
+            assert loop.time() < end, f"not within {seconds} s; {self.twin.describe()}; {self.events[-8:]}"
+            await asyncio.sleep(0.01)
+
+    def hand(self, action: str, **values: int | str | bool) -> str:
+        """Work the twin by hand; what it says of it."""
+        return self.twin.act(action, values)
+
+    def close(self) -> None:
+        """Pull the plug."""
+        self.cable.unplug()

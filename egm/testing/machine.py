@@ -1,0 +1,429 @@
+"""A machine without its process: the real engine, journal, games and generator, and a hand on its ports.
+
+:class:`MachineRig` is what most tests of features work with. Devices are a hand that moves the real drivers'
+ledgers; time is a clock that moves when told; every generator of a test has the same bytes in every run.
+"""
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Self
+
+from egm.app.rules import RULES
+from egm.config.cabinet_file import GameSlot
+from egm.config.levels import LevelSlot
+from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
+from egm.integrity.clock_trust import note_clock
+from egm.integrity.lockups import GeneratorStart
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.games import InstalledGames
+from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.positions import Position
+from egm.kernel.timekeeping import timekeeper_of
+from egm.money.absent import settle_absent
+from egm.money.device_ledgers import Ledgers, ledgers_of
+from egm.money.host.model import HostMoney
+from egm.money.ticket_ledger import is_accounted, open_store
+from egm.money.ticket_recovery import open_desk, recover
+from egm.people import Person, Role, Roster
+from egm.play.installed_games import admit
+from egm.profiles import load_profile
+from egm.progressive.game_levels import open_levels
+from egm.progressive.pools import all_pools
+from egm.staff.identities import IdentityRegister
+from egm.staff.options import apply_options
+from egm.tickets.model import House
+from egm.tickets.store import TicketStore
+from meters import Journal, Transaction
+from meters.copies import SECOND_FOLDER
+from meters.storage import Storage
+from rng import (
+    KernelSource,
+    OutOfService,
+    Personalization,
+    RandomService,
+    ReseedNotAllowed,
+    ReseedPolicy,
+)
+from rng.draws import Draw
+
+GAME = "maple-classic"
+#: One of each role, by staff number; nobody has a PIN, for what is tested with them is what follows from one.
+STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
+
+
+class StoppedClock:
+    """Time that moves only when told."""
+
+    def __init__(self) -> None:
+        self.wall = datetime(2026, 1, 1, tzinfo=UTC)
+        self.ns = 0
+
+    def now(self) -> datetime:
+        """The wall clock."""
+        return self.wall
+
+    def monotonic_ns(self) -> int:
+        """Nanoseconds since the clock was made."""
+        return self.ns
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Move both on."""
+        self.wall += timedelta(seconds=seconds)
+        self.ns += int(seconds * 1e9)
+
+
+class ScriptedStep:
+    """A step whose numbers are chosen by the test, recorded like the real one's."""
+
+    def __init__(self, values: list[int]) -> None:
+        self._values = values
+        self.draws: list[Draw] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def below(self, bound: int, purpose: str = "") -> int:
+        """The next number of the script."""
+        value = self._values.pop(0)
+        assert 0 <= value < bound
+        self.draws.append(Draw(bound, value, purpose))
+        return value
+
+
+class ScriptedChance:
+    """For outcomes a test must have; everything else uses the real generator."""
+
+    def __init__(self, *values: int) -> None:
+        self.values = list(values)
+
+    def step(self) -> ScriptedStep:
+        """A step that draws on from the script."""
+        return ScriptedStep(self.values)
+
+    def reseed(self, reason: str) -> None:
+        """Refused, as a profile may."""
+        raise ReseedNotAllowed(reason)
+
+
+class FailingChance:
+    """A generator that is out of service."""
+
+    def step(self) -> ScriptedStep:
+        """Raises OutOfService."""
+        raise OutOfService("planted")
+
+    def reseed(self, reason: str) -> None:  # noqa: ARG002 (the generator's)
+        """Raises OutOfService."""
+        raise OutOfService("planted")
+
+
+class BreakingChance(FailingChance):
+    """A generator that fails in the middle of a step."""
+
+    def step(self) -> ScriptedStep:
+        """A step whose first draw fails."""
+        return _BreakingStep([])
+
+
+class _BreakingStep(ScriptedStep):
+    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (a step's)
+        raise OutOfService("planted")
+
+
+class Hands:
+    """Where orders and messages arrive; an order to stack reaches the ledger as a driver's would."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+        self.orders: list[tuple[str, int]] = []
+        self.ledgers: Ledgers | None = None
+        self.offered: dict[int, Note | Barcode] = {}
+        self.jobs: list[TicketJob] = []
+        self.payouts: list[tuple[str, int]] = []
+
+    def show(self, message: object) -> None:
+        """A message to the screen."""
+        self.told.append(message)
+
+    def stack(self, escrow: int) -> None:
+        """The order to stack, recorded as a driver records it."""
+        self.orders.append(("stack", escrow))
+        assert self.ledgers is not None
+        self.ledgers.paper.stack_ordered(self.offered[escrow], 0)
+
+    def return_bill(self, escrow: int) -> None:
+        """The order to give back."""
+        self.orders.append(("return", escrow))
+
+    def hold(self, escrow: int) -> None:
+        """The order to keep it in escrow."""
+        self.orders.append(("hold", escrow))
+
+    def print_ticket(self, job: TicketJob) -> None:
+        """The order to print, recorded as a driver records it."""
+        assert self.ledgers is not None
+        self.jobs.append(job)
+        self.ledgers.printing.opened(job)
+
+    def pay(self, payout_id: str, coins: int) -> None:
+        """The order to pay coins."""
+        self.payouts.append((payout_id, coins))
+
+
+class SameEveryRun(KernelSource):
+    """Bytes that each generator of a test has again in every run: chance breaks no test now and then."""
+
+    _started: Final[Counter[str]] = Counter()
+
+    def __init__(self) -> None:
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" (")[0]
+        self._started[test] += 1
+        self._name = f"{test} {self._started[test]}"
+        self._asked = 0
+
+    def samples(self, count: int) -> bytes:
+        """``count`` bytes, none given before."""
+        self._asked += 1
+        return hashlib.shake_256(f"{self._name} {self._asked}".encode()).digest(count)
+
+
+def generator() -> RandomService:
+    """The real generator, on bytes that are the test's own and a clock that stands."""
+    who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
+    policy = ReseedPolicy(fresh_input_each_step=False)
+    return RandomService.start(personalization=who, sources=[SameEveryRun()], policy=policy, clock=lambda: 0)
+
+
+class PowerCutError(Exception):
+    """Planted: the power goes before this entry is written."""
+
+
+#: Machines that a test has made; whatever it leaves running is put away after it (see tests/conftest.py).
+OPENED: list["MachineRig"] = []
+
+
+class MachineRig:
+    """One machine on one state folder; build a second on the same folder to restart it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        profile: str | Path = "generic",
+        chance: Any = None,
+        games: tuple[str, ...] = (GAME,),
+        devices: tuple[str, ...] = (),
+        host: HostMoney | None = None,
+        levels: tuple[LevelSlot, ...] = (),
+        position: Position | None = None,
+        beside: "MachineRig | None" = None,
+        denominations_cents: tuple[int, ...] = (),
+        storage: Storage | None = None,
+        wall: datetime | None = None,
+        acceptor: bool = True,
+        holders: tuple[str, ...] = ("host:main", "progressive"),
+    ) -> None:
+        """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money.
+
+        ``acceptor``: whether it has one; ``holders``: who may hold it, of those its cabinet file names.
+
+        ``beside``: the first position of the same machine, with whom the journal and more is shared.
+        ``storage``: the medium of the journal, where it is not the folder's own. ``wall``: its clock's time.
+        """
+        self.beside = beside
+        self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock
+        if wall is not None:
+            self.clock.wall = wall
+        self.hands = Hands()
+        hands: Any = self.hands
+        self.profile = load_profile(profile)
+        slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
+        residents, self.refused = admit(slots, self.profile, levels)
+        self.journal: Journal = (
+            Journal.open(folder, now=self.clock.now, storage=storage) if beside is None else beside.journal
+        )
+        self.open = True
+        self.restarts: list[Any] = []
+        self.cabinet: Cabinet = Cabinet(
+            identity=Identity("TEST-1", "7", House(site="test", licence_holder="nobody")),
+            journal=self.journal,
+            profile=self.profile,
+            games={game_id: resident.game for game_id, resident in residents.items()},
+            denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
+            clock=self.clock,
+            times=timekeeper_of(self.journal, self.clock) if beside is None else beside.cabinet.times,
+            chance=generator() if chance is None else chance,
+            outbox=self.hands,
+            position=position or Position(),
+        )
+        self.cabinet.install(all_pools(resident.pools for resident in residents.values()))
+        self.cabinet.install(host or HostMoney())
+        self.cabinet.install(STAFF)
+        self.cabinet.install(GeneratorStart(self._restart))
+        returns = {game_id: r.least_return for game_id, r in residents.items()}
+        self.cabinet.install(InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns))
+        self.cabinet.install(
+            Devices(
+                acceptor=hands if acceptor else None,
+                printer=hands if "printer" in devices else None,
+                hopper=hands if "hopper" in devices else None,
+            )
+        )
+        self.store: TicketStore | None
+        self.store, why = (
+            open_store(self.journal, folder, folder / SECOND_FOLDER) if beside is None else (beside.store, "")
+        )
+        if self.store is not None:
+            self.cabinet.install(
+                open_desk(
+                    self.store,
+                    self.cabinet.identity,
+                    self.profile,
+                    self.clock,
+                    self.cabinet.times,
+                    lambda: self.cabinet.chance,
+                    self.cabinet.state(HostMoney).validation,
+                    is_accounted=lambda record: is_accounted(self.cabinet, record),
+                )
+            )
+        note_clock(self.cabinet)
+        apply_options(self.cabinet)
+        recover(self.cabinet, why)
+        identities = (
+            IdentityRegister.open(folder, folder / SECOND_FOLDER)
+            if beside is None
+            else beside.cabinet.installed(IdentityRegister)
+        )
+        self.cabinet.install(identities)
+        fitted = {
+            "bill_acceptor": acceptor,
+            "ticket_printer": "printer" in devices,
+            "hopper": "hopper" in devices,
+        }
+        self.kinds = {"coin_acceptor", *(kind for kind, is_there in fitted.items() if is_there)}
+        self.holders = holders
+        self.changes = 0
+        self.engine = Engine(self.cabinet, RULES, self._changed)
+        self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
+        self.ledger = self.ledgers.paper
+        self.hands.ledgers = self.ledgers
+        self._escrow = 0
+        OPENED.append(self)
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    def _restart(self) -> RandomService:
+        made = self.restarts.pop(0)
+        if isinstance(made, Exception):
+            raise made
+        generator: RandomService = made
+        return generator
+
+    # ------------------------------------------------------------------ what happens to it
+    def boot(self) -> "MachineRig":
+        """Start as the machine's process does, to the end of the self-test."""
+        self.engine.handle(EventType.MEMORY_READY)
+        settle_absent(self.cabinet, self.ledgers, self.engine.handle, self.kinds, self.holders)
+        open_levels(self.cabinet)
+        self.engine.handle(EventType.SELF_TEST_PASSED)
+        return self
+
+    def happen(self, event: Event) -> None:
+        """Let something happen, as an attachment does."""
+        self.engine.handle(event.type, **event.data)
+
+    def offer(self, amount_cents: int) -> None:
+        """A bill arrives in escrow."""
+        self._escrow += 1
+        self.hands.offered[self._escrow] = Note(amount_cents)
+        self.engine.handle(EventType.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
+
+    def insert(self, amount_cents: int) -> "MachineRig":
+        """A bill goes all the way into the box."""
+        self.offer(amount_cents)
+        assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.cabinet.notice}"
+        self.ledger.vended()
+        self.ledger.vend_confirmed()
+        return self
+
+    def offer_ticket(self, digits: str) -> None:
+        """A ticket arrives in escrow."""
+        self._escrow += 1
+        self.hands.offered[self._escrow] = Barcode(digits)
+        self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
+
+    def printer_says(self, state: PrintState, detail: str = "") -> None:
+        """The printer's driver reports on the open ticket."""
+        record = self.ledgers.printing.pending()
+        assert record is not None
+        self.ledgers.printing.moved(record.job.job_id, state, detail)
+
+    def cash_out_ticket(self) -> str:
+        """Cash out by ticket, to the end; its number."""
+        self.engine.handle(EventType.CASH_OUT)
+        for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
+            self.printer_says(state)
+        return self.hands.jobs[-1].barcode
+
+    def play(self) -> None:
+        """PLAY is pressed."""
+        self.engine.handle(EventType.PLAY)
+
+    def shown(self) -> None:
+        """The screen has shown the outcome."""
+        game = self.cabinet.memory.get(Key.GAME)
+        self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
+
+    def cut_power_after(self, entries: int) -> None:
+        """Let so many more entries become durable, and the machine stop at the next one."""
+        append, left = self.journal.append, iter(range(entries))
+
+        def failing(transaction: Transaction) -> Any:
+            if next(left, None) is None:
+                raise PowerCutError(transaction.id)
+            return append(transaction)
+
+        self.journal.append = failing  # type: ignore[method-assign]
+
+    def close(self) -> None:
+        """Switch it off."""
+        if self.open and self.beside is None:
+            self.journal.close()
+            self.lose()
+
+    def lose(self) -> None:
+        """The power is gone from the journal's disk, and its process with it; other disks are let go."""
+        self.open = False
+        if self.store is not None:
+            self.store.close()
+        self.cabinet.installed(IdentityRegister).close()
+        OPENED[:] = (rig for rig in OPENED if rig is not self)
+
+    # ------------------------------------------------------------------ what it says
+    @property
+    def state(self) -> State:
+        """The engine's state."""
+        return self.engine.state
+
+    @property
+    def credit_cents(self) -> int:
+        """The player's credit."""
+        return self.cabinet.credit_cents
+
+    @property
+    def notice(self) -> str | None:
+        """The code of what the player is told."""
+        return None if self.cabinet.notice is None else self.cabinet.notice.code
+
+    def records(self, kind: str) -> list[Mapping[str, Any]]:
+        """The records of every entry of a kind."""
+        return [entry.record for entry in self.journal.entries(kind)]  # type: ignore[misc]

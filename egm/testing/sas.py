@@ -1,0 +1,182 @@
+"""A machine and the pure channel of one host, without a line: bytes heard go in, bytes sent come out."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from egm.app.view import snapshot
+from egm.config.cabinet_file import CabinetFile, StateFolder
+from egm.kernel.events import Event
+from egm.kernel.services import MachineContext
+from egm.links.sas.attachment import SasChannel, sas_lines
+from egm.links.sas.channel import Ask, Channel, Send
+from egm.links.sas.codec import MalformedPollError
+from egm.links.sas.crc import is_intact, sealed
+from egm.links.sas.exception_queue import Happening
+from egm.links.sas.messages import Delivered, RealTime, Withdrawn
+from egm.links.sas.wire import LenientFraming, StrictFraming, marked
+from egm.testing.machine import MachineRig
+
+FILE = {
+    "machine": {"serial": "TEST-1", "operator_number": "7", "profile": "generic", "site": "test"},
+    "games": [],
+}
+
+
+def machine_context(room: MachineRig, folder: Path, sas: dict[str, dict[str, Any]]) -> MachineContext:
+    """What an attachment sees of a room."""
+
+    def handle(event: Event) -> None:
+        room.engine.handle(event.type, **event.data)
+
+    at = StateFolder(folder)
+    at.prepare()
+    return MachineContext(
+        engine=room.engine,
+        file=CabinetFile.model_validate({**FILE, "sas": sas}),
+        folder=at,
+        clock=room.clock,
+        handle=handle,
+    )
+
+
+def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
+    """Have the lines follow what happens in a room."""
+    lines = list(lines)
+
+    def changed() -> None:
+        now = snapshot(room.engine, fingerprint=room.journal.fingerprint)
+        for line in lines:
+            line.changed(now)
+
+    room.engine._changed = changed
+
+
+class Bench:
+    """One host's channel over a real machine; time is the room's clock, and effects run at once."""
+
+    def __init__(
+        self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: Any
+    ) -> None:
+        self.room = room
+        self.line = next(
+            line
+            for line in sas_lines(machine_context(room, folder, {name: settings}))
+            if isinstance(line, SasChannel)
+        )
+        self.host = self.line.host
+        self.channel: Channel = self.line._line._channel
+        self.actions: list[Any] = []
+        self.slow = False
+        """Whether effects take longer than the host waits."""
+        self.waiting: list[Ask] = []
+        strict = self.host.settings.framing == "strict"
+        framing = StrictFraming if strict else LenientFraming
+        self._framing = framing(self.address, self.host.settings.gap_ns)
+        self._strict = strict
+        attach(room, [self.line])
+        if boot:
+            room.boot()
+        self.line._publish()
+
+    @property
+    def address(self) -> int:
+        """The machine's address on this line."""
+        return self.host.settings.address
+
+    def _take_news(self) -> None:
+        line = self.line._line
+        inbox, self.channel.readout = line._inbox, line._readout
+        now = self.room.clock.monotonic_ns()
+        while inbox:
+            match inbox.popleft():
+                case Happening() as happening:
+                    self._perform(self.channel.post(happening, now))
+                case Withdrawn(code=code):
+                    self.channel.withdraw(code)
+                case Delivered(code=code, reply=reply):
+                    self.channel.deliver(code, reply)
+                case RealTime(on=on):
+                    self.channel.real_time = on
+
+    def hear(self, data: bytes) -> bytes:
+        """Bytes as they come from the line, and what the machine sends."""
+        out = b""
+        for heard in self._framing.hear(data, self.room.clock.monotonic_ns()):
+            self._take_news()
+            out += self._perform(self.channel.hear(heard, self.room.clock.monotonic_ns()))
+        return out
+
+    def tick(self) -> list[Send]:
+        """Time has passed: what the channel sends of itself."""
+        sent = []
+        for action in self.channel.tick(self.room.clock.monotonic_ns()):
+            if isinstance(action, Send):
+                sent.append(action)
+            elif not isinstance(action, Ask):
+                self.actions.append(action)
+                self.line._heard(action)
+        return sent
+
+    def _perform(self, actions: Iterable[Any]) -> bytes:
+        out = b""
+        for action in actions:
+            match action:
+                case Send(data=data):
+                    out += data
+                case Ask(poll=poll, request=request):
+                    if self.slow:
+                        self.waiting.append(action)
+                        out += self._perform(self.channel.busy(request))
+                        continue
+                    assert poll.effect is not None
+                    try:
+                        reply = poll.effect(self.host, request)
+                    except MalformedPollError:
+                        reply = None
+                    self._take_news()
+                    out += self._perform(self.channel.replied(poll, request, reply))
+                case _:
+                    self.actions.append(action)
+                    self.line._heard(action)
+        return out
+
+    # ------------------------------------------------------------------ as a host
+    def send(self, message: bytes) -> bytes:
+        """One message, and the answer's bytes."""
+        return self.hear(marked(message) if self._strict else message)
+
+    def general(self) -> int:
+        """A general poll, and the exception it gives."""
+        answer = self.send(bytes((0x80 | self.address,)))
+        assert len(answer) == 1, answer.hex(" ")
+        return answer[0]
+
+    def sync(self) -> None:
+        """A poll to nobody: acknowledges."""
+        assert self.send(b"\x80") == b""
+
+    def exceptions(self) -> list[int]:
+        """Every exception that waits, in order."""
+        found = []
+        while code := self.general():
+            found.append(code)
+            self.sync()
+        return found
+
+    def read(self, code: int) -> str:
+        """A poll of type R; the data of its answer in hex, '' for silence."""
+        return self._data(code, self.send(bytes((self.address, code))))
+
+    def long(self, code: int, data: str = "") -> str:
+        """A poll with a CRC, its data in hex; the data of the answer, or the one byte of it."""
+        return self._data(code, self.send(sealed(bytes((self.address, code)) + bytes.fromhex(data))))
+
+    def _data(self, code: int, answer: bytes) -> str:
+        if len(answer) < 2:
+            return answer.hex()
+        assert answer[:2] == bytes((self.address, code)), answer.hex(" ")
+        if len(answer) == 2:
+            return "busy"
+        assert is_intact(answer), answer.hex(" ")
+        return answer[2:-2].hex()

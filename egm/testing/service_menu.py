@@ -1,0 +1,171 @@
+"""The staff's hands on the service menu of a machine: turn keys, type, touch, read."""
+
+from collections.abc import Iterator
+
+from egm.kernel.events import EventType
+from egm.kernel.service_pages import ServicePage, Words
+from egm.people import Person, Role, Roster
+from egm.people.pins import PinDigest
+from egm.screen.text import Texts
+from egm.staff.service.desk import ServiceDesk
+from egm.staff.service.menu import SUBJECTS
+from egm.testing.machine import MachineRig
+
+TEXTS = {language: Texts(language) for language in ("en", "fr")}
+#: The main menu and its subjects, by their titles.
+TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
+#: Staff number of each role; the PIN is the number, four times over with a digit that breaks the row.
+NUMBERS = {role: str(place) for place, role in enumerate(Role, 1)}
+
+
+def pin_of(number: str) -> str:
+    """The PIN of a staff number, too long to turn up in a digest by chance: it is looked for in journals."""
+    return f"90{number}748159362"[:12]
+
+
+def staff() -> Roster:
+    """One person a role, with PINs digested as cheaply as scrypt lets one."""
+    people = {number: Person(number, role.value.title(), role) for role, number in NUMBERS.items()}
+    return Roster(people=people, pins={number: PinDigest.of(pin_of(number), cost=2) for number in people})
+
+
+class Menu:
+    """A person at the service menu."""
+
+    def __init__(self, room: MachineRig) -> None:
+        self.room = room
+        self.cabinet = room.cabinet
+        self.cabinet.install(staff())
+
+    @property
+    def page(self) -> ServicePage:
+        """The page shown; every text of it must exist in both languages."""
+        page = self.cabinet.state(ServiceDesk).page(self.cabinet)
+        assert page is not None, "no page is open"
+        for words in words_of(page):
+            for language in ("en", "fr"):
+                said(words, language)
+        return page
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a page is shown."""
+        return self.cabinet.state(ServiceDesk).page(self.cabinet) is not None
+
+    @property
+    def notice(self) -> str:
+        """The key of what the page says of the last answer."""
+        notice = self.page.notice
+        return "" if notice is None else str(notice.value)
+
+    def open(self, key: str = "operator") -> "Menu":
+        """Turn a key."""
+        self.room.engine.handle(EventType.MENU, key=key)
+        return self
+
+    def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
+        """Touch an action, with what is typed into the prompt; it must be offered and lit.
+
+        What stands in another subject of the menu is walked to, as a person would.
+        """
+        if page is None and action not in offered(self.page) and self.page.title.value in TITLES:
+            self._walk_to(action)
+        shown = self.page
+        if page is None:
+            assert action in offered(shown), f"{action} is not on {shown.title.value}: {offered(shown)}"
+        self.room.engine.handle(
+            EventType.ANSWER, value=action, options={"page": page or shown.id, "input": text}
+        )
+        return self
+
+    def _walk_to(self, action: str) -> None:
+        self.home()
+        for subject in SUBJECTS:
+            if f"subject:{subject}" in offered(self.page):
+                self.touch(f"subject:{subject}")
+                if action in offered(self.page):
+                    return
+                self.touch("back")
+
+    def everything(self) -> set[str]:
+        """What can be reached from the main menu: the lines of every subject."""
+        found: set[str] = set()
+        for subject in [each for each in offered(self.home().page) if each.startswith("subject:")]:
+            self.touch(subject)
+            found |= {row.action for table in self.page.tables for row in table.rows}
+            self.home()
+        return found
+
+    def enter(self, text: str) -> "Menu":
+        """Type into the prompt and confirm."""
+        assert self.page.prompt is not None, f"{self.page.title.value} asks nothing"
+        return self.touch("enter", text)
+
+    def prove(self, role: Role, pin: str | None = None) -> "Menu":
+        """Type a staff number and its PIN."""
+        number = NUMBERS[role]
+        if self.page.prompt is not None and self.page.prompt.kind == "pin":
+            self.touch("back")  # a wrong PIN is asked for again; this is for another number
+        return self.enter(number).enter(pin_of(number) if pin is None else pin)
+
+    def sign_in(self, role: Role) -> "Menu":
+        """Turn the key and prove who one is."""
+        self.open().prove(role)
+        assert self.page.person is not None, f"{role} was not let in: {self.notice}"
+        return self
+
+    def home(self) -> "Menu":
+        """Back to the main menu."""
+        while self.page.title.value != "service.menu.title":
+            self.touch("back")
+        return self
+
+    def fill(self, form: str, *values: str, second: Role | None = None) -> "Menu":
+        """Fill a form in from the main menu and confirm it."""
+        self.touch(f"form:{form}")
+        return self.complete(*values, second=second)
+
+    def complete(self, *values: str, second: Role | None = None) -> "Menu":
+        """Fill in the form that is open and confirm it."""
+        for value in values:
+            self.enter(value)
+        self.touch("confirm")
+        return self if second is None else self.prove(second)
+
+    def lines(self) -> dict[str, str]:
+        """The page's two-column lines, in English."""
+        return {
+            said(row.cells[0], "en"): said(row.cells[-1], "en")
+            for table in self.page.tables
+            for row in table.rows
+        }
+
+
+def words_of(page: ServicePage) -> Iterator[Words]:
+    """Every text of a page."""
+    yield page.title
+    yield from (words for words in (page.person, page.notice) if words is not None)
+    if page.prompt is not None:
+        yield page.prompt.label
+        yield page.prompt.confirm
+        yield from (choice.label for choice in page.prompt.choices)
+    yield from (action.label for action in page.actions)
+    for table in page.tables:
+        yield from table.columns
+        if table.title is not None:
+            yield table.title
+        for row in table.rows:
+            yield from row.cells
+
+
+def said(words: Words, language: str) -> str:
+    """A text in words. Raises CatalogueError where the catalogue has none."""
+    texts = TEXTS[language]
+    return texts.worded(words, lambda cents: texts.money(cents, "USD"))
+
+
+def offered(page: ServicePage) -> list[str]:
+    """The actions that may be touched."""
+    found = [action.id for action in page.actions if action.enabled]
+    found += [row.action for table in page.tables for row in table.rows if row.action]
+    return [*found, "enter"] if page.prompt is not None else found

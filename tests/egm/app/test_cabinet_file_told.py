@@ -1,0 +1,62 @@
+"""A cabinet file that names more than can be offered: staff are told on the screen and in the menu, until it is right."""
+
+import asyncio
+
+from egm.app.process import Machine
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.people import Role
+from egm.staff.service.desk import ServiceDesk
+from egm.testing.machine import MachineRig, StoppedClock
+from egm.testing.service_menu import Menu
+from meters import Journal
+
+GAME = "maple-classic"
+
+
+def started(folder, monkeypatch, *games):
+    """Start a machine with these games; its faults, once it has come up."""
+    found = {}
+
+    async def not_yet(machine):
+        found.update(machine._cabinet.faults)
+        found["refused"] = machine._cabinet.state(ServiceDesk).bench.refused
+
+    monkeypatch.setattr(Machine, "_work", not_yet)
+    file = load_cabinet().model_copy(update={"games": tuple(GameSlot(game=name) for name in games)})
+    state = StateFolder(folder)
+    state.prepare()
+    asyncio.run(Machine(state, file, StoppedClock()).run())
+    return found
+
+
+def test_a_game_left_out_is_a_notice_until_the_file_is_right(tmp_path, monkeypatch):
+    found = started(tmp_path, monkeypatch, GAME, "no-such-game")
+    assert found["cabinet_file"]["cleared_by"] == "self"
+    assert not found["cabinet_file"]["locks"]
+    assert "no-such-game" in found["cabinet_file"]["detail"]
+    ((game, why),) = found["refused"]
+    assert (game, "not in the library" in why) == ("no-such-game", True)
+    found = started(tmp_path, monkeypatch, GAME, "another-one")
+    assert "another-one" in found["cabinet_file"]["detail"]
+    found = started(tmp_path, monkeypatch, GAME, GAME)
+    assert "already" in found["cabinet_file"]["detail"]
+    assert started(tmp_path, monkeypatch, GAME) == {"refused": ()}
+    with Journal.open(tmp_path, now=StoppedClock().now) as journal:
+        kinds = [entry.kind for entry in journal.entries() if entry.kind.startswith("fault.")]
+    assert kinds == [
+        "fault.raised",
+        "fault.cleared",
+        "fault.raised",
+        "fault.cleared",
+        "fault.raised",
+        "fault.cleared",
+    ]
+
+
+def test_the_menu_has_the_reason_under_software(tmp_path):
+    room = MachineRig(tmp_path / "state").boot()
+    room.cabinet.state(ServiceDesk).bench.refused = (("no-such-game", "not in the library"),)
+    menu = Menu(room).sign_in(Role.TECHNICIAN)
+    menu.touch("software")
+    assert "not in the library" in str(menu.page)
+    room.close()

@@ -1,0 +1,80 @@
+"""A machine whose journal is gone never starts as if it were new: it says what is left of it, and stops."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from egm.app.process import Machine
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.people import Person, Role, Roster
+from egm.testing.clearing import clear_it
+from egm.testing.machine import MachineRig, StoppedClock
+from meters import Journal, JournalDamaged
+
+LEFT = (
+    "tickets.*",
+    "identities.db",
+    "sas-main.told",
+    "carry-over",
+    "people.json",
+    "machine.key",
+    "medium.json",
+)
+
+
+def worn_out(folder: Path) -> StateFolder:
+    """A machine that has been at work, with everything a journal leaves beside it."""
+    state = StateFolder(folder)
+    state.prepare()
+    room = MachineRig(folder, devices=("printer",)).boot().insert(2000)
+    room.cash_out_ticket()
+    room.close()
+    Roster.load(state.staff).added(Person("1", "Anne", Role.MANAGER), "90170", by="", at=room.clock.now())
+    (folder / "sas-main.told").write_text("9 abc", encoding="ascii")
+    (folder / "carry-over").write_bytes(b"x" * 32)
+    return state
+
+
+def start(state: StateFolder) -> None:
+    asyncio.run(Machine(state, load_cabinet(), StoppedClock()).run())
+
+
+@pytest.mark.requirement("A-03", "A-05")
+@pytest.mark.parametrize("kept", LEFT)
+def test_a_new_journal_is_not_begun_beside_what_is_left_of_one(tmp_path, kept):
+    state = worn_out(tmp_path)
+    keep = set(tmp_path.glob(kept))
+    assert keep
+    shutil.rmtree(tmp_path / "second")
+    for path in set(tmp_path.iterdir()) - keep - {state.run}:
+        path.unlink()
+    before = {path.name: path.read_bytes() for path in keep}
+    with pytest.raises(JournalDamaged):
+        start(state)
+    assert not (tmp_path / "journal.sqlite").exists()
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    clear_it(tmp_path)  # two persons may, and it is on record
+    with Journal.open(tmp_path, now=StoppedClock().now) as journal:
+        assert "cleared" in next(journal.entries()).record
+
+
+def test_the_first_start_is_in_an_empty_folder_or_beside_a_roster(tmp_path):
+    state = StateFolder(tmp_path)
+    state.prepare()
+    assert state.left_by_a_journal() == []
+    Roster.load(state.staff).added(Person("1", "Anne", Role.MANAGER), "90170", by="", at=StoppedClock().now())
+    assert state.left_by_a_journal() == []
+    Journal.open(tmp_path, now=StoppedClock().now).close()
+    Journal.open(tmp_path, now=StoppedClock().now).close()
+
+
+def test_a_first_start_cut_after_its_key_was_made_goes_on(tmp_path, monkeypatch):
+    with monkeypatch.context() as cut:
+        cut.setattr(Journal, "_start", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            Journal.open(tmp_path, now=StoppedClock().now)
+    assert (tmp_path / "machine.key").exists()
+    Journal.open(tmp_path, now=StoppedClock().now).close()
+    assert not (tmp_path / "first-start").exists()

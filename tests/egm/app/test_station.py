@@ -1,0 +1,184 @@
+"""A position at work: how long an outcome is shown before the next game, and whom its screens hear."""
+
+import asyncio
+
+import pytest
+
+from egm.app.ports import Ports
+from egm.app.rules import RULES
+from egm.app.station import Station
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.devices.interface import ButtonPressed, Devices, FaultCode
+from egm.errors import OperatorError
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.messages import Pressed
+from egm.links.screen.client import Client
+from egm.play.installed_games import admit
+from egm.profiles import profile as profiles
+from egm.testing.machine import MachineRig
+
+GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+
+
+def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
+    place = tmp_path / "place.toml"
+    place.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
+    room = MachineRig(tmp_path / "state", profile=place)
+    residents, _ = admit((GameSlot(game="maple-classic"),), room.profile)
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    heard: list = []
+
+    def handle(at: Station, event) -> None:
+        heard.append(event)
+        at.engine.handle(event.type, **event.data)
+
+    station = Station(room.cabinet, residents, folder, handle, lambda: None, RULES)
+    station.open(Ports(drivers=(), kinds={}))
+    return room, station
+
+
+class Printer:
+    """A driver that tells what it was told."""
+
+    name = "printer"
+
+    def stood(self, codes) -> None:
+        self.codes = codes
+
+
+@pytest.mark.requirement("A-08", "G-06")
+def test_a_driver_is_told_what_ailed_its_device_when_the_machine_was_last_up(tmp_path):
+    room, station = a_station(tmp_path, 0)
+    for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
+        station.engine.cabinet.record("test.fault", state={f"{Key.FAULT}{code}": {"locks": False}})
+    printer = Printer()
+    station.open(Ports(drivers=(printer,), kinds={"printer": "ticket_printer"}))
+    assert printer.codes == {FaultCode.PAPER_OUT}
+    room.close()
+
+
+def ends_after(station: Station, seconds: float, act) -> bool:
+    """Whether ``act`` lets the shown outcome end so long after it, however slow this computer is."""
+    loop = asyncio.get_running_loop()
+    before = loop.time()
+    act()
+    assert station._show_timer is not None
+    return before + seconds <= station._show_timer.when() <= loop.time() + seconds
+
+
+@pytest.mark.requirement("N-04", "C-24")
+def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path):
+    async def scene() -> None:
+        room, station = a_station(tmp_path, 2500)
+        station.engine.handle(EventType.MEMORY_READY)
+        station.engine.handle(EventType.SELF_TEST_PASSED)
+        room.cabinet.state(Devices).acceptor = room.hands
+        room.engine = station.engine
+        room.ledgers.paper._handle = station.engine.handle
+        room.insert(500)
+        room.cabinet.state(Devices).acceptor = None
+        assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
+        assert station.engine.state is State.PLAYING
+        station.engine.handle(EventType.PLAY)
+        assert room.cabinet.notice.code == "refused.playing"
+
+        play_id = station._showing
+        room.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
+        assert ends_after(station, 2.1, lambda: station._shown_by_screen(play_id))
+        room.clock.pass_seconds(9)  # and one that took longer keeps nobody waiting
+        assert ends_after(station, 0.0, lambda: station._shown_by_screen(play_id))
+        station._show_timer.cancel()
+        room.close()
+
+    asyncio.run(scene())
+
+
+def test_late_news_of_an_earlier_game_ends_nothing(tmp_path):
+    async def scene() -> None:
+        room, station = a_station(tmp_path, 0)
+        station._shown_by_screen("play-1")
+        assert station._show_timer is None
+        room.close()
+
+    asyncio.run(scene())
+
+
+CABINET = """
+[machine]
+serial = "EGM-1"
+operator_number = "1"
+site = "somewhere"
+profile = "generic"
+positions = 2
+[[games]]
+game = "maple-classic"
+[devices.bill2]
+protocol = "id003"
+position = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "position = 2",
+            "position = 3",
+            "devices.bill2.position: there is no position 3: machine.positions is 2",
+        ),
+        ("positions = 2", "positions = 0", "machine.positions"),
+        ("position = 2", "position = 0", "devices.bill2.position"),
+        (
+            "[devices.bill2]",
+            '[sas.one]\nport = "pty"\n[host]\ntickets = "system"\n[devices.bill2]',
+            "a machine of one position only",
+        ),
+        (
+            "[devices.bill2]",
+            '[[progressives]]\ngame = "g"\nlevel = "l"\nkind = "linked"\nstakes = { 50 = "L" }\n[devices.bill2]',
+            "a machine of one position",
+        ),
+    ],
+)
+def test_positions_that_cannot_be_are_refused(tmp_path, old, new, said):
+    path = tmp_path / "cabinet.toml"
+    path.write_text(CABINET)
+    assert load_cabinet(path).machine.positions == 2
+    path.write_text(CABINET.replace(old, new))
+    with pytest.raises(OperatorError) as refusal:
+        load_cabinet(path)
+    assert said in str(refusal.value)
+
+
+@pytest.mark.requirement("C-21")
+def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_where_none_watches(tmp_path):
+    """With a screen, the deck's PLAY is the screen's to understand: it may be reading a page, or counting a win."""
+
+    async def scene() -> None:
+        room, station = a_station(tmp_path, 0)
+        station.open(Ports(drivers=(), kinds={"board": "io_board"}))
+        station.engine.handle(EventType.MEMORY_READY)
+        station.engine.handle(EventType.SELF_TEST_PASSED)
+        await station.server.start()
+        folder = StateFolder(tmp_path / "state")
+        screen = Client(folder.screen_socket_of(1), folder.screen_token_of(1))
+        heard: list = []
+        press = ButtonPressed(device="board", button="play")
+        station.on_device(press)
+        assert room.cabinet.notice.code == "refused.bet_is_covered"  # asked for, without a credit
+        room.cabinet.notice = None
+        while not station.server.audience:
+            heard += screen.poll(asyncio.get_running_loop().time()).messages
+            await asyncio.sleep(0.01)
+        station.on_device(press)
+        assert room.cabinet.notice is None
+        while not any(isinstance(message, Pressed) for message in heard):
+            heard += screen.poll(asyncio.get_running_loop().time()).messages
+            await asyncio.sleep(0.01)
+        screen.close()
+        await station.server.close()
+        room.close()
+
+    asyncio.run(scene())

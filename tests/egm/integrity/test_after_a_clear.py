@@ -1,0 +1,144 @@
+"""After an authorised clear the journal counts from one again; what it is known by elsewhere must not."""
+
+import pytest
+
+from egm.config.cabinet_file import Validation
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.host.model import HostMoney
+from egm.money.host.ticket_port import HostTickets
+from egm.testing.clearing import clear_it, paid
+from egm.testing.machine import MachineRig
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import TicketState
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+
+
+def cleared(room: MachineRig, folder, **options) -> MachineRig:
+    """The same cabinet, its memory cleared as by ``egm audit clear``, at work again."""
+    credit_cents = room.credit_cents
+    room.close()
+    clear_it(folder, **({"credit_1_cashable": paid(credit_cents)} if credit_cents else {}))
+    return MachineRig(folder, devices=("printer",), **options).boot()
+
+
+def number_of(entry_id: str) -> int:
+    return int(entry_id.split("-")[1])
+
+
+def come_to(room: MachineRig, place: int) -> None:
+    """Let so much happen that the next entry stands at ``place``."""
+    while room.journal.sequence < place - 1:
+        room.cabinet.log("test.time_passes", {})
+    assert room.journal.sequence == place - 1
+
+
+@pytest.fixture
+def room(tmp_path):
+    return MachineRig(tmp_path, devices=("printer",)).boot()
+
+
+@pytest.mark.requirement("A-05", "H-05", "H-06")
+def test_a_cash_out_never_gets_the_ticket_of_an_earlier_life(room, tmp_path):
+    room.insert(2000)
+    come_to(room, 30)
+    old = room.cash_out_ticket()
+    place = number_of(room.store.get(old).issue_id)
+    again = cleared(room, tmp_path).insert(500)
+    come_to(again, place)
+    new = again.cash_out_ticket()
+    assert new != old
+    assert again.store.get(new).ticket.amount_cents == 500
+    assert again.store.get(old).state is TicketState.ISSUED
+    again.close()
+
+
+@pytest.mark.requirement("A-05", "H-07", "H-08")
+def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(room, tmp_path):
+    tickets = []
+    for cents in (2000, 1000):
+        room.insert(cents)
+        tickets.append(room.cash_out_ticket())
+    come_to(room, 40)
+    room.offer_ticket(tickets[0])
+    place = number_of(room.cabinet.memory.get(Key.PAPER)["id"])
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    again = cleared(room, tmp_path)
+    come_to(again, place)
+    again.offer_ticket(tickets[1])
+    again.ledger.vended()
+    again.ledger.vend_confirmed()
+    assert again.credit_cents == 1000
+    again.offer_ticket(tickets[1])
+    assert again.notice == "ticket_refused.redeemed"
+    assert again.state is State.IDLE
+    again.close()
+
+
+def test_ids_differ_after_every_clear(room, tmp_path):
+    ids = []
+    for _ in range(3):
+        come_to(room, 50)
+        ids.append(room.cabinet.fresh_id("play"))
+        room = cleared(room, tmp_path)
+    assert all(each.startswith("play-50-") for each in ids)
+    assert len(set(ids)) == 3
+    assert {number_of(each) for each in ids} == {50}
+
+
+@pytest.mark.requirement("A-05", "H-09")
+def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
+    def host() -> HostMoney:
+        return HostMoney(validation=Validation.SECURE_ENHANCED, online=True)
+
+    room = MachineRig(tmp_path, devices=("printer",), host=host()).boot()
+    HostTickets(room.engine, room.happen).enrol(0xABCDEF, 5)
+    numbers = []
+    for cents in (2000, 1000, 500):
+        room.insert(cents)
+        numbers.append(room.cash_out_ticket())
+    HostTickets(room.engine, room.happen).read(numbers[0])
+    for _ in range(2):  # a clear, and another
+        room = cleared(room, tmp_path, host=host())
+        port = HostTickets(room.engine, room.happen)
+        assert port.unread().ticket.number == numbers[1]
+    port.read(numbers[1])
+    assert port.unread().ticket.number == numbers[2]
+    port.read(numbers[2])
+    assert (port.unread(), room.cabinet.state(TicketDesk).unreported()) == (None, [])
+    room.close()
+
+
+def test_games_and_hand_pays_go_on_as_before(room, tmp_path):
+    again = cleared(room, tmp_path).insert(2000)
+    again.play()
+    again.shown()
+    again.engine.handle(EventType.CASH_OUT)
+    assert again.state in {State.PAYING, State.HANDPAY}
+    again.close()
+
+
+@pytest.mark.requirement("A-05", "H-07")
+def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(room, tmp_path):
+    """Its tickets lie in the box by now; a new journal must not take them for money."""
+    number = room.insert(2000).cash_out_ticket()
+    room.close()
+    names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
+    before = {path: path.read_bytes() for path in names}
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    again.offer_ticket(number)
+    again.ledger.vended()
+    again.ledger.vend_confirmed()
+    again.close()
+    clear_it(tmp_path, credit_1_cashable=paid(2000))
+    for path, data in before.items():
+        path.write_bytes(data)
+    for _ in range(2):  # a second clear does not forget it either
+        again = MachineRig(tmp_path, devices=("printer",)).boot()
+        assert "put back or exchanged" in again.cabinet.faults["ticket_ledger"]["detail"]
+        again.offer_ticket(number)
+        assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
+        again.close()
+        clear_it(tmp_path)

@@ -1,0 +1,505 @@
+"""What a machine owed before an authorised clear it owes after it, and pays; what was settled, it does not."""
+
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
+
+from egm.config.cabinet_file import Validation
+from egm.devices.interface import PrintState
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Fate, Key
+from egm.memory_clear.carrying import clearance, look
+from egm.memory_clear.claims import CLAIMS, WITH
+from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
+from egm.money.host.transfer_port import HostTransfers
+from egm.progressive.level import Level
+from egm.records.games import GameInProgress
+from egm.testing.clearing import ENDED, WHO, Decision, carried, clear_it, decided, now, paid
+from egm.testing.machine import MachineRig, ScriptedChance
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import TicketState
+from meters import JournalDamaged
+from meters.clear import ClearRefused, clear
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli.commands.audit import command as audit
+
+VECTORS = Path(__file__).parents[2] / "vectors"
+LOSS, SOLD = 2, ("printer", "hopper")
+
+
+def again(room: MachineRig, folder: Path, *, make=None, **decisions: Decision) -> MachineRig:
+    """The same cabinet, its memory cleared, at work again; its audit finds nothing wrong."""
+    room.close()
+    clear_it(folder, **decisions)
+    made = (MachineRig(folder, devices=SOLD) if make is None else make()).boot()
+    assert wrong(made) == []
+    return made
+
+
+def wrong(room: MachineRig) -> list[str]:
+    report = Auditor(Shelf([VECTORS])).run(room.journal.bodies())
+    return [f"{finding.id}: {finding.why}" for finding in report.findings]
+
+
+def claims_of(folder: Path) -> dict[str, Fraction]:
+    return {each.id: each.proposed.amount for each in look(folder).proposals}
+
+
+# ---------------------------------------------------------------------------------------------- what is declared
+def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
+    owed = {key for key in Key if key.fate is Fate.OWED}
+    assert owed == CLAIMS.keys() | WITH.keys()
+    assert not CLAIMS.keys() & WITH.keys()
+    assert all(isinstance(key.fate, Fate) for key in Key)
+
+
+# ---------------------------------------------------------------------------------------------- each claim
+@pytest.mark.requirement("A-05", "A-20")
+def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
+    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    room.close()
+    assert claims_of(tmp_path) == {"credit:1:cashable": 2000}
+    room = again(room, tmp_path)
+    values = room.journal.meters().values
+    assert (room.credit_cents, values["carried_over"], values["money_in"]) == (2000, 2000, 0)
+    number = room.cash_out_ticket()
+    assert room.store.get(number).ticket.amount_cents == 2000
+    assert wrong(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
+    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    room = again(room, tmp_path, credit_1_cashable=paid(2000))
+    values = room.journal.meters().values
+    assert (room.credit_cents, values["att_cancel_credit"]) == (0, 2000)
+    (claim,) = next(room.journal.entries()).record["cleared"]["claims"]
+    assert (claim["act"], claim["paid_cents"], claim["by"]) == ("paid", 2000, "A. Tremblay")
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "F-09")
+def test_a_jackpot_that_waits_for_the_attendant_waits_on_and_is_paid(tmp_path):
+    room = won_by_hand(tmp_path)
+    handpay = room.cabinet.memory.get(Key.HANDPAY)
+    room.close()
+    assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
+    room = again(room, tmp_path)
+    assert room.state is State.HANDPAY
+    room.engine.handle(EventType.KEY_TURNED)
+    assert room.state is State.IDLE
+    assert room.journal.meters().values["att_jackpot"] == handpay["amount_cents"]
+    assert wrong(room) == []
+    room.close()
+
+
+def won_by_hand(folder: Path) -> MachineRig:
+    place = folder / "place.toml"
+    import egm.profiles
+
+    sold = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
+    lines = [
+        "large_win_cents = 100" if line.startswith("large_win_cents") else line for line in sold.split("\n")
+    ]
+    place.write_text("\n".join(lines))
+    room = (
+        MachineRig(folder, devices=SOLD, profile=place, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    )
+    room.play()
+    room.shown()
+    assert room.state is State.HANDPAY
+    return room
+
+
+@pytest.mark.requirement("A-05")
+def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
+    room = won_by_hand(tmp_path)
+    cents = room.cabinet.memory.get(Key.HANDPAY)["amount_cents"]
+    room = again(room, tmp_path, handpay_1=paid(cents))
+    assert room.state is State.IDLE
+    assert room.journal.meters().values["att_jackpot"] == cents
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "C-05")
+def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
+    room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    room.play()
+    game = room.cabinet.state(GameInProgress).record
+    win_cents = game["outcome"]["win_credits"] * game["denomination_cents"]
+    assert win_cents > 0
+    before = room.credit_cents
+    room.close()
+    assert claims_of(tmp_path)["game:1"] == win_cents
+    room = again(room, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance()))
+    assert room.state is State.PLAYING
+    room.shown()
+    assert (room.state, room.credit_cents) == (State.IDLE, before + win_cents)
+    assert wrong(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_decided_game_paid_by_hand_is_over(tmp_path):
+    room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    room.play()
+    game = room.cabinet.state(GameInProgress).record
+    win_cents = game["outcome"]["win_credits"] * game["denomination_cents"]
+    before = room.credit_cents
+    room = again(room, tmp_path, game_1=paid(win_cents))
+    assert (room.state, room.credit_cents) == (State.IDLE, before)
+    assert room.journal.meters().values["att_jackpot"] == win_cents
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "Q-05")
+def test_prizes_in_kind_are_owed_on_and_handed_over(tmp_path):
+    game = str(VECTORS / "fair.toml")
+    folder = tmp_path / "state"
+    room = MachineRig(folder, games=(game,), chance=ScriptedChance(0, 0)).boot().insert(500)
+    room.play()
+    room.shown()
+    room = again(room, folder, make=lambda: MachineRig(folder, games=(game,), chance=ScriptedChance()))
+    assert room.state is State.HANDPAY
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.IDLE, "prize_delivered")
+    assert room.journal.meters().values["att_merchandise.value"] == 29000
+    assert wrong(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "I-12")
+def test_levels_go_on_to_the_fraction(tmp_path):
+    room = room_of(tmp_path, *[each for _ in range(3) for each in (LOSS, NO_LUCK, 49)]).boot().insert(500)
+    for _ in range(3):
+        room.play()
+        room.shown()
+    kept = {key: dict(level) for key, level in room.journal.states(Key.LEVEL).items()}
+    assert any(Level.from_json(level).held.denominator > 1 for level in kept.values())
+    room.close()
+    owed = claims_of(tmp_path)
+    assert {key: owed[key] for key in kept} == {key: Level.from_json(kept[key]).held for key in kept}
+    room = again(room, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
+    assert room.journal.states(Key.LEVEL) == kept
+    room.play()
+    room.shown()
+    assert wrong(room) == []
+    assert room.records("progressive.hit")
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "C-05")
+def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
+    room = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
+    room.play()
+    question = room.cabinet.state(GameInProgress).conversation.decision
+    room = again(room, tmp_path, make=lambda: room_of(tmp_path))
+    assert room.cabinet.state(GameInProgress).conversation.decision == question
+    room.engine.handle(EventType.CHOOSE, value=question.options[0])
+    room.shown()
+    assert room.state in {State.IDLE, State.HANDPAY}
+    assert wrong(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "C-05")
+def test_a_stake_is_refunded_by_hand_where_people_say_so(tmp_path):
+    room = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
+    room.play()
+    credit = room.credit_cents
+    room = again(room, tmp_path, make=lambda: room_of(tmp_path), game_1=paid(50))
+    assert (room.state, room.credit_cents) == (State.IDLE, credit)
+    assert room.journal.meters().values["refund_defect"] == 50
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "I-05")
+def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
+    room = awaiting(tmp_path)
+    claim = next(iter(room.journal.states(Key.CLAIM))).removeprefix(Key.CLAIM)
+    make = lambda: room_of(tmp_path, levels=LINKED, devices=("printer",))  # noqa: E731
+    room = again(room, tmp_path, make=make)
+    assert room.state is State.AWAITING_AWARD
+    credit = room.credit_cents
+    room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=1700)
+    assert room.state is State.IDLE
+    assert room.credit_cents >= credit + 1700
+    assert wrong(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "H-06")
+@pytest.mark.parametrize("end", [PrintState.BARCODE_DONE, PrintState.FAILED])
+def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
+    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    room.printer_says(PrintState.PRINTING)
+    number = room.hands.jobs[-1].barcode
+    room.close()
+    assert claims_of(tmp_path) == {"payout:1": 2000}
+    room = again(room, tmp_path)
+    assert (room.state, room.credit_cents) == (State.PAYING, 0)
+    room.printer_says(end)
+    if end is PrintState.BARCODE_DONE:
+        assert room.store.get(number).state is TicketState.ISSUED
+        assert room.journal.balance_cents("out:voucher:cashable") == 2000
+    else:
+        assert room.store.get(number).state is TicketState.VOID
+        assert room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 2000
+    assert wrong(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "H-06")
+@pytest.mark.parametrize(
+    ("decision", "ticket"), [(paid(2000), TicketState.VOID), (Decision(act=ENDED), TicketState.ISSUED)]
+)
+def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
+    """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
+    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    room = again(room, tmp_path, payout_1=decision)
+    assert (room.state, room.credit_cents) == (State.IDLE, 0)
+    assert room.store.get(number).state is ticket
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "G-06")
+@pytest.mark.parametrize("stacked", [True, False])
+def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, stacked):
+    room = MachineRig(tmp_path, devices=SOLD).boot()
+    room.offer(2000)
+    room.close()
+    assert claims_of(tmp_path) == {"paper:1": 2000}
+    room = again(room, tmp_path)
+    if stacked:
+        room.ledger.vended()
+        room.ledger.vend_confirmed()
+    else:
+        room.ledger.not_stacked("returned at power-up")
+    assert room.credit_cents == (2000 if stacked else 0)
+    assert wrong(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "H-08")
+@pytest.mark.parametrize(
+    ("decision", "ticket"), [(paid(2000), TicketState.REDEEMED), (Decision(act=ENDED), TicketState.ISSUED)]
+)
+def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, decision, ticket):
+    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+    assert room.ledger.pending() is not None
+    room = again(room, tmp_path, paper_1=decision)
+    assert (room.credit_cents, room.store.get(number).state) == (0, ticket)
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "H-08")
+def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_journal_says(tmp_path):
+    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    room.cabinet.installed(TicketDesk).printed = lambda _: (
+        None
+    )  # the power goes here, the bar code out and the journal written
+    room.printer_says(PrintState.BARCODE_DONE)
+    assert room.store.get(number).state is TicketState.RESERVED
+    room = again(room, tmp_path)
+    assert room.store.get(number).state is TicketState.ISSUED
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "G-09")
+def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
+    room = coins_under_way(tmp_path)
+    cents = room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]
+    room = again(room, tmp_path)
+    assert room.state is State.PAYING
+    assert room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"] == cents
+    room.close()
+    clear_it(tmp_path, payout_1=paid(cents - 200))
+    room = MachineRig(tmp_path, devices=SOLD).boot()
+    assert (room.state, room.credit_cents) == (State.IDLE, 0)
+    values = room.journal.meters().values
+    assert (values["att_cancel_credit"], values["phys_coin_out"]) == (cents - 200, 200)
+    assert wrong(room) == []
+    room.close()
+
+
+def coins_under_way(folder: Path) -> MachineRig:
+    room = MachineRig(folder, devices=("hopper",)).boot().insert(1000)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.cabinet.memory.get(Key.PAY_OUT)["way"] == "coins"
+    return room
+
+
+# ---------------------------------------------------------------------------------------------- the host
+def hosted(folder: Path) -> MachineRig:
+    host = HostMoney(validation=Validation.SYSTEM, transfers=True, bonuses=True, asset_number=7, online=True)
+    return MachineRig(folder, devices=SOLD, host=host)
+
+
+def order(room: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
+    port = HostTransfers(room.engine, room.happen)
+    amounts = {each: cents.get(each.value, 0) for each in CreditKind}
+    answer = port.order(Order(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
+    if answer is TransferStatus.PENDING:
+        answer = port.last.status
+        port.told()
+    return answer
+
+
+@pytest.mark.requirement("A-05", "K-09")
+def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clears(tmp_path):
+    room = hosted(tmp_path).boot()
+    HostTransfers(room.engine, room.happen).register(7, b"k" * 20, 1)
+    assert order(room, "T-1", cashable=5000) is TransferStatus.FULL
+    assert order(room, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
+    for settled in (paid(5100), None):
+        decisions = {} if settled is None else {"credit_1_cashable": settled}
+        room = again(room, tmp_path, make=lambda: hosted(tmp_path), **decisions)
+        assert order(room, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
+        assert order(room, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
+        assert room.credit_cents == 0
+        assert HostTransfers(room.engine, room.happen).registration.registered
+    assert order(room, "T-2", cashable=700) is TransferStatus.FULL
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "K-09")
+def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_registers(tmp_path):
+    room = hosted(tmp_path).boot()
+    HostTransfers(room.engine, room.happen).register(7, b"k" * 20, 1)
+    assert order(room, "T-1", cashable=5000) is TransferStatus.FULL
+    room.close()
+    for medium in (tmp_path, tmp_path / "second"):
+        (medium / "journal.head").unlink()  # nobody can say where the journal ended
+    room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=paid(5000))
+    port = HostTransfers(room.engine, room.happen)
+    assert not port.registration.registered
+    assert order(room, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
+    port.register(7, b"n" * 20, 1)
+    assert order(room, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
+    assert order(room, "T-2", cashable=700) is TransferStatus.FULL
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "H-12")
+def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tmp_path):
+    room = hosted(tmp_path).boot()
+    assert order(room, "T-1", restricted=900) is TransferStatus.FULL
+    assert order(room, "T-2", nonrestricted=700) is TransferStatus.FULL
+    terms = room.cabinet.memory.get(Key.RESTRICTED)
+    assert terms is not None
+    room.close()
+    (told,) = [each for each in look(tmp_path).proposals if each.id == "credit:1:nonrestricted"]
+    assert "paid" in told.acts
+    assert told.proposed.says == {}
+    room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=paid(700))
+    assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
+    assert room.cabinet.memory.get(Key.RESTRICTED) == terms
+    room.close()
+
+
+@pytest.mark.requirement("A-05", "H-12")
+def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
+    room = hosted(tmp_path).boot()
+    assert order(room, "T-1", restricted=900) is TransferStatus.FULL
+    terms = room.cabinet.memory.get(Key.RESTRICTED)
+    room.close()
+    with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
+        decided(look(tmp_path), credit_1_restricted=paid(900))
+    room = again(room, tmp_path, make=lambda: hosted(tmp_path))
+    assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
+    assert room.cabinet.memory.get(Key.RESTRICTED) == terms
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- the act
+@pytest.mark.requirement("A-05", "A-21")
+def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path):
+    room = won_by_hand(tmp_path)
+    room.close()
+    found = look(tmp_path)
+    acts = {each.id: carried() for each in found.proposals if each.id != "handpay:1"}
+    with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
+        clearance(found, acts, **WHO, challenge=found.inspection.challenge)
+    with pytest.raises(ClearRefused, match="nothing is owed under ghost"):
+        decided(found, ghost=carried())
+    cents = found.proposals[-1].proposed.amount
+    with pytest.raises(ClearRefused, match="cents are owed"):
+        decided(found, handpay_1=paid(int(cents) + 100000))
+    blind = decided(found)
+    other = type(blind)(**WHO, challenge=blind.challenge, opening=(), owed_cents=0)
+    with pytest.raises(ClearRefused, match="settle or carry over each claim"):
+        clear(tmp_path, other, now=now)
+
+
+@pytest.mark.requirement("A-05", "A-06")
+def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
+    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    for _ in range(30):
+        room.cabinet.log("test.time_passes", {"why": "x" * 2000})
+    room.insert(500)
+    room.close()
+    log = next((tmp_path / "second").glob("*.log"))
+    content = bytearray(log.read_bytes())
+    content[-200] ^= 1  # the log is whole but for its end
+    log.write_bytes(content)
+    whole = look(tmp_path)
+    assert whole.inspection.second.why
+    assert whole.inspection.complete
+    assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
+    assert whole.proposals[0].standing in {"good", "one copy goes further"}
+
+
+def contradicting(folder: Path) -> None:
+    """One machine whose two copies tell different stories from one entry on: 25.00 in the first, 30.00 in the second."""
+    MachineRig(folder / "one", devices=SOLD).boot().insert(2000).close()
+    shutil.copytree(folder / "one", folder / "other")
+    for name, cents in (("one", 500), ("other", 1000)):
+        MachineRig(folder / name, devices=SOLD).boot().insert(cents).close()
+    shutil.rmtree(folder / "one" / "second")
+    shutil.copytree(folder / "other" / "second", folder / "one" / "second")
+
+
+@pytest.mark.requirement("A-05", "A-06", "A-28")
+@pytest.mark.parametrize(("copy", "cents"), [("first", 2500), ("second", 3000)])
+@pytest.mark.parametrize("act", ["carry", "paid"])
+def test_where_the_copies_contradict_each_other_people_name_the_one_to_go_by(tmp_path, copy, cents, act):
+    contradicting(tmp_path)
+    state = tmp_path / "one"
+    with pytest.raises(JournalDamaged, match="disagree"):
+        MachineRig(state, devices=SOLD).boot()
+    found = look(state)
+    (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
+    assert (credit.standing, found.inspection.agree) == ("they disagree", False)
+    assert {name: claim.amount for name, claim in credit.copies.items()} == {"first": 2500, "second": 3000}
+    others = [f"--claim={each.id}=carry" for each in found.proposals if each.id != credit.id]
+
+    def cleared(decision):
+        who = ["--person=A. Tremblay", "--second-person=B. Roy", "--reason=they contradict each other"]
+        what = [f"--challenge={found.inspection.challenge}", f"--claim={credit.id}={decision}", *others]
+        return CliRunner().invoke(audit, ["clear", f"--state={state}", *who, *what])
+
+    done = act if act == "carry" else f"paid:{cents}:A. Tremblay"
+    refused = cleared(done)
+    assert refused.exit_code == 1
+    assert "the copies disagree; name the one to go by" in refused.output
+    assert "there is no choice of the third copy" in cleared(f"{done}@third").output
+    assert cleared(f"{done}@{copy}").exit_code == 0
+    room = MachineRig(state, devices=SOLD).boot()
+    assert (wrong(room), room.credit_cents) == ([], cents if act == "carry" else 0)
+    (claim,) = (each for each in room.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    assert (claim["copy"], claim["copies"]) == (copy, {"first": "2500", "second": "3000"})
+    room.close()

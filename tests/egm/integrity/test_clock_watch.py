@@ -1,0 +1,33 @@
+"""A clock set while the machine runs is recorded; one that only runs is not."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from egm.integrity.clock_watch import JUMP, clock_watch
+from egm.testing.machine import MachineRig
+
+
+@pytest.mark.requirement("E-08")
+def test_a_clock_that_is_set_is_recorded_once_and_one_that_runs_never(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    around = SimpleNamespace(clock=room.clock, engine=room.engine, handle=room.happen)
+    (watch,) = clock_watch(around)
+    for seconds in (10, 3600, 0):
+        room.clock.pass_seconds(seconds)
+        watch.look()
+    room.clock.wall += JUMP  # as far as a slewed clock may go between two looks
+    watch.look()
+    assert room.records("clock.changed") == []
+    before = room.clock.wall
+    for hours in (-1, 2):
+        room.clock.wall += timedelta(hours=hours)
+        room.clock.pass_seconds(10)
+        watch.look()
+        watch.look()
+    first, second = room.records("clock.changed")
+    assert first["last_entry"] == (before + timedelta(seconds=10)).isoformat()
+    assert first["now"] == (before + timedelta(hours=-1, seconds=10)).isoformat()
+    assert second["now"] > second["last_entry"]
+    room.close()

@@ -1,0 +1,120 @@
+"""Hard meters follow the electronic ones: from where they were fitted, in whole pulses, the same after a restart."""
+
+import pytest
+
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.devices.ioboard import codec
+from egm.devices.ioboard.driver import LINE, IoBoardDriver
+from egm.devices.line import SerialLine
+from egm.errors import OperatorError
+from egm.integrity.hard_meters import HardMeters, hard_meters
+from egm.kernel.events import EventType
+from egm.kernel.machine import Key
+from egm.kernel.services import MachineContext
+from egm.people import Role
+from egm.profiles import load_profile
+from egm.profiles import profile as profiles
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu
+
+GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+
+
+@pytest.fixture
+def place(tmp_path):
+    path = tmp_path / "place.toml"
+    path.write_text(f"{GENERIC}\n[hard_meters]\npulse_cents = 100\n")
+    return path
+
+
+def context(room, tmp_path, *devices) -> MachineContext:
+    folder = StateFolder(tmp_path / "run")
+    return MachineContext(room.engine, load_cabinet(), folder, room.clock, room.happen, devices)
+
+
+def a_board(tmp_path) -> IoBoardDriver:
+    return IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), LINE), lambda _: None)
+
+
+def says(board: IoBoardDriver, *pulses: int) -> None:
+    """The board reports its counters, as its frames do."""
+    board._boot = 1
+    board._take(codec.Counted(1, pulses))
+
+
+@pytest.mark.requirement("D-20")
+def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
+    room = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
+    board = a_board(tmp_path)
+    (meters,) = hard_meters(context(room, tmp_path, board))
+    assert isinstance(meters, HardMeters)
+    assert not meters.tell()  # the board has not said yet where its counters are
+    says(board, 7, 0, 0, 0, 40, 0)
+    assert meters.tell()
+    assert board._totals == (7, 0, 0, 0, 40, 0)  # nothing is owed for what was metered before
+    room.insert(2000)
+    for _ in range(45):  # 45 games of 5: two pulses and a quarter
+        room.play()
+        room.shown()
+    meters.tell()
+    assert (board._totals[0], board._totals[4]) == (7 + 2, 40 + 20)
+    assert len(room.records("hard_meters.fitted")) == 1
+    fitted = room.cabinet.memory.get(Key.HARD_METERS)
+    room.close()
+
+    again = MachineRig(tmp_path / "state", profile=place).boot()
+    board = a_board(tmp_path)
+    (meters,) = hard_meters(context(again, tmp_path, board))
+    says(board, 8, 0, 0, 0, 60, 0)  # one pulse of the two had been given
+    assert meters.tell()
+    assert (board._totals[0], board._totals[4]) == (9, 60)
+    assert again.cabinet.memory.get(Key.HARD_METERS) == fitted
+    again.close()
+
+
+@pytest.mark.requirement("D-20")
+def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place):
+    room = MachineRig(tmp_path / "state", profile=place).boot()
+    board = a_board(tmp_path)
+    (meters,) = hard_meters(context(room, tmp_path, board))
+    says(board, 20_007, 0, 0, 0, 40_040, 0)
+    assert meters.tell()
+    says(board, *board._totals)
+    fitted = room.cabinet.memory.get(Key.HARD_METERS)
+    board = a_board(tmp_path)  # the board is exchanged; its counters are new
+    (meters,) = hard_meters(context(room, tmp_path, board))
+    says(board, 0, 0, 0, 0, 3, 0)
+    meters.tell()
+    says(board, 0, 0, 0, 0, 3, 0)
+    assert not board._may_pulse  # they stand further apart than play explains: a fault, and no pulse
+    menu = Menu(room).sign_in(Role.TECHNICIAN)
+    menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
+    assert (
+        room.cabinet.memory.get(Key.HARD_METERS) == fitted
+    )  # nobody exchanges counters behind a closed door
+    menu.home().touch("leave")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
+    assert meters.tell()
+    assert board._totals == (0, 0, 0, 0, 3, 0)
+    assert board._may_pulse
+    (told,) = room.records("hard_meters.exchanged")
+    assert (told["person"], told["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
+    assert [record["counted"][4] for record in room.records("hard_meters.fitted")] == [40_040, 3]
+    room.close()
+
+
+def test_no_hard_meters_without_the_place_or_the_board(tmp_path, place):
+    room = MachineRig(tmp_path / "state").boot()
+    assert list(hard_meters(context(room, tmp_path, a_board(tmp_path)))) == []
+    room.close()
+    room = MachineRig(tmp_path / "other", profile=place).boot()
+    assert list(hard_meters(context(room, tmp_path))) == []
+    room.close()
+
+
+@pytest.mark.parametrize("name", ["credits", "games_played", "shoes"])
+def test_a_counter_follows_only_a_meter_of_money_that_never_falls(tmp_path, place, name):
+    place.write_text(f'{GENERIC}\n[hard_meters]\npulse_cents = 100\nmeters = ["coin_in", "{name}"]\n')
+    with pytest.raises(OperatorError, match=name):
+        load_profile(place)

@@ -1,0 +1,224 @@
+"""Doors, faults, keys, language and service: what stops play, what is only remembered, who may clear what."""
+
+from contextlib import suppress
+
+import pytest
+
+from egm.app.view import snapshot
+from egm.app.wiring import bell, reported, tower
+from egm.devices.interface import FaultCode, InputsKnown
+from egm.integrity.lockups import disabled_by
+from egm.kernel.events import EventType, State
+from egm.kernel.faults import fault
+from egm.kernel.machine import Key
+from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path).boot().insert(2000)
+    yield room
+    room.close()
+
+
+@pytest.mark.requirement("J-02")
+def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    room.play()
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert room.state is State.DOOR_OPEN
+    room.shown()
+    assert room.records("game.end") == []
+    shown = room.hands.told[-1]
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert room.state is State.PLAYING
+    again = room.hands.told[
+        -1
+    ]  # what the screen said while the door was open was not heard: it is asked again
+    assert again is not shown
+    assert (again.play_id, again.display, again.resumed) == (shown.play_id, shown.display, True)
+    room.shown()
+    assert room.credit_cents == 2000 - 5 + 300
+    room.close()
+
+
+@pytest.mark.requirement("J-01", "J-04")
+def test_each_door_counts_and_the_last_one_frees_the_machine(room):
+    for door in ("main", "stacker", "main"):
+        room.engine.handle(EventType.DOOR_OPENED, door=door)
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert (room.state, room.cabinet.doors_open) == (State.DOOR_OPEN, ("stacker",))
+    room.engine.handle(EventType.DOOR_CLOSED, door="stacker")
+    assert room.state is State.IDLE
+    values = room.journal.meters().values
+    assert (values["door.main.opens"], values["door.stacker.opens"]) == (1, 1)
+
+
+@pytest.mark.requirement("A-09")
+def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(room, tmp_path):
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
+    assert room.state is State.TILT
+    room.close()
+    again = MachineRig(tmp_path).boot()
+    assert again.state is State.TILT
+    again.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    assert again.state is State.TILT
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert again.state is State.IDLE
+    assert again.records("tilt.cleared") == [{"codes": ["bill_acceptor.cheat"], "person": "attendant"}]
+    again.close()
+
+
+#: Every fault a device of this cabinet can report.
+CODES = [
+    *(
+        f"{kind}.{code}"
+        for kind in ("bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "io_board")
+        for code in FaultCode
+    ),
+    *("bill_acceptor.disputed", "game_defective", "logic_access"),
+]
+
+
+@pytest.mark.requirement("G-06", "G-07", "G-08", "G-10", "G-11", "E-14")
+@pytest.mark.parametrize("code", CODES)
+def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
+    known = fault(code)
+    room.engine.handle(EventType.FAULT_RAISED, code=code)
+    room.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeat is no news
+    assert len(room.records("fault.raised")) == 1
+    assert room.state is (State.TILT if known.locks else State.IDLE)
+    room.engine.handle(EventType.FAULT_CLEARED, code=code)
+    assert (code in room.cabinet.faults) is (known.cleared_by != "self")
+    if known.cleared_by == "attendant":
+        assert known.locks, "an attendant can clear only what he is called for"
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert room.state is State.IDLE
+
+
+@pytest.mark.requirement("A-08", "A-24")
+@pytest.mark.parametrize("written", range(3))
+def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_path, written):
+    room.cut_power_after(written)
+    with suppress(PowerCutError):
+        room.engine.handle(EventType.DOOR_OPENED, door="logic")
+    room.close()
+    again = MachineRig(tmp_path).boot()
+    inputs = InputsKnown(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
+    for event in reported(inputs, "io_board", again.cabinet.doors_open):
+        again.happen(event)
+    assert again.cabinet.doors_open == ("logic",)
+    assert len(again.records("door.opened") + again.records("door.opened_while_off")) == 1
+    again.engine.handle(EventType.DOOR_CLOSED, door="logic")
+    assert again.state is State.TILT
+    assert "logic_access" in again.cabinet.faults
+    again.close()
+
+
+@pytest.mark.requirement("A-24", "J-01", "E-10")
+@pytest.mark.parametrize("unattended", [False, True])
+def test_after_the_logic_door_an_attendant_must_look(room, unattended):
+    room.engine.handle(EventType.DOOR_OPENED, door="logic", unattended=unattended)
+    room.engine.handle(EventType.DOOR_CLOSED, door="logic")
+    assert room.state is State.TILT
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.state is State.IDLE
+    kind = "door.opened_while_off" if unattended else "door.opened"
+    assert len(room.records(kind)) == 1
+
+
+def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):
+    room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
+
+
+def test_an_unknown_fault_stops_play(room):
+    assert fault("martians").locks
+    room.engine.handle(EventType.FAULT_RAISED, code="martians")
+    assert room.state is State.TILT
+
+
+def test_language_and_service(room):
+    room.engine.handle(EventType.LANGUAGE, value="fr")
+    assert room.cabinet.selection.language == "fr"
+    room.engine.handle(EventType.LANGUAGE, value="tlh")
+    assert room.notice == "refused.language_is_offered"
+    room.engine.handle(EventType.SERVICE)
+    assert room.cabinet.memory.get(Key.SERVICE) is True
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.cabinet.memory.get(Key.SERVICE) is None
+
+
+@pytest.mark.requirement("F-07")
+def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, room.credit_cents) == (State.HANDPAY, 0)
+    room.close()
+    again = MachineRig(tmp_path).boot()
+    assert again.state is State.HANDPAY
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert again.state is State.IDLE
+    assert again.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+    assert again.journal.pending() == []
+    again.engine.handle(EventType.CASH_OUT)
+    assert again.notice == "refused.has_credit"
+    again.close()
+
+
+@pytest.mark.requirement("Q-21", "F-20")
+def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player_can_leave(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(500)
+    room.engine.handle(EventType.DISABLED, source="host:main", reason="end of day")
+    room.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
+    room.engine.handle(EventType.DISABLED, source="host:main", reason="again")
+    assert [record["source"] for record in room.records("service.disabled")] == ["host:main", "operator"]
+    room.engine.handle(
+        EventType.KEY_TURNED, key="attendant"
+    )  # nothing has failed: there is nothing to start anew
+    assert room.state is State.OUT_OF_SERVICE
+    room.play()
+    assert room.notice == "refused.out_of_service"
+    room.engine.handle(EventType.ENABLED, source="operator")
+    room.close()
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert (again.state, tuple(disabled_by(again.cabinet))) == (State.OUT_OF_SERVICE, ("host:main",))
+    again.cash_out_ticket()
+    assert (again.state, again.credit_cents) == (State.OUT_OF_SERVICE, 0)
+    again.engine.handle(EventType.ENABLED, source="host:main")
+    again.engine.handle(EventType.ENABLED, source="host:main")
+    assert again.state is State.IDLE
+    assert len(again.records("service.enabled")) == 2
+    again.close()
+
+
+@pytest.mark.requirement("J-09", "F-06:a")
+def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(room):
+    def lit():
+        return tower(snapshot(room.engine, fingerprint=""))
+
+    assert lit() == frozenset()
+    room.engine.handle(EventType.SERVICE)
+    assert lit() == {"service"}
+    room.engine.handle(EventType.SERVICE)
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert "tilt" in lit()
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert lit() == frozenset()
+    room.insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    assert lit() == {"jackpot"}
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert lit() == frozenset()
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert lit() == {"door"}
+
+
+@pytest.mark.requirement("J-03", "J-09")
+def test_the_drop_door_lights_rings_and_is_reported(room):
+    room.engine.handle(EventType.DOOR_OPENED, door="drop")
+    shown = snapshot(room.engine, fingerprint="")
+    assert "door" in tower(shown)
+    assert bell(shown)
+    assert room.records("door.opened") == [{"door": "drop"}]

@@ -1,0 +1,275 @@
+"""A machine whose software is signed: what it does at its start and after a door when a file is not right."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from egm.app.view import snapshot
+from egm.config.cabinet_file import Software, StateFolder, load_cabinet
+from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, reverification
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.services import MachineContext
+from egm.people import Role
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, TEXTS, Menu, staff
+from egm.verify.digest import measure
+from egm.verify.examine import scope_of
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.tree import files
+from meters.events import significance
+from tools.cli.sheets import as_text
+
+LIBRARY = Path(__file__).parents[3] / "paytables" / "library"
+
+
+class Maker:
+    """A manufacturer and one cabinet of his, with a game file of its own that may be tampered with."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.game = folder / "own.toml"
+        self.game.write_bytes((LIBRARY / "maple-classic.toml").read_bytes())
+        self.key = read_key(new_key(), "maker")
+        default = load_cabinet()
+        slot = default.games[0].model_copy(update={"game": str(self.game)})
+        self.manifest = folder / "software.manifest"
+        self.file = default.model_copy(update={"games": (slot,)})
+        self.pin()
+        self.release("1.0", "first")
+
+    @property
+    def name(self) -> str:
+        return f"own{self.game}"
+
+    def pin(self) -> None:
+        software = Software(manifest=self.manifest, key=public_hex(self.key))
+        self.file = self.file.model_copy(update={"software": software})
+
+    def release(self, version: str, reason: str) -> None:
+        manifest = Manifest(
+            version=version, made="2026-01-01T00:00:00+00:00", reason=reason, libraries=False, bytecode=False,
+            files=measure(files(replace(scope_of(self.file), libraries=False, bytecode=False))),
+        )  # fmt: skip
+        self.manifest.write_bytes(sign(unsigned(manifest), self.key, "maker"))
+
+    def tamper(self) -> bytes:
+        data = self.game.read_bytes()
+        self.game.write_bytes(data + b"\n")
+        return data
+
+
+@pytest.fixture
+def maker(tmp_path):
+    return Maker(tmp_path)
+
+
+@pytest.fixture
+def start(tmp_path, maker):
+    """Start the machine, as its process does; again to restart it."""
+    rooms = []
+
+    def up():
+        if rooms:
+            rooms[-1].close()
+        room = MachineRig(tmp_path / "state")
+        rooms.append(room)
+        handle = lambda event: room.engine.handle(event.type, **event.data)  # noqa: E731
+        at = MachineContext(room.engine, maker.file, StateFolder(tmp_path / "state"), room.clock, handle)
+        room.engine.handle(EventType.MEMORY_READY)
+        room.verifier = Verifier(at)
+        room.verifier.at_start()
+        room.engine.handle(EventType.SELF_TEST_PASSED)
+        room.at = at
+        return room
+
+    yield up
+    for room in rooms:
+        room.close()
+
+
+def settles(room, role):
+    """Somebody of this role says that the cause was found."""
+    number = NUMBERS[role]
+    room.cabinet.install(staff())
+    room.engine.handle(
+        EventType.FAULTS_SETTLED,
+        form="settle_faults",
+        person=number,
+        persons=(number,),
+        finding="a wrong disk",
+    )
+
+
+def tilts(room):
+    return {tilt.code: (tilt.cleared_by, tilt.detail) for tilt in snapshot(room.engine, fingerprint="").tilts}
+
+
+@pytest.mark.requirement("A-12", "A-14")
+def test_right_software_plays_and_the_check_is_in_the_journal(start):
+    room = start()
+    assert room.state is State.IDLE
+    assert room.records("software.verified") == [{"version": "1.0", "when": "start"}]
+
+
+@pytest.mark.requirement("A-09", "A-12", "A-14")
+def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start, maker):
+    right = maker.tamper()
+    for _ in range(2):
+        room = start()
+        assert room.state is State.TILT
+        assert tilts(room) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert room.state is State.TILT, "an attendant may not clear it"
+    assert room.journal.meters().value("verify_fail") == 2
+    assert room.records("software.differs")[-1] == {"trouble": [f"{maker.name}: altered"], "when": "start"}
+    maker.game.write_bytes(right)
+    room = start()
+    assert room.state is State.TILT, "right again, but nobody has looked"
+    assert tilts(room) == {CHECK: ("technician", maker.name)}
+    settles(room, Role.SUPERVISOR)
+    assert room.state is State.TILT, "a supervisor may not settle it"
+    settles(room, Role.TECHNICIAN)
+    assert room.state is State.IDLE
+    [settled] = room.records("fault.settled")
+    assert settled["codes"] == [CHECK]
+    assert settled["person"] == NUMBERS[Role.TECHNICIAN]
+
+
+def test_a_technician_cannot_talk_wrong_software_right(start, maker):
+    maker.tamper()
+    room = start()
+    settles(room, Role.TECHNICIAN)
+    assert set(tilts(room)) == {DIFFERS, CHECK}
+    assert room.notice == "refused.technician_is_needed"
+
+
+def test_the_staff_may_have_it_verified_at_any_time(start, maker):
+    room = start()
+    verification = Reverification(room.at)
+    room.cabinet.install(staff())
+    number = NUMBERS[Role.INSPECTOR]
+
+    async def ask():
+        work = asyncio.create_task(verification.run())
+        room.engine.handle(EventType.VERIFY, form="verify", person=number, persons=(number,))
+        async with asyncio.timeout(120):
+            while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
+                await asyncio.sleep(0.01)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+    maker.tamper()
+    asyncio.run(ask())
+    assert room.records("software.check") == [{"person": number}]
+    assert room.records("software.differs")[0]["when"] == "asked"
+    assert room.state is State.TILT
+
+
+@pytest.mark.requirement("J-12")
+def test_the_software_page_says_who_signed_what(start):
+    room = start()
+    menu = Menu(room).sign_in(Role.INSPECTOR).touch("software")
+    shown = as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
+    installed = room.cabinet.memory.get(Key.SOFTWARE)
+    assert installed["signer"] in shown
+    assert installed["components"]["chance"][:32] in shown
+
+
+@pytest.mark.requirement("A-14")
+def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
+    room = start()
+    room.insert(500)
+    verification = Reverification(room.at)
+
+    async def door_and_check():
+        work = asyncio.create_task(verification.run())
+        for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
+            room.engine.handle(event, door="main")
+            verification.changed(snapshot(room.engine, fingerprint=""))
+        assert room.state is State.IDLE, "the check is beside play, not before it"
+        async with asyncio.timeout(120):
+            while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
+                await asyncio.sleep(0.01)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+    maker.tamper()
+    asyncio.run(door_and_check())
+    assert room.state is State.TILT
+    assert tilts(room)[DIFFERS] == ("self", maker.name)
+    assert room.credit_cents == 500
+    [found] = room.records("software.differs")
+    assert found["when"] == "door_closed"
+
+
+def test_what_differs_next_is_told_anew(start, maker):
+    maker.tamper()
+    room = start()
+    maker.manifest.write_text("{}")
+    asyncio.run(room.verifier.again("command"))
+    assert tilts(room)[DIFFERS] == ("self", "software.manifest")
+    assert "no manifest in it" in room.records("software.differs")[-1]["trouble"][0]
+
+
+@pytest.mark.requirement("A-16")
+def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
+    room = start()
+    [first] = room.records("software.changed")
+    assert first["reason"] == "first"
+    assert first["version"] == ["", "1.0"]
+    assert all(before == "" for before, _ in first["components"].values())
+    for number in range(12):
+        maker.tamper()
+        maker.release(f"1.{number + 1}", f"reason {number}")
+        room = start()
+        assert room.state is State.IDLE
+    changes = room.records("software.changed")
+    assert [change["reason"] for change in changes[1:]] == [f"reason {number}" for number in range(12)]
+    assert [change["version"] for change in changes[1:3]] == [["1.0", "1.1"], ["1.1", "1.2"]]
+    own = [change["components"]["own"] for change in changes]
+    assert [before for before, _ in own[1:]] == [now for _, now in own[:-1]]
+    assert set(changes[1]["components"]) == {"own"}
+    entry = next(room.journal.entries("software.changed"))
+    assert entry.time_utc
+    assert significance(entry).sas == 0x8E
+
+
+@pytest.mark.requirement("A-13", "A-22")
+def test_another_signer_or_none_takes_a_technician(start, maker):
+    start()
+    maker.key = read_key(new_key(), "other maker")
+    maker.pin()
+    maker.release("2.0", "sold")
+    assert set(tilts(start())) == {CHECK}
+    maker.file = maker.file.model_copy(update={"software": None})
+    room = start()
+    assert set(tilts(room)) == {CHECK}
+    assert room.cabinet.memory.get(Key.SOFTWARE) is None
+    assert list(reverification(room.at)) == []
+
+
+def test_without_a_manufacturer_nothing_is_pretended(start, maker):
+    maker.file = maker.file.model_copy(update={"software": None})
+    room = start()
+    assert room.state is State.IDLE
+    assert not [entry for entry in room.journal.entries() if entry.kind.startswith("software.")]
+
+
+@pytest.mark.requirement("A-17")
+def test_a_game_in_progress_is_finished_by_the_new_release_as_it_was_decided(start, maker):
+    room = start()
+    room.insert(500)
+    room.play()
+    decided = room.cabinet.memory.get(Key.GAME)
+    maker.tamper()
+    maker.release("1.1", "between two halves of a game")
+    room = start()
+    assert room.state is State.PLAYING
+    room.shown()
+    assert room.state is State.IDLE
+    kinds = [entry.kind for entry in room.journal.entries(("game.start", "software.changed", "game.end"))]
+    assert kinds == ["software.changed", "game.start", "software.changed", "game.end"]
+    assert room.records("game.end")[-1]["play_id"] == decided["play_id"]

@@ -1,0 +1,286 @@
+"""The examination of the software: every way a file can be wrong is found and named; a signature is exact."""
+
+import hashlib
+import hmac
+import json
+import py_compile
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rigs.software import Installation
+
+from egm.config.cabinet_file import load_cabinet
+from egm.errors import LocalError, OperatorError
+from egm.verify.digest import Algorithm, read_seed, short_digests, signatures
+from egm.verify.manifest import ManifestError, load_signed, new_key, public_hex, read_key, sign
+from egm.verify.tree import COMPONENTS, Scope, component_of, files, own_files, uncompiled
+from tools.cli.commands.manifest import command as manifest_command
+from tools.cli.commands.signature import command as signature_command
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    return Installation(tmp_path_factory.mktemp("software"))
+
+
+@pytest.fixture
+def installation(clean):
+    """The installation, put right again afterwards."""
+    kept = clean.manifest_file.read_bytes()
+    yield clean
+    clean.manifest_file.write_bytes(kept)
+
+
+@pytest.mark.requirement("A-12", "A-13")
+def test_software_as_signed_is_right_and_says_who_signed_it(installation):
+    found = installation.examine()
+    assert found.right, found.trouble
+    assert found.version == "1.0"
+    assert set(found.components) == set(COMPONENTS) - {"libraries", "own"}
+
+
+@pytest.mark.requirement("A-12")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "egm/play/rounds.py",
+        "egm/profiles/generic.toml",
+        "egm/screen/catalogue/fr.toml",
+        "egm/screen/fonts/Lobster.otf",
+        "meters/journal.py",
+        "paytables/library/maple-classic.toml",
+        "paytables/reels/spin.py",
+        "rng/service.py",
+        "tools/cli/tables.py",
+    ],
+)
+def test_one_changed_byte_of_any_module_table_or_asset_is_found(installation, name):
+    path = installation.root / name
+    data = path.read_bytes()
+    assert data[-1:] != b" "
+    path.write_bytes(data[:-1] + b" ")
+    try:
+        found = installation.examine()
+    finally:
+        path.write_bytes(data)
+    assert found.trouble == (f"{name}: altered",)
+    assert found.names == (name,)
+
+
+@pytest.mark.requirement("A-15")
+def test_a_foreign_file_is_found_wherever_it_lies(installation):
+    for name in ("egm/extra.py", "paytables/library/.hidden", "tools/data/new.bin"):
+        path = installation.root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"?")
+        found = installation.examine()
+        path.unlink()
+        assert found.trouble == (f"{name}: foreign",)
+
+
+def test_a_missing_file_and_a_link_in_its_place_are_found(installation):
+    path = installation.root / "egm/screen/theme.toml"
+    data = path.read_bytes()
+    path.unlink()
+    assert installation.examine().trouble == ("egm/screen/theme.toml: missing",)
+    path.with_name("elsewhere.toml").write_bytes(data)
+    path.symlink_to("elsewhere.toml")
+    assert installation.examine().trouble == (
+        "egm/screen/elsewhere.toml: foreign",
+        "egm/screen/theme.toml: altered",
+    )
+    path.with_name("elsewhere.toml").unlink()
+    path.unlink()
+    path.write_bytes(data)
+    assert installation.examine().right
+
+
+def test_a_cabinets_own_definitions_are_covered(installation, tmp_path):
+    game = tmp_path / "own-game.toml"
+    game.write_bytes((installation.root / "paytables/library/maple-classic.toml").read_bytes())
+    cabinet = tmp_path / "cabinet.toml"
+    text = (installation.root / "egm/config/default.toml").read_text()
+    cabinet.write_text(text.replace('game = "maple-classic"', f'game = "{game}"'))
+    own = own_files(load_cabinet(cabinet))
+    assert own == ((f"own{game}", str(game)),)
+    installation.make(own=own)
+    assert installation.examine(own).right
+    game.write_text(game.read_text() + "\n")
+    assert installation.examine(own).trouble == (f"own{game}: altered",)
+    game.unlink()
+    assert installation.examine(own).trouble == (f"own{game}: missing",)
+    assert installation.examine().trouble == (f"own{game}: missing",)  # no longer named by the cabinet file
+
+
+def test_many_differences_are_counted_not_told(installation):
+    for number in range(30):
+        (installation.root / "rng" / f"x{number:02}").write_bytes(b"")
+    found = installation.examine()
+    for number in range(30):
+        (installation.root / "rng" / f"x{number:02}").unlink()
+    assert found.trouble[0] == "rng/x00: foreign"
+    assert found.trouble[-1] == "and 10 more"
+    assert len(found.names) == 20
+
+
+@pytest.mark.requirement("A-13")
+def test_only_the_pinned_key_is_believed(installation, tmp_path):
+    other = read_key(new_key(), "other")
+    data = installation.manifest_file.read_bytes()
+    installation.manifest_file.write_bytes(sign(data, other, "x"))
+    assert "another key" in installation.examine().trouble[0]
+    whole = json.loads(data)
+    for alter, said in [
+        (lambda w: w["manifest"]["files"].update({"egm/x": "00"}), "not that of this manifest"),
+        (lambda w: w.update(signature="zz"), "not hexadecimal"),
+        (lambda w: w.pop("signature"), "not signed"),
+        (lambda w: w.pop("manifest"), "no manifest in it"),
+    ]:
+        altered = json.loads(json.dumps(whole))
+        alter(altered)
+        installation.manifest_file.write_text(json.dumps(altered))
+        with pytest.raises(ManifestError, match=said):
+            load_signed(installation.manifest_file, installation.public)
+        assert said in installation.examine().trouble[0]
+    installation.manifest_file.write_text("{")
+    with pytest.raises(ManifestError, match="not JSON"):
+        load_signed(installation.manifest_file, installation.public)
+    with pytest.raises(ManifestError, match="No such file"):
+        load_signed(tmp_path / "none", installation.public)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": "other 2"}, "format"),
+        ({"version": 1}, "version: must be of type str"),
+        ({"files": []}, "files: must be of type dict"),
+        ({"files": {"egm/x": 1}}, "a digest is not a text"),
+    ],
+)
+def test_a_signed_manifest_of_another_shape_is_refused(installation, change, said):
+    content = json.loads(installation.manifest_file.read_bytes())["manifest"] | change
+    with pytest.raises(ManifestError, match=said):
+        sign(json.dumps({"manifest": content}).encode(), installation.key, "test")
+
+
+# ---------------------------------------------------------------------------------------------- signatures
+def _content(component):
+    """A component's content, put together as the documentation says, by other means than the program's."""
+    root = Path(__file__).parents[3]
+    prefixes = COMPONENTS[component]
+    listed = subprocess.run(
+        ["find", *(prefix.rstrip("/") for prefix in prefixes), "-not", "-name", "*.pyc", "-type", "f"],
+        cwd=root, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = sorted((n for n in listed.stdout.split("\n") if n and "__pycache__" not in n), key=str.encode)
+    return b"".join(
+        f"{(root / name).stat().st_size} {name}\n".encode() + (root / name).read_bytes() for name in names
+    )
+
+
+@pytest.mark.requirement("A-18")
+def test_a_signature_is_the_hmac_of_the_components_files():
+    content, seed = _content("accounting"), bytes.fromhex("0123456789abcdef")
+    here = files(Scope())
+    assert signatures(here, Algorithm.SHA1_HMAC, seed, ["accounting"]) == {
+        "accounting": hmac.digest(seed, content, "sha1").hex()
+    }
+    assert signatures(here, Algorithm.SHA256_HMAC, seed, ["accounting"]) == {
+        "accounting": hmac.digest(seed, content, "sha256").hex()
+    }
+    assert signatures(here, Algorithm.SHA256, b"", ["accounting"]) == {
+        "accounting": hashlib.sha256(content).hexdigest()
+    }
+    assert set(signatures(here, Algorithm.SHA1_HMAC, b"")) == set(COMPONENTS) - {"libraries", "own"}
+
+
+def test_short_digests_are_what_sha256sum_gives():
+    here = {name: path for name, path in files(Scope()).items() if component_of(name) == "chance"}
+    root = Path(__file__).parents[3]
+    names = sorted(here, key=str.encode)
+    listed = subprocess.run(["sha256sum", *names], cwd=root, capture_output=True, check=True).stdout
+    digests = dict(reversed(line.split("  ")) for line in listed.decode().splitlines())
+    assert short_digests(digests) == {"chance": hashlib.sha256(listed).hexdigest()}
+
+
+def test_what_cannot_be_signed_is_refused(tmp_path):
+    here = files(Scope())
+    with pytest.raises(OperatorError, match="takes no seed"):
+        signatures(here, Algorithm.SHA256, b"1")
+    with pytest.raises(OperatorError, match="no component 'fonts'"):
+        signatures(here, Algorithm.SHA256, b"", ["fonts"])
+    with pytest.raises(LocalError, match="cannot be read"):
+        signatures({"rng/gone.py": tmp_path / "gone.py"}, Algorithm.SHA256, b"")
+    with pytest.raises(LocalError, match="no component"):
+        component_of("elsewhere/x")
+    with pytest.raises(OperatorError, match="not hexadecimal"):
+        read_seed("xy")
+    with pytest.raises(OperatorError, match="64 at most"):
+        read_seed("00" * 65)
+
+
+# ---------------------------------------------------------------------------------------------- commands
+def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
+    cli, key, manifest = CliRunner(), tmp_path / "key.pem", tmp_path / "software.manifest"
+    public = cli.invoke(manifest_command, ["key", str(key)]).output.strip()
+    assert public == public_hex(read_key(key.read_bytes(), "k"))
+    assert key.stat().st_mode & 0o077 == 0
+    assert cli.invoke(manifest_command, ["key", str(key)]).exit_code == 1  # never over another key
+    made = cli.invoke(
+        manifest_command, ["make", "--no-libraries", "--no-bytecode", "--reason", "r", "--out", str(manifest)]
+    )
+    assert made.exit_code == 0, made.output
+    verify = ["verify", "--manifest", str(manifest), "--key", public]
+    refused = cli.invoke(manifest_command, verify)
+    assert refused.exit_code == 1
+    assert "not signed" in refused.output
+    assert cli.invoke(manifest_command, ["sign", str(manifest), "--key", str(key)]).exit_code == 0
+    verified = cli.invoke(manifest_command, verify)
+    assert verified.exit_code == 0, verified.output
+    assert "accounting" in verified.output
+    assert cli.invoke(manifest_command, [*verify[:-1], "00"]).exit_code == 2
+    assert "no [software]" in cli.invoke(manifest_command, ["verify"]).output
+
+
+def test_modules_that_python_would_yet_compile_are_named(tmp_path):
+    """A manifest that counts compiled modules is broken by the first start that makes one more."""
+    for name in ("a.py", "b.py", "c.txt"):
+        (tmp_path / name).write_text("x = 1\n")
+    found = {f"rng/{name}": tmp_path / name for name in ("a.py", "b.py", "c.txt")}
+    assert uncompiled(found) == ["rng/a.py", "rng/b.py"]
+    compiled = Path(py_compile.compile(str(tmp_path / "a.py")))
+    assert uncompiled({**found, f"rng/__pycache__/{compiled.name}": compiled}) == ["rng/b.py"]
+    assert uncompiled({"libraries/x.py": tmp_path / "a.py"}) == []
+
+
+def test_the_signature_command_says_what_the_library_says():
+    cli = CliRunner()
+    said = cli.invoke(signature_command, ["--seed", "AB", "--component", "chance", "--json"])
+    assert json.loads(said.output)["components"] == signatures(
+        files(Scope()), Algorithm.SHA1_HMAC, b"\xab", ["chance"]
+    )
+    assert "chance" in cli.invoke(signature_command, ["--component", "chance"]).output
+    assert cli.invoke(signature_command, ["--seed", "A"]).exit_code == 1
+
+
+@pytest.mark.requirement("A-12", "A-15")
+def test_compiled_modules_are_held_to_the_manifest_where_it_counts_them(tmp_path):
+    """As a manufacturer ships it: compiled once, never again, and no other compiled module may appear."""
+    shipped = Installation(tmp_path)
+    mode = ["--invalidation-mode", "unchecked-hash"]
+    subprocess.run([sys.executable, "-m", "compileall", "-q", *mode, str(shipped.root)], check=True)
+    shipped.make(bytecode=True)
+    assert shipped.examine(flags=()).right, "running it has added a file"
+    compiled = next((shipped.root / "rng" / "__pycache__").glob("draws.*.pyc"))
+    data = compiled.read_bytes()
+    compiled.write_bytes(data[:-1] + bytes((data[-1] ^ 1,)))
+    planted = compiled.with_name("planted.pyc")
+    planted.write_bytes(data)
+    assert shipped.examine().trouble == (
+        f"rng/__pycache__/{compiled.name}: altered",
+        "rng/__pycache__/planted.pyc: foreign",
+    )

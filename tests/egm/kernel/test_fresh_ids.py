@@ -1,0 +1,62 @@
+"""Every id the machine makes is marked with its journal: none is ever another journal's."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import egm
+import meters
+from egm.kernel.events import EventType
+from egm.kernel.machine import Key
+from egm.testing.machine import MachineRig
+
+#: How the place of an entry to come is written.
+PLACES = ("journal.sequence", "self.sequence", "ledger.sequence")
+#: Where the number of an entry is no part of an id: it is shown, compared or stored as a number.
+NUMBERS = {
+    "egm/kernel/machine.py",  # the head of the journal, printed
+    "egm/staff/service/pages.py",  # the head of the journal, shown
+    "meters/checkpoint.py",  # the journal's own entries, known nowhere else
+    "meters/journal.py",
+    "meters/view.py",  # where ids are made
+}
+
+
+def texts_with_a_place(path: Path) -> list[int]:
+    """The lines where a place in the journal is made part of a text that is no error's."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    errors = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise) for part in ast.walk(node)}
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.JoinedStr) or id(node) in errors:
+            continue
+        places = [ast.unparse(part) for part in node.values if isinstance(part, ast.FormattedValue)]
+        if any(place in each for each in places for place in PLACES):
+            found.append(node.lineno)
+    return found
+
+
+def test_no_id_is_made_of_a_place_anywhere_else():
+    root = Path(egm.__file__).parent.parent
+    paths = [*Path(egm.__file__).parent.rglob("*.py"), *Path(meters.__file__).parent.rglob("*.py")]
+    found = {path.relative_to(root).as_posix(): texts_with_a_place(path) for path in paths}
+    assert {name for name, lines in found.items() if lines} == NUMBERS
+
+
+@pytest.mark.requirement("A-05")
+def test_every_id_the_machine_makes_is_marked_with_its_journal(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    mark = room.journal.get(f"genesis:{room.journal.fingerprint}").hash_hex[:8]
+    room.insert(2000)
+    room.play()
+    play_id = room.cabinet.memory.get(Key.GAME)["play_id"]
+    room.shown()
+    room.offer_ticket(room.cash_out_ticket())
+    paper = room.cabinet.memory.get(Key.PAPER)["id"]
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert all(each.split("-")[2] == mark for each in (play_id, paper, room.hands.jobs[-1].job_id))
+    meters_own = ("machine.genesis", "checkpoint", "event", "power.up")
+    for entry in room.journal.entries():
+        assert entry.kind in meters_own or mark in entry.id, entry.id
+    room.close()

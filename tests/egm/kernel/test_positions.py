@@ -1,0 +1,268 @@
+"""Several player positions on one machine: each its own credits, game, payouts and meters; one journal."""
+
+import random
+
+import pytest
+
+from egm.devices.interface import PrintState
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.positions import OF_THE_PLAYER, Position
+from egm.testing.machine import FailingChance, MachineRig
+from egm.tickets.model import TicketState
+
+FIRST, SECOND = Position(1, 2), Position(2, 2)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """The two positions of a machine, made anew after each restart."""
+    made: list[tuple[MachineRig, MachineRig]] = []
+
+    def start() -> tuple[MachineRig, MachineRig]:
+        if made:
+            made[-1][0].close()
+        first = MachineRig(tmp_path, devices=("printer",), position=FIRST).boot()
+        second = MachineRig(tmp_path, devices=("printer",), position=SECOND, beside=first).boot()
+        made.append((first, second))
+        return made[-1]
+
+    yield start
+    made[-1][0].close()
+
+
+#: What all positions share. A new key is put here, or in OF_THE_PLAYER: neither is chosen by forgetting.
+OF_THE_MACHINE = frozenset(
+    [
+        "boots",
+        "claim:",
+        "definition:",
+        "disabled:",
+        "door:",
+        "examined:",
+        "gat",
+        "hard_meters",
+        "held:",
+        "host_cash_out",
+        "host_ticket",
+        "base",
+        "collected",
+        "intervention",
+        "intervention_seen",
+        "clock",
+        "inventory",
+        "level:",
+        "link:",
+        "options",
+        "out_of_service",
+        "progressive_win:",
+        "registration",
+        "sealed:",
+        "slip",
+        "software",
+        "staff",
+        "ticket_terms",
+        "transfer",
+        "transfers",
+        "tickets",
+        "transfers_unproved",
+        "tries:",
+    ]
+)
+#: Either, by what follows the prefix.
+OF_EITHER = frozenset({"fault:", "disputed:"})
+
+
+def test_every_key_is_the_players_or_the_machines_and_by_decision():
+    assert not OF_THE_MACHINE & OF_THE_PLAYER
+    assert {str(key) for key in Key} == OF_THE_PLAYER | OF_THE_MACHINE | OF_EITHER
+    for key in OF_THE_PLAYER:
+        assert SECOND.key(key) == f"2/{key}"
+    for key in OF_THE_MACHINE:
+        assert SECOND.key(f"{key}x" if key.endswith(":") else key) == (
+            f"{key}x" if key.endswith(":") else key
+        )
+    assert SECOND.key("fault:hopper.jam") == "2/fault:hopper.jam"
+    assert (SECOND.key("door:main"), FIRST.key("fault:hopper.jam")) == ("door:main", "fault:hopper.jam")
+
+
+@pytest.mark.requirement("O-01", "D-01", "P-04")
+def test_two_positions_play_at_once_each_with_its_own_credits_and_game(machine):
+    first, second = machine()
+    first.insert(2000)
+    assert (first.credit_cents, second.credit_cents) == (2000, 0)
+    second.play()
+    assert second.notice == "refused.bet_is_covered"  # another's credits are not his
+    second.insert(500)
+    first.play()
+    second.play()
+    assert (first.state, second.state) == (State.PLAYING, State.PLAYING)
+    assert first.cabinet.memory.get(Key.GAME) != second.cabinet.memory.get(Key.GAME)
+    second.shown()
+    assert (first.state, second.state) == (State.PLAYING, State.IDLE)
+    first.shown()
+    first.journal.self_audit()
+
+
+@pytest.mark.requirement("O-01", "D-01", "D-03")
+def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
+    first, second = machine()
+    first.insert(2000)
+    second.insert(500)
+    for room, games in ((first, 5), (second, 3)):
+        for _ in range(games):
+            room.play()
+            room.shown()
+    first.engine.handle(EventType.CASH_OUT)
+    reading = first.journal.meters()
+    whole, parts = reading.values, [reading.where(position=number).values for number in (1, 2)]
+    own = (
+        "credits",
+        "coin_in",
+        "coin_out",
+        "bill_in.value",
+        "games_played",
+        "games_won",
+        "games_lost",
+        "money_in",
+    )
+    for name in own:
+        assert whole[name] == sum(part[name] for part in parts), name
+    assert [part["games_played"] for part in parts] == [5, 3]
+    assert [part["bill_in.value"] for part in parts] == [2000, 500]
+    assert parts[1]["credits"] == second.credit_cents
+    assert parts[1]["coin_in"] == 15
+
+
+@pytest.mark.requirement("O-01", "A-08")
+def test_a_restart_takes_each_position_up_where_it_was(machine):
+    first, second = machine()
+    first.insert(2000)
+    second.insert(500)
+    second.play()
+    game = second.cabinet.memory.get(Key.GAME)
+    first.engine.handle(EventType.CASH_OUT)
+    number = first.hands.jobs[-1].barcode
+    first, second = machine()
+    assert (first.state, second.state) == (State.PAYING, State.PLAYING)
+    assert second.cabinet.memory.get(Key.GAME) == game
+    assert second.hands.told[-1].resumed
+    assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
+    for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
+        first.printer_says(state)
+    second.shown()
+    assert (first.state, second.state) == (State.IDLE, State.IDLE)
+    assert first.store.get(number).state is TicketState.ISSUED
+    second.offer_ticket(number)  # and may be put in at the other position
+    second.ledger.vended()
+    second.ledger.vend_confirmed()
+    assert second.credit_cents > 2000
+    assert len(first.records("power.up")) == 2  # one a start, not one a position
+
+
+@pytest.mark.requirement("O-06")
+def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
+    first, second = machine()
+    second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    first.engine.settle()
+    assert (first.state, second.state) == (State.IDLE, State.TILT)
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert second.state is State.IDLE
+
+    first.engine.handle(EventType.FAULT_RAISED, code="link.buffer_full")  # the whole machine's
+    second.engine.settle()
+    assert (first.state, second.state) == (State.TILT, State.TILT)
+    first.engine.handle(EventType.FAULT_CLEARED, code="link.buffer_full")
+    second.engine.settle()
+
+    first.engine.handle(EventType.DOOR_OPENED, door="main")
+    second.engine.settle()
+    assert (first.state, second.state) == (State.DOOR_OPEN, State.DOOR_OPEN)
+    second.engine.handle(EventType.DOOR_OPENED, door="main")  # told twice, counted once
+    assert first.journal.meters().values["door.main.opens"] == 1
+    first.engine.handle(EventType.DOOR_CLOSED, door="main")
+    second.engine.settle()
+    assert (first.state, second.state) == (State.IDLE, State.IDLE)
+
+
+@pytest.mark.requirement("O-06", "A-12")
+def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_still_shown(machine):
+    first, second = machine()
+    first.insert(500)
+    second.insert(500)
+    first.play()
+    second.cabinet.chance = FailingChance()
+    second.play()
+    assert second.state is State.OUT_OF_SERVICE
+    first.engine.settle()
+    assert first.state is State.PLAYING
+    first.shown()
+    assert first.state is State.OUT_OF_SERVICE
+    first.engine.handle(EventType.CASH_OUT)
+    assert first.state is State.HANDPAY  # what is owed is owed
+    assert second.credit_cents == 500
+
+
+def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
+    room = MachineRig(tmp_path).boot().insert(500)
+    room.play()
+    room.shown()
+    assert not [key for key in room.journal.states() if "/" in key]
+    assert room.journal.meters().dimension("position") == ["1"]
+    assert all("position" not in entry.transaction.dims for entry in room.journal.entries())
+    room.close()
+
+
+@pytest.mark.requirement("O-01", "F-01", "D-01", "A-08")
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, seed):
+    """Random play at both, with doors, jams, cash-outs by hand and restarts: what each put in is his alone."""
+    dice = random.Random(seed)
+    rooms = machine()
+    put_in, taken_out = [0, 0], [0, 0]
+
+    def bill(at: int) -> None:
+        if rooms[at].state is State.IDLE and rooms[at].credit_cents < 100_000:
+            amount = dice.choice((100, 500, 2000))
+            rooms[at].insert(amount)
+            put_in[at] += amount
+
+    def game(at: int) -> None:
+        rooms[at].play()
+
+    def shown(at: int) -> None:
+        rooms[at].shown()
+
+    def cash_out(at: int) -> None:
+        rooms[at].engine.handle(EventType.CASH_OUT)
+        if rooms[at].state is State.PAYING:
+            rooms[at].engine.handle(EventType.TICKET_FAILED, why="no paper")
+        if rooms[at].state is State.HANDPAY:
+            taken_out[at] += rooms[at].cabinet.memory.get(Key.HANDPAY)["amount_cents"]
+            rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
+
+    def door(at: int) -> None:
+        change = EventType.DOOR_CLOSED if rooms[at].cabinet.doors_open else EventType.DOOR_OPENED
+        rooms[at].engine.handle(change, door="main")
+
+    def cheat(at: int) -> None:
+        rooms[at].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+        rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
+
+    for _ in range(150):
+        if dice.random() < 0.03:
+            rooms = machine()
+        at = dice.randrange(2)
+        dice.choice((bill, game, game, game, shown, shown, shown, cash_out, door, cheat))(at)
+        rooms[1 - at].engine.settle()
+        rooms[0].journal.self_audit()
+
+    reading = rooms[0].journal.meters()
+    parts = [reading.where(position=number).values for number in (1, 2)]
+    for at, part in enumerate(parts):
+        assert part["bill_in.value"] == put_in[at]
+        lost_cents = part["coin_in"] - part["coin_out"]
+        assert rooms[at].credit_cents == put_in[at] - lost_cents - part["att_cancel_credit"]
+        assert part["att_cancel_credit"] + part["att_jackpot"] >= taken_out[at]
+    for meter in ("coin_in", "coin_out", "bill_in.value", "games_played", "att_cancel_credit", "money_out"):
+        assert reading.values[meter] == sum(part[meter] for part in parts), meter

@@ -1,0 +1,326 @@
+"""The machine's GAT port over a real pseudo-terminal, asked by the bench's verifier, which was written apart."""
+
+import asyncio
+import contextlib
+import random
+import time
+from dataclasses import replace
+
+import pytest
+import serial
+
+from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
+from egm.kernel.events import State
+from egm.kernel.machine import Key
+from egm.kernel.services import MachineContext
+from egm.links.gat.functions import LIST
+from egm.links.gat.port import gat_port
+from egm.testing.machine import MachineRig
+from egm.verify.digest import Algorithm, signatures
+from egm.verify.tree import Scope, files
+from tools.audit.gat_reader import GatError, Verifier
+
+SEED = "0102030405060708090a0b0c0d0e0f1011121314"
+
+
+class Inspection:
+    """A machine with a GAT port, on one state folder."""
+
+    def __init__(self, folder) -> None:
+        self.folder = StateFolder(folder)
+        self.room = MachineRig(folder).boot()
+        file = load_cabinet().model_copy(update={"gat": Gat()})
+        handle = lambda event: self.room.engine.handle(event.type, **event.data)  # noqa: E731
+        self.at = MachineContext(self.room.engine, file, self.folder, self.room.clock, handle)
+        self.alter = lambda port: None
+
+    async def ask(self, *questions):
+        """Let the verifier ask, in its own thread, while the machine's loop runs."""
+        [port] = gat_port(self.at)
+        self.alter(port)
+        work = asyncio.create_task(port.run())
+        path = self.folder.gat_port
+        async with asyncio.timeout(120):
+            while not path.exists():  # noqa: ASYNC110 (a port that is being made)
+                await asyncio.sleep(0.01)
+
+        def in_turn():
+            with serial.Serial(str(path), timeout=1) as line:
+                verifier = Verifier(line)
+                return [question(verifier) for question in questions]
+
+        try:
+            return await asyncio.to_thread(in_turn)
+        finally:
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+
+
+@pytest.fixture
+def inspection(tmp_path):
+    made = Inspection(tmp_path / "state")
+    yield made
+    made.room.close()
+
+
+def run(inspection, *questions):
+    return asyncio.run(inspection.ask(*questions))
+
+
+def sign(*parameters, form="text"):
+    return lambda verifier: (verifier.initiate(*parameters), verifier.wait(60, 0.02), verifier.results(form))[
+        2
+    ]
+
+
+@pytest.mark.requirement("A-18")
+def test_a_verifier_gets_the_hmac_of_a_component_under_its_seed(inspection):
+    text, xml, status, last = run(
+        inspection,
+        sign("Component", "chance", SEED),
+        lambda v: v.results("xml"),
+        lambda v: v.status(),
+        lambda v: v.last(),
+    )
+    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"])["chance"]
+    assert f"chance: {expected.upper()}" in text.decode()
+    assert f">{expected.upper()}<" in xml.decode()
+    assert (status.version, status.state, status.ready) == ("3.50", "finished", True)
+    assert status.formats == ("text", "xml")
+    assert last[0] == 0xBA
+    [asked] = inspection.room.records("gat.request")
+    assert asked == {"level": 0xBA, "parameters": ["Component", "chance", SEED]}
+    assert inspection.room.records("gat.result")[0]["values"] == {"chance": expected}
+
+
+@pytest.mark.requirement("A-18")
+def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp_path):
+    everything = "AuthenticationResponse-SHA256.xml"
+    listed, identity, signed = run(
+        inspection,
+        sign(LIST, form="xml"),
+        sign("Get File", "ProgramID.xml"),
+        sign("Get File", everything, SEED),
+    )
+    assert len(listed) > 248
+    assert b"<Feature>Component</Feature>" in listed
+    assert b"Signed by: nobody" in identity
+    expected = signatures(files(Scope()), Algorithm.SHA256_HMAC, bytes.fromhex(SEED))
+    assert [line for line in signed.decode().split("\r\n") if ": " in line][3:] == [
+        f"{name}: {value.upper()}" for name, value in expected.items()
+    ]
+    inspection.room.close()
+    again = Inspection(tmp_path / "state")
+    again.room.clock.pass_seconds(90)
+    results, last = run(again, lambda v: v.results("text"), lambda v: v.last())
+    again.room.close()
+    assert results == signed
+    assert last == (0xBA, 90)
+
+
+def test_before_anything_was_asked_there_is_nothing(inspection):
+    status, last = run(inspection, lambda v: v.status(), lambda v: v.last())
+    assert (status.state, status.ready, status.calculating) == ("requested", False, False)
+    assert last == (0, 0xFFFFFFFF)
+    with pytest.raises(GatError, match="none to be had"):
+        run(inspection, lambda v: v.results("text"))
+
+
+@pytest.mark.parametrize("parameters", [("Component", "nothing"), ("Component", "chance", "zz"), ("Other",)])
+def test_what_cannot_be_done_is_refused_and_shows_no_other_result(inspection, parameters):
+    def refused(verifier):
+        with pytest.raises(GatError, match="refused"):
+            verifier.initiate(*parameters)
+        with pytest.raises(GatError, match="none to be had"):
+            verifier.results("text")
+        return verifier.status(), verifier.last()
+
+    _, (status, last) = run(inspection, sign("Component", "chance"), refused)
+    assert (status.state, status.ready, status.calculating) == ("error", False, False)
+    assert last == (0, 0xFFFFFFFF)
+    assert inspection.room.records("gat.request")[1]["refused"]
+
+
+class OutsideHost:
+    """A verifier as the one public GAT host polls: it knows the packets' layout and four status values."""
+
+    FINISHED, CALCULATING, ERROR = 1, 2, 3
+
+    def __init__(self, line) -> None:
+        self.line = line
+
+    def packet(self, command, payload=b""):
+        register = 0xFFFF
+        body = bytes((command, len(payload) + 4)) + payload
+        for byte in body:
+            register ^= byte
+            for _ in range(8):
+                register = register >> 1 ^ (0xA001 if register & 1 else 0)
+        return body + bytes((register >> 8, register & 0xFF))
+
+    def ask(self, command, payload=b""):
+        self.line.write(self.packet(command, payload))
+        head = self.line.read(2)
+        answer = head + self.line.read(head[1] - 2)
+        assert head[0] == command | 0x80
+        assert self.packet(answer[0], answer[2:-2]) == answer
+        return answer[2:-2]
+
+    def initiate(self, *words):
+        """Order a function. What is in the answer this host does not read."""
+        self.ask(0x04, b"\xba\x00" + "\t".join(words).encode())
+
+    def wait(self, polls=2000):
+        for _ in range(polls):
+            state = self.ask(0x01)[2] >> 2 & 3
+            if state in {self.FINISHED, self.ERROR}:
+                return state
+            time.sleep(0.01)
+        raise AssertionError("polled for ever")
+
+    def read(self):
+        text, frame, last = b"", 1, False
+        while not last:
+            answer = self.ask(0x03, b"\x01" + frame.to_bytes(2, "big"))
+            assert not answer[0] & 1
+            last, text, frame = bool(answer[0] & 2), text + answer[3:], frame + 1
+        return text.decode()
+
+
+def with_outside_host(inspection, conversation):
+    return run(inspection, lambda verifier: conversation(OutsideHost(verifier._port)))[0]
+
+
+@pytest.mark.requirement("A-18")
+def test_a_host_that_waits_for_the_public_status_values_reads_its_results(inspection):
+    def conversation(host):
+        host.initiate("Component", "chance", SEED)
+        assert host.wait() == host.FINISHED
+        return host.read()
+
+    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"])["chance"]
+    assert f"chance: {expected.upper()}" in with_outside_host(inspection, conversation)
+
+
+@pytest.mark.requirement("A-18")
+def test_a_host_that_reads_no_refusal_never_takes_one_result_for_another(inspection):
+    """An unknown component after a known one: the known one's signature must not be shown for it."""
+
+    def conversation(host):
+        host.initiate("Component", "games")
+        assert host.wait() == host.FINISHED
+        host.initiate("Component", "nosuch")
+        return host.wait(), host.ask(0x01)[2] & 3, host.ask(0x03, b"\x01\x00\x01")[0] & 1
+
+    assert with_outside_host(inspection, conversation) == (OutsideHost.ERROR, 0, 1)
+
+
+@pytest.mark.requirement("A-18")
+def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection):
+    def conversation(host):
+        host.initiate("Get File", "AuthenticationResponse-SHA256.xml", SEED)
+        assert host.ask(0x01)[2] >> 2 & 3 == host.CALCULATING
+        host.initiate("Component", "chance")
+        assert host.wait() == host.FINISHED
+        return host.read()
+
+    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, b"", ["chance"])["chance"]
+    text = with_outside_host(inspection, conversation)
+    assert f"chance: {expected.upper()}" in text
+    assert text.count(": ") == text.split("chance: ")[0].count(": ") + 1  # and nothing but what was asked
+    assert len(inspection.room.records("gat.request")) == 2
+    [found] = inspection.room.records("gat.result")  # the first one's never came
+    assert found["parameters"] == ["Component", "chance"]
+
+
+def test_results_that_are_not_there_are_refused(inspection):
+    def nothing(verifier):
+        for payload in (b"\x01\x00\x63", b"\x01\x00\x00", b"\x07\x00\x01"):  # frame 99, frame 0, format 7
+            assert verifier._ask(0x03, payload)[0] & 1
+        return True
+
+    assert run(inspection, sign("Component", "chance"), nothing)[1]
+
+
+def test_noise_and_unknown_requests_get_silence_and_the_next_question_an_answer(inspection):
+    def question(verifier):
+        for noise in (b"\xff" * 40, bytes.fromhex("01 04 E3 02"), random.Random(7).randbytes(64)):
+            verifier._port.write(noise)
+            assert verifier._port.read(1) == b""
+        with pytest.raises(GatError, match="no answer"):
+            verifier._ask(0x07, b"")
+        return verifier.status()
+
+    assert run(inspection, question)[0].version == "3.50"
+
+
+@pytest.mark.requirement("A-18", "K-14")
+def test_play_goes_on_while_signatures_are_calculated(inspection):
+    room = inspection.room
+    room.insert(500)
+
+    async def both():
+        asked = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
+        games = 0
+        while not asked.done():
+            kept = room.cabinet.memory.get(Key.GAT)
+            room.play()
+            assert room.state is State.PLAYING
+            room.shown()
+            room.engine.handle("cash_out") if room.state is State.HANDPAY else None
+            games += kept is not None and not kept["finished"]
+            if room.state is not State.IDLE or room.credit_cents < 50:
+                break
+            await asyncio.sleep(0.01)
+        return await asked, games
+
+    _, games = asyncio.run(both())
+    assert games, "no game was played during the calculation"
+
+
+@pytest.mark.requirement("A-18")
+def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection, tmp_path):
+    orders = []
+
+    def endless(port):  # the power goes before the calculation has ended
+        port._service._begin = orders.append
+
+    def asks(verifier):
+        verifier.initiate("Component", "chance", "aa")
+        assert verifier.status().calculating
+        with pytest.raises(GatError, match="none to be had"):
+            verifier.results("text")
+
+    inspection.alter = endless
+    run(inspection, asks)
+    assert [order.wanted for order in orders] == [("chance",)]
+    inspection.room.close()
+    again = Inspection(tmp_path / "state")
+    _, text = run(again, lambda v: v.wait(60, 0.02), lambda v: v.results("text"))
+    again.room.close()
+    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, b"\xaa", ["chance"])["chance"]
+    assert expected.upper() in text.decode()
+
+
+def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
+    def lose_a_file(port):
+        port._scope = Scope(own=(("own/gone.toml", "/nowhere/gone.toml"),))
+
+    inspection.alter = lose_a_file
+
+    def question(verifier):
+        verifier.initiate("Get File", "AuthenticationResponse.xml")
+        with pytest.raises(GatError, match="ended in state error"):
+            verifier.wait(60, 0.02)
+        with pytest.raises(GatError, match="none to be had"):
+            verifier.results("xml")
+        return True
+
+    assert run(inspection, question)[0]
+    assert "own/gone.toml: cannot be read" in inspection.room.records("gat.result")[0]["trouble"]
+
+
+def test_without_a_port_in_the_cabinet_file_there_is_none(inspection):
+    at = replace(inspection.at, file=inspection.at.file.model_copy(update={"gat": None}))
+    assert list(gat_port(at)) == []

@@ -1,0 +1,147 @@
+"""What the machine exports, and what it says when it cannot."""
+
+import asyncio
+import contextlib
+import socket
+import urllib.error
+import urllib.request
+
+import pytest
+from rigs.three_levels import LINKED, room_of
+
+from egm.app.view import snapshot
+from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
+from egm.kernel.events import EventType
+from egm.kernel.services import MachineContext
+from egm.links import monitoring
+from egm.people import Role
+from egm.progressive.pools import Pools
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu
+
+
+def monitored(room, folder, said, port=0):
+    file = load_cabinet().model_copy(update={"metrics": Metrics(port=port)})
+    at = StateFolder(folder)
+    at.prepare()
+    [found] = monitoring.monitoring(
+        MachineContext(room.engine, file, at, room.clock, room.happen, say=said.append)
+    )
+    return found
+
+
+def shown(room):
+    return snapshot(room.engine, fingerprint="")
+
+
+@contextlib.asynccontextmanager
+async def running(attachment):
+    work = asyncio.create_task(attachment.run())
+    try:
+        yield
+    finally:
+        work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+
+
+@pytest.mark.parametrize("levels", [LINKED])
+def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path, levels):
+    room = room_of(tmp_path, levels=levels).boot()
+    attachment = monitored(room, tmp_path, [])
+    families = {family.name: family for family in attachment._machine(shown(room))}
+    for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
+        exported = {sample.labels["level"] for sample in families[name].samples}
+        assert exported == set(room.cabinet.state(Pools).by_id)
+    assert len(exported) > len(shown(room).progressives)
+    room.close()
+
+
+def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_free(tmp_path, monkeypatch):
+    monkeypatch.setattr(monitoring, "_RETRY_SECONDS", 0.05)
+    room, said = room_of(tmp_path).boot(), []
+
+    async def scene():
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            port = other.getsockname()[1]
+            attachment = monitored(room, tmp_path, said, port)
+            async with running(attachment):
+                for _ in range(200):
+                    await asyncio.sleep(0.01)
+                    if said:
+                        break
+                assert "not this machine" in said[0]
+                assert monitoring.PORT_TAKEN in room.cabinet.faults
+                codes = [notice.code for notice in shown(room).notices]
+                assert (codes, shown(room).tilts) == ([f"fault.{monitoring.PORT_TAKEN}"], ())
+                other.close()
+                for _ in range(500):
+                    await asyncio.sleep(0.01)
+                    if not room.cabinet.faults:
+                        break
+                assert room.cabinet.faults == {}
+                body = await asyncio.to_thread(
+                    lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read()
+                )
+                assert b"process_" in body
+
+    asyncio.run(scene())
+    assert len(said) == 1
+    room.close()
+
+
+@pytest.mark.requirement("K-13", "J-06")
+def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is(tmp_path):
+    room = MachineRig(tmp_path, profile="monaco").boot()
+    Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
+
+    async def scene():
+        attachment = monitored(room, tmp_path, [])
+        async with running(attachment):
+            port = await served(tmp_path)
+            attachment.changed(shown(room))
+            await asyncio.sleep(0)
+            assert room.records("intervention.seen") == []
+            token = StateFolder(tmp_path).metrics_token
+            assert token.stat().st_mode & 0o077 == 0
+            person = f'kind="repair",person="{NUMBERS[Role.MECHANIC]}"'
+            for _ in range(100):
+                if person in await asyncio.to_thread(read, port):
+                    break
+                await asyncio.sleep(0.05)
+            else:
+                raise AssertionError("the figures do not say who is at work")
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                await asyncio.to_thread(read, port, "0" * 48)
+            await asyncio.sleep(0.1)
+            assert room.records("intervention.seen") == []  # anybody may read; that is not the system
+            for _ in range(100):
+                assert person in await asyncio.to_thread(read, port, token.read_text())
+                if room.records("intervention.seen"):
+                    return
+                await asyncio.sleep(0.05)
+        raise AssertionError("the monitoring system has read it, and the machine does not know")
+
+    asyncio.run(scene())
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert room.cabinet.faults == {}
+    room.close()
+
+
+async def served(folder):
+    """The port it is served on, once it is."""
+    told = StateFolder(folder).run / "metrics.port"
+    for _ in range(200):
+        if told.exists() and told.read_text():
+            return int(told.read_text())
+        await asyncio.sleep(0.01)
+    raise AssertionError("nothing is served")
+
+
+def read(port, token=""):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    asked = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers=headers)
+    with urllib.request.urlopen(asked, timeout=5) as answer:
+        return answer.read().decode()

@@ -1,0 +1,372 @@
+"""The SAS polls of electronic transfers, against frames written by hand from the tables."""
+
+import pytest
+
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventType, State
+from egm.money.host.model import HostMoney
+from egm.money.host.transfers import HISTORY
+from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.sas import Bench
+
+ASSET, WIRE_ASSET = 0x01020304, "04030201"
+KEY, POS = "ab" * 20, "78563412"
+NO_KEY = "00" * 20
+NOW = "01012026000000"
+LOSS = (0, 0, 0)
+INTERROGATE = "02ff00"
+
+
+@pytest.fixture
+def make(tmp_path):
+    opened = []
+
+    def bench(*, asset=ASSET, line="main", transfers=True, bonuses=True, **room_options) -> Bench:
+        """A machine and its host's channel; called again, the same machine after a restart."""
+        if opened:
+            opened[-1].room.close()
+        host = HostMoney(transfers=transfers, bonuses=bonuses, asset_number=asset, line=line)
+        room = MachineRig(tmp_path, devices=("printer",), host=host, **room_options)
+        opened.append(Bench(tmp_path, room))
+        opened[-1].exceptions()
+        return opened[-1]
+
+    yield bench
+    for one in opened:
+        one.room.close()
+
+
+def order(
+    identifier="T1",
+    *,
+    code="00",
+    kind="00",
+    cents=(1000, 0, 0),
+    flags="00",
+    asset=WIRE_ASSET,
+    key=NO_KEY,
+    expires="00000000",
+    pool="0000",
+    receipt="00",
+) -> str:
+    """The data of a 72 that orders a transfer."""
+    amounts = "".join(f"{part:010d}" for part in cents)
+    text = identifier.encode("latin-1").hex()
+    body = f"{code}00{kind}{amounts}{flags}{asset}{key}{len(identifier):02x}{text}{expires}{pool}{receipt}"
+    return f"{len(body) // 2:02x}{body}"
+
+
+def status(bench: Bench, data: str) -> str:
+    """The transfer status an order is answered with."""
+    answer = bench.long(0x72, data)
+    bench.sync()
+    return answer[4:6]
+
+
+def transferred(bench: Bench, **more) -> str:
+    """Order a transfer and read its end; the final status."""
+    first = status(bench, order(**more))
+    if first != "40":
+        return first
+    final = bench.long(0x72, INTERROGATE)[4:6]
+    bench.sync()
+    return final
+
+
+def kinds(bench: Bench) -> tuple[int, ...]:
+    order = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
+    return tuple(bench.room.cabinet.kind_cents(kind) for kind in order)
+
+
+# ---------------------------------------------------------------------------------------------- 72
+@pytest.mark.requirement("K-09")
+@pytest.mark.sas(polls="72", exceptions="69")
+def test_a_transfer_from_order_to_closing(make):
+    bench = make()
+    assert bench.long(0x72, INTERROGATE) == "0200ff", "nothing to tell"
+    wanted = order("T1", cents=(1000, 200, 30), pool="0700", expires="12312026")
+    assert len(wanted) // 2 == 1 + 51 + 2
+    echo = "0000000010000000000200000000003000" + WIRE_ASSET + "025431"
+    assert bench.long(0x72, wanted) == "2b0040ff" + echo + "00" * 7 + "123120260700000000"
+    assert bench.exceptions() == [0x69]
+    body = "0100ff" + echo + NOW + "123120260700050000001000050000000200050000000030"
+    assert bench.long(0x72, "02fe00") == f"{len(body) // 2:02x}{body}", "only looked at"
+    bench.sync()
+    assert bench.long(0x72, INTERROGATE) == f"{len(body) // 2:02x}{body}"
+    bench.sync()
+    assert kinds(bench) == (1000, 200, 30)
+    bench.room.clock.pass_seconds(15)
+    assert bench.exceptions() == []
+    assert bench.long(0x72, "02ff01") == f"{len(body) // 2:02x}{body}", "and it stays in the history"
+
+
+@pytest.mark.requirement("K-09")
+def test_a_repeat_is_never_a_second_transfer(make):
+    bench = make()
+    frames = [bench.long(0x72, order()) for _ in range(3)]
+    assert frames[0] == frames[1] == frames[2]
+    bench.sync()
+    assert status(bench, order("T2")) == "c0", "the first is not closed yet"
+    bench.long(0x72, INTERROGATE)
+    bench.sync()
+    assert status(bench, order()) == "81"
+    assert kinds(bench) == (1000, 0, 0)
+    again = make()
+    assert status(again, order()) == "81"
+    assert kinds(again) == (1000, 0, 0)
+
+
+def test_what_is_untold_when_the_power_goes_is_told_afterwards(make):
+    bench = make()
+    bench.long(0x72, order())
+    again = make()
+    again.room.clock.pass_seconds(15)
+    assert again.exceptions() == [0x69]
+    assert again.long(0x72, INTERROGATE)[2:6] == "0100"
+    again.sync()
+    assert transferred(again, identifier="T2") == "00"
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"kind": "80", "cents": (1, 0, 0)}, "83"),
+        ({"asset": "00000000"}, "93"),
+        ({"asset": "05030201"}, "93"),
+        ({"identifier": ""}, "95"),
+        ({"identifier": "x" * 21}, "95"),
+        ({"identifier": "bad\x00"}, "95"),
+        ({"kind": "10", "cents": (0, 0, 0)}, "83"),
+        ({"cents": (300_001, 0, 0)}, "84"),
+        ({"cents": (0, 5, 0), "expires": "12312025"}, "83"),
+        ({"cents": (0, 5, 0), "expires": "02302026"}, "83"),
+        ({"key": KEY}, "88"),
+        ({"flags": "80"}, "90"),
+        ({"flags": "40"}, "94"),
+        ({"kind": "10", "cents": (0, 5, 0)}, "83"),
+        ({"kind": "20"}, "c1"),
+        ({"kind": "40"}, "c1"),
+        ({"kind": "60"}, "c1"),
+        ({"kind": "90"}, "c1"),
+        ({"code": "02"}, "82"),
+    ],
+)
+def test_an_order_that_cannot_be_followed_says_why_and_moves_nothing(make, more, code):
+    bench = make()
+    assert transferred(bench, **more) == code
+    assert kinds(bench) == (0, 0, 0)
+    assert bench.exceptions() in ([], [0x69])
+    assert transferred(bench, identifier="good") == "00"
+
+
+@pytest.mark.requirement("K-09")
+@pytest.mark.parametrize("kind", ["00", "80"])
+@pytest.mark.parametrize(("flags", "mode"), [("03", "03"), ("07", "07"), ("01", "01")])
+def test_an_order_of_nothing_sets_the_hosts_cash_out_mode(make, kind, flags, mode):
+    """As the public host does it: type 80, amounts zero, flags 0 to 2."""
+    bench = make()
+    bench.room.insert(1000)
+    assert transferred(bench, kind=kind, cents=(0, 0, 0), flags=flags) == "00"
+    assert lock_fields(bench.long(0x74, "ff000000"))["cash_out"] == mode
+    assert kinds(bench) == (1000, 0, 0)
+    bench.room.journal.self_audit()
+
+
+@pytest.mark.parametrize(
+    ("more", "code"), [({"code": "02"}, "82"), ({"kind": "40"}, "c1"), ({"flags": "80"}, "90"), (None, "83")]
+)
+def test_an_order_refused_by_its_form_is_the_one_an_interrogation_tells_of(make, more, code):
+    bench = make()
+    assert transferred(bench, identifier="BEFORE") == "00"
+    data = order("REFUSED", **(more or {}))
+    if more is None:
+        data = data.replace("0000001000", "000000100a", 1)
+    assert status(bench, data) == code
+    again = make()
+    told = again.long(0x72, INTERROGATE)
+    assert (told[4:6], b"REFUSED".hex() in told) == (code, True)
+
+
+def test_amounts_that_are_not_decimal_are_none(make):
+    bench = make()
+    assert status(bench, order().replace("0000001000", "000000100a", 1)) == "83"
+
+
+@pytest.mark.parametrize("data", ["00", "0100", "10" + "00" * 16, order()[:-4]])
+def test_orders_cut_short_are_met_with_silence(make, data):
+    bench = make()
+    data = f"{len(data) // 2 - 1:02x}{data[2:]}"
+    assert bench.long(0x72, data) == ""
+    assert transferred(bench) == "00"
+
+
+def test_value_goes_out_whole_or_in_part_as_the_host_says(make):
+    bench = make()
+    bench.room.insert(1000)
+    assert transferred(bench, identifier="O1", kind="80", cents=(5000, 0, 0)) == "83"
+    assert transferred(bench, identifier="O2", kind="80", cents=(5000, 0, 0), code="01") == "01"
+    last = bench.long(0x72, "02ff01")
+    assert last[10:20] == "0000001000"
+    assert last.endswith("050000001000050000000000050000000000")
+    assert bench.room.credit_cents == 0
+
+
+def test_an_order_that_waits_for_a_game_may_be_cancelled(make):
+    bench = make(chance=ScriptedChance(*LOSS, *LOSS))
+    bench.room.insert(100)
+    bench.room.play()
+    assert status(bench, order()) == "40"
+    assert bench.long(0x72, INTERROGATE)[4:6] == "40"
+    bench.sync()
+    assert bench.long(0x72, "0180")[4:6] == "80"
+    bench.room.shown()
+    assert bench.room.credit_cents == 95
+    bench.exceptions()
+    bench.long(0x72, INTERROGATE)
+    bench.sync()
+    bench.room.play()
+    assert status(bench, order("T2")) == "40"
+    bench.room.shown()
+    assert bench.room.credit_cents == 1090
+    assert 0x69 in bench.exceptions()
+
+
+def test_a_machine_that_is_at_something_else_says_so(make):
+    bench = make()
+    bench.room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert transferred(bench) == "87"
+
+
+@pytest.mark.requirement("F-06")
+def test_bonuses(make):
+    bench = make()
+    assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"
+    assert kinds(bench) == (500, 0, 20)
+    assert bench.long(0x72, "02ff01").endswith("050000000500050000000000050000000020")
+    bench.sync()
+    assert transferred(bench, identifier="J1", kind="11", cents=(90_000, 0, 0)) == "00"
+    assert bench.room.state is State.HANDPAY
+    assert 0x51 in bench.exceptions()
+    bench.room.engine.handle(EventType.KEY_TURNED)
+    values = bench.room.journal.meters().values
+    assert (values["mach_bonus"], values["att_bonus"], bench.room.credit_cents) == (520, 90_000, 520)
+
+
+def test_bonuses_and_transfers_are_switched_apart(make):
+    assert transferred(make(transfers=False)) == "c1"
+    assert transferred(make(bonuses=False), kind="10") == "c1"
+
+
+# ---------------------------------------------------------------------------------------------- 73
+@pytest.mark.sas(polls="73")
+def test_registration(make):
+    bench = make()
+    none = "1d80" + WIRE_ASSET + NO_KEY + "00000000"
+    assert bench.long(0x73, "01ff") == none
+    assert bench.long(0x73, "1d00" + WIRE_ASSET + KEY + POS) == "1d00" + WIRE_ASSET + KEY + POS
+    assert bench.long(0x73, "1d0199999999" + KEY + POS) == none, "another machine's number"
+    registered = "1d01" + WIRE_ASSET + KEY + POS
+    assert bench.long(0x73, "1d01" + WIRE_ASSET + KEY + POS) == registered
+    assert bench.long(0x73, "01ff") == registered
+    assert transferred(bench, key=KEY) == "00"
+    assert transferred(bench, identifier="T2", key="cd" * 20) == "89"
+    assert make().long(0x73, "01ff") == "1d01" + WIRE_ASSET + NO_KEY + POS, "the key is told once only"
+
+
+@pytest.mark.parametrize("data", ["0180", "1d80" + WIRE_ASSET + KEY + POS])
+def test_unregistering_in_either_form(make, data):
+    bench = make()
+    bench.long(0x73, "1d01" + WIRE_ASSET + KEY + POS)
+    assert bench.long(0x73, data)[2:4] == "80"
+    assert transferred(bench, key=KEY) == "88"
+
+
+# ---------------------------------------------------------------------------------------------- 74
+def lock_fields(answer: str) -> dict[str, str]:
+    """The fields of an answer to 74, in hex."""
+    assert answer[:2] == "23"
+    sizes = {"asset": 4, "lock": 1, "available": 1, "cash_out": 1, "aft": 1, "index": 1}
+    sizes |= {"cashable": 5, "restricted": 5, "nonrestricted": 5, "limit": 5, "expires": 4, "pool": 2}
+    fields, at = {}, 2
+    for name, size in sizes.items():
+        fields[name] = answer[at : at + 2 * size]
+        at += 2 * size
+    assert at == len(answer)
+    return fields
+
+
+@pytest.mark.sas(polls="74", exceptions="6F")
+def test_status_and_lock(make):
+    bench = make()
+    transferred(bench, cents=(1000, 200, 30), pool="0700", expires="12312026")
+    read = lock_fields(bench.long(0x74, "ff000000"))
+    assert read == {
+        "asset": WIRE_ASSET,
+        "lock": "ff",
+        "available": "13",
+        "cash_out": "01",
+        "aft": "32",
+        "index": f"{HISTORY:02x}",
+        "cashable": "0000001000",
+        "restricted": "0000000200",
+        "nonrestricted": "0000000030",
+        "limit": "0001000000",
+        "expires": "12312026",
+        "pool": "0700",
+    }
+    assert lock_fields(bench.long(0x74, "00010500"))["lock"] == "00"
+    assert bench.room.state is State.LOCKED
+    assert bench.exceptions() == [0x6F]
+    assert lock_fields(bench.long(0x74, "80000000"))["lock"] == "ff"
+    assert bench.room.state is State.IDLE
+
+
+def test_a_lock_waits_for_the_game_and_for_nothing_that_cannot_be(make):
+    bench = make(chance=ScriptedChance(*LOSS))
+    bench.room.insert(100)
+    assert lock_fields(bench.long(0x74, "00040500"))["lock"] == "ff", "there is no way to the printer"
+    bench.room.play()
+    assert lock_fields(bench.long(0x74, "00010500"))["lock"] == "40"
+    bench.room.shown()
+    assert bench.room.state is State.LOCKED
+    assert 0x6F in bench.exceptions()
+
+
+def test_transfers_under_a_lock_lift_it_or_keep_it(make):
+    bench = make()
+    bench.long(0x74, "00010500")
+    assert transferred(bench, flags="50") == "00"
+    assert bench.room.state is State.LOCKED
+    assert transferred(bench, identifier="T2", flags="40") == "00"
+    assert bench.room.state is State.IDLE
+
+
+@pytest.mark.sas(exceptions="6A")
+def test_cash_outs_offered_to_the_host(make):
+    bench = make()
+    assert transferred(bench, flags="03") == "00"
+    assert lock_fields(bench.long(0x74, "ff000000"))["cash_out"] == "03"
+    bench.sync()
+    bench.room.engine.handle(EventType.CASH_OUT)
+    assert bench.general() == 0x6A
+    assert transferred(bench, identifier="O1", kind="80", cents=(1000, 0, 0), flags="08") == "00"
+    assert (bench.room.state, bench.room.credit_cents) == (State.IDLE, 0)
+    assert transferred(bench, identifier="T2", flags="01") == "00"
+    assert lock_fields(bench.long(0x74, "ff000000"))["cash_out"] == "01"
+
+
+@pytest.mark.parametrize("code", [0x72, 0x73, 0x74, 0x75, 0x76])
+def test_a_host_that_is_not_the_moneys_is_met_with_silence(make, code):
+    bench = make(line="other")
+    data = {0x72: INTERROGATE, 0x73: "01ff", 0x74: "ff000000", 0x75: "00", 0x76: "00"}
+    assert bench.long(code, data[code]) == ""
+
+
+@pytest.mark.sas(meters="AE AF B0 B1")
+def test_bonuses_have_meters_of_their_own_by_kind(make):
+    bench = make()
+    assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"
+    assert transferred(bench, identifier="T2", kind="10", cents=(50, 0, 0)) == "00"
+    asked = "0a0000ae00af00b000b100"
+    values = "ae00050000000550af000400000002b000050000000020b1000400000001"
+    assert bench.long(0x6F, asked) == f"{2 + len(values) // 2:02x}0000" + values

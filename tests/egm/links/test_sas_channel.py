@@ -1,0 +1,283 @@
+"""Implied acknowledgement, the exception queue, busy, synchronisation, chirps and real-time reports."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from egm.integrity.lockups import disabled_by
+from egm.kernel.events import EventType
+from egm.links.sas.channel import Channel, LinkChanged, Send
+from egm.links.sas.codec import ACK, Reply
+from egm.links.sas.crc import sealed
+from egm.links.sas.exception_queue import Happening
+from egm.links.sas.poll import VARIABLE, Poll
+from egm.links.sas.wire import Elsewhere, GeneralPoll, LongPoll
+from egm.testing.machine import MachineRig
+from egm.testing.sas import Bench, attach
+
+
+@pytest.fixture
+def bench(tmp_path: Path):
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room)
+    assert bench.exceptions() == [0x7A, 0x17]
+    yield bench
+    room.close()
+
+
+def door(bench: Bench, *, opened: bool) -> None:
+    bench.room.engine.handle(EventType.DOOR_OPENED if opened else EventType.DOOR_CLOSED, door="main")
+
+
+def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench) -> None:
+    door(bench, opened=True)
+    door(bench, opened=False)
+    assert [bench.general() for _ in range(3)] == [0x11] * 3
+    bench.sync()
+    assert bench.general() == 0x12
+
+
+@pytest.mark.parametrize(
+    "poll", [b"\x82", b"\x02", b"\x01\x1a", sealed(b"\x01\x02"), sealed(b"\0\x7f" + bytes(7))]
+)
+def test_another_poll_acknowledges(bench: Bench, poll: bytes) -> None:
+    door(bench, opened=True)
+    assert bench.general() == 0x11
+    bench.send(poll)
+    assert bench.general() == 0x00
+
+
+def test_broken_bytes_acknowledge_nothing(bench: Bench) -> None:
+    door(bench, opened=True)
+    assert bench.general() == 0x11
+    assert bench.send(bytes.fromhex("01 01 51 09")) == b""
+    assert bench.general() == 0x11
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["01 01 51 09", "01 FE 00 00", "01 5A 00 00", "01 2F 03 00 00 00 FF FF", "05 1A", "01 6E 01 00 93 7B"],
+)
+def test_what_is_not_for_it_or_not_whole_is_met_with_silence(bench: Bench, message: str) -> None:
+    assert bench.send(bytes.fromhex(message)) == b""
+    assert disabled_by(bench.room.cabinet) == {}
+
+
+@pytest.mark.sas(polls="7F")
+def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
+    assert bench.send(sealed(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
+    assert bench.room.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
+    assert bench.send(sealed(b"\0\x01")) == b""
+    assert disabled_by(bench.room.cabinet) == {}
+
+
+def test_a_set_poll_repeated_is_answered_again_and_done_once(bench: Bench) -> None:
+    assert bench.long(0x01) == "01"
+    bench.room.engine.handle(EventType.ENABLED, source="host:main")
+    assert bench.long(0x01) == "01"
+    assert disabled_by(bench.room.cabinet) == {}
+    bench.sync()
+    assert bench.long(0x01) == "01"
+    assert list(disabled_by(bench.room.cabinet)) == ["host:main"]
+
+
+def test_a_reading_poll_repeated_is_read_anew(bench: Bench) -> None:
+    assert bench.read(0x1A) == "00000000"
+    bench.room.insert(500)
+    assert bench.read(0x1A) == "00000500"
+
+
+@pytest.mark.sas(exceptions="70 11 12")
+def test_the_twenty_first_exception_overflows(bench: Bench) -> None:
+    for _ in range(10):
+        door(bench, opened=True)
+        door(bench, opened=False)
+    door(bench, opened=True)
+    assert bench.exceptions() == [0x70, *[0x11, 0x12] * 10]
+
+
+def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench) -> None:
+    bench.host.post(0x51)
+    assert bench.exceptions() == [0x51]
+    bench.room.clock.pass_seconds(14)
+    assert bench.exceptions() == []
+    bench.room.clock.pass_seconds(1)
+    assert bench.exceptions() == [0x51]
+    assert bench.read(0x1B) != ""
+    bench.sync()
+    bench.room.clock.pass_seconds(60)
+    assert bench.exceptions() == []
+
+
+def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: Bench) -> None:
+    door(bench, opened=True)
+    bench.host.post(0x51)
+    assert bench.general() == 0x51
+    bench.sync()
+    bench.host.post(0x67)
+    bench.host.withdraw(0x67)
+    assert bench.exceptions() == [0x11]
+
+
+def test_an_answer_that_took_its_time_comes_in_place_of_an_exception(bench: Bench) -> None:
+    door(bench, opened=True)
+    bench.host.deliver(0x21, Reply(b"\x34\x12"))
+    frame = sealed(bytes.fromhex("01 21 34 12"))
+    assert [bench.send(b"\x81") for _ in range(2)] == [frame] * 2
+    bench.sync()
+    assert bench.general() == 0x11
+
+
+def test_a_poll_that_takes_long_is_busy_and_its_repeat_gets_the_result(bench: Bench) -> None:
+    bench.slow = True
+    assert bench.send(sealed(b"\x01\x01")) == b"\x01\x00"
+    assert bench.send(sealed(b"\x01\x01")) == b"\x01\x00"
+    ask = bench.waiting[-1]
+    assert list(bench.channel.replied(ask.poll, ask.request, ACK)) == [Send(b"\x01")]
+    assert bench.send(sealed(b"\x01\x01")) == b"\x01"
+
+
+def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: Bench) -> None:
+    def fails(*_: object) -> Reply:
+        raise ZeroDivisionError("planted")
+
+    polls = bench.channel._polls
+    polls[0x1A] = replace(polls[0x1A], answer=fails)
+    assert bench.read(0x1A) == ""
+    assert bench.read(0x1A) == ""
+    assert bench.read(0x11) == "00000000"
+    failures = bench.room.records("host.poll_failed")
+    assert [(details["poll"], details["why"]) for details in failures] == [
+        ("1A", "ZeroDivisionError('planted')")
+    ]
+
+
+def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
+    """An order is begun, the host asks other things, and the transfer ends before it hears of the beginning."""
+    order = Poll(code=0x72, response=VARIABLE, effect=lambda _host, _poll: None)
+    channel = Channel(1, {0x72: order}, now_ns=0)
+    frame = sealed(bytes.fromhex("017202FF00"))
+
+    def heard(message: GeneralPoll | LongPoll | Elsewhere) -> bytes:
+        actions = list(channel.hear(message, 0))
+        return next((action.data for action in actions if isinstance(action, Send)), b"")
+
+    assert heard(LongPoll(frame)) == b""
+    assert list(channel.busy(LongPoll(frame))) == [Send(b"\x01\x00")]
+    list(channel.post(Happening(0x69), 0))  # the transfer is done
+    heard(Elsewhere(0))
+    assert heard(GeneralPoll(1)) == b"\x69"
+    heard(Elsewhere(0))
+    assert heard(LongPoll(frame)) == b""
+    list(
+        channel.replied(order, LongPoll(frame), Reply(b"\x02\x00\x40", once=True))
+    )  # "pending": said too late
+    heard(Elsewhere(0))
+    actions = list(channel.hear(GeneralPoll(1), 15_000_000_000))
+    assert actions == [Send(b"\x69")]  # the host is told again that it is done
+    heard(Elsewhere(0))
+    heard(LongPoll(frame))
+    list(channel.replied(order, LongPoll(frame), Reply(b"\x02\x00\x00", once=True)))
+    heard(Elsewhere(0))
+    assert list(channel.hear(GeneralPoll(1), 40_000_000_000)) == [Send(b"\x00")]
+
+
+# ---------------------------------------------------------------------------------------------- the link
+def test_it_chirps_while_nobody_polls_and_says_so_once(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room)
+    chirp = [Send(b"\x01", wakeup=True)]
+    assert bench.tick() == chirp
+    assert bench.tick() == []
+    room.clock.pass_seconds(0.2)
+    assert bench.tick() == chirp
+    bench.general()
+    room.clock.pass_seconds(4.9)
+    assert bench.tick() == []
+    room.clock.pass_seconds(0.1)
+    assert bench.tick() == chirp
+    changes = [action for action in bench.actions if isinstance(action, LinkChanged)]
+    assert changes == [LinkChanged(up=True), LinkChanged(up=False)]
+    assert [record["host"] for record in room.records("host.link_lost")] == ["main"]
+    assert room.journal.meters().value("host_comm_loss") == 1
+    room.close()
+
+
+def test_after_silence_it_waits_for_a_poll_to_another_machine_where_told_to(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room, require_sync=True)
+    assert bench.send(b"\x81") == b""
+    assert bench.send(b"\x01\x1a") == b""
+    bench.sync()
+    assert bench.general() == 0x7A
+    room.clock.pass_seconds(5)
+    bench.tick()
+    assert bench.send(b"\x81") == b""
+    bench.send(b"\x82")
+    assert bench.general() == 0x7A
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- real time
+@pytest.mark.sas(polls="0E", exceptions="4F 11")
+def test_real_time_reports_come_in_place_of_answers(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room, enable=["real_time"])
+    bench.exceptions()
+    assert bench.long(0x0E, "01") == "01"
+    room.insert(500)
+    bill = sealed(bytes.fromhex("01 FF 4F 37 02 00000001"))
+    assert bench.send(b"\x01\x1a") == bill
+    assert bench.send(b"\x01\x1a") == sealed(bytes.fromhex("01 1A 00000500"))
+    door(bench, opened=True)
+    assert bench.send(b"\x81") == sealed(bytes.fromhex("01 FF 11"))
+    bench.sync()
+    assert bench.send(b"\x81") == sealed(bytes.fromhex("01 FF 00"))
+    assert bench.long(0x0E, "00") == "01"
+    bench.sync()
+    assert bench.general() == 0x00
+    room.close()
+
+
+def test_real_time_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
+    assert bench.long(0x0E, "01") == ""
+    bench.room.insert(500)
+    assert bench.exceptions() == [0x48]
+    assert bench.read(0x1A) == "00000500"
+
+
+# ---------------------------------------------------------------------------------------------- two hosts
+def test_two_hosts_each_hear_of_everything(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    first = Bench(tmp_path, room, name="first")
+    second = Bench(tmp_path, room, name="second", boot=False, address=7)
+    lines = (first.line, second.line)
+    attach(room, lines)
+    first.exceptions()
+    second.exceptions()
+    room.insert(2000)
+    assert first.exceptions() == [0x4A]
+    assert second.exceptions() == [0x4A]
+    assert first.long(0x01) == "01"
+    assert second.long(0x01) == "07"
+    assert first.long(0x02) == "01"
+    assert list(disabled_by(room.cabinet)) == ["host:second"]
+    room.close()
+
+
+@pytest.mark.requirement("K-05")
+def test_what_a_host_has_not_heard_is_told_after_a_restart(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room)
+    bench.exceptions()
+    door(bench, opened=True)
+    assert bench.exceptions() == [0x11]
+    door(bench, opened=False)
+    room.insert(500)
+    assert bench.general() == 0x12
+    room.close()
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room)
+    assert bench.exceptions() == [0x12, 0x48, 0x18, 0x17]
+    room.close()

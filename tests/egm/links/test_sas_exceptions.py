@@ -1,0 +1,161 @@
+"""What happens at the machine, and the exception the tables have for it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egm.kernel.events import EventType
+from egm.testing.machine import MachineRig
+from egm.testing.sas import Bench
+
+#: Door -> its exceptions: opened, closed, found opened while the power was off.
+DOORS: Mapping[str, tuple[int, int, int]] = {
+    "main": (0x11, 0x12, 0x99),
+    "drop": (0x13, 0x14, 0x9B),
+    "logic": (0x15, 0x16, 0x98),
+    "cash_box": (0x19, 0x1A, 0x9A),
+    "belly": (0x1D, 0x1E, 0x99),
+}
+
+#: Fault -> the exception when it comes, and the one when it goes (0: none).
+FAULTS: Mapping[str, tuple[int, int]] = {
+    "io_board.communication": (0x20, 0),
+    "coin_acceptor.jam": (0x21, 0),
+    "hopper.jam": (0x22, 0),
+    "hopper.hopper_empty": (0x23, 0),
+    "hopper.hopper_runaway": (0x24, 0),
+    "coin_acceptor.diverter": (0x25, 0),
+    "bill_acceptor.stacker_full": (0x27, 0),
+    "bill_acceptor.jam": (0x28, 0),
+    "bill_acceptor.communication": (0x29, 0),
+    "bill_acceptor.disputed": (0x2A, 0),
+    "bill_acceptor.cheat": (0x2C, 0),
+    "coin_acceptor.coin_cheat": (0x2D, 0),
+    "bill_acceptor.stacker_near_full": (0x2E, 0),
+    "io_board.battery_low": (0x3B, 0),
+    "ticket_printer.communication": (0x60, 0),
+    "ticket_printer.paper_out": (0x61, 0),
+    "ticket_printer.paper_low": (0x74, 0),
+    "ticket_printer.power": (0x75, 0x76),
+    "ticket_printer.jam": (0x78, 0),
+}
+
+BILLS: Mapping[int, int] = {100: 0x47, 500: 0x48, 1000: 0x49, 2000: 0x4A, 5000: 0x4B, 10000: 0x4C}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room)
+    bench.exceptions()
+    yield bench
+    room.close()
+
+
+def told(bench: Bench, event: EventType, **values: Any) -> list[int]:
+    bench.room.engine.handle(event, **values)
+    return bench.exceptions()
+
+
+@pytest.mark.requirement("K-12")
+@pytest.mark.sas(exceptions="11 12 13 14 15 16 19 1A 1D 1E 98 99 9A 9B")
+def test_doors(bench: Bench) -> None:
+    for door, (opened, closed, while_off) in DOORS.items():
+        assert told(bench, EventType.DOOR_OPENED, door=door)[0] == opened
+        assert told(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
+        assert told(bench, EventType.DOOR_OPENED, door=door, unattended=True)[0] == while_off
+        assert told(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
+
+
+@pytest.mark.requirement("K-12")
+@pytest.mark.sas(
+    exceptions="20 21 22 23 24 25 27 28 29 2A 2C 2D 2E 3B 60 61 74 75 76 78",
+)
+def test_faults(bench: Bench) -> None:
+    for code, (raised, cleared) in FAULTS.items():
+        assert told(bench, EventType.FAULT_RAISED, code=code) == [raised], code
+        assert told(bench, EventType.FAULT_CLEARED, code=code) == [cleared][: bool(cleared)], code
+
+
+@pytest.mark.requirement("K-12", "K-11")
+@pytest.mark.sas(exceptions="47 48 49 4A 4B 4C 2B", polls="31 33 34 35 36 37 1E 48")
+def test_bills(bench: Bench) -> None:
+    for amount_cents, code in BILLS.items():
+        bench.room.insert(amount_cents)
+        assert bench.exceptions() == [code]
+    assert told(bench, EventType.BILL_REJECTED, reason="unknown") == [0x2B]
+    assert [bench.read(code) for code in bytes.fromhex("31 33 34 35 36 37")] == ["00000001"] * 6
+    assert bench.read(0x1E) == "00000001" * 6
+    assert bench.read(0x48) == "370700000001"
+
+
+@pytest.mark.sas(exceptions="1B 1C 7B", polls="49 4A", meters="3E 3F")
+def test_an_emptied_stacker_counts_anew(bench: Bench) -> None:
+    bench.room.insert(500)
+    bench.exceptions()
+    assert (bench.read(0x49), bench.read(0x4A)) == ("00000001", "00000500")
+    assert told(bench, EventType.FAULT_RAISED, code="bill_acceptor.stacker_removed") == [0x1B, 0x7B]
+    assert (bench.read(0x49), bench.read(0x4A)) == ("00000000", "00000000")
+    assert told(bench, EventType.FAULT_CLEARED, code="bill_acceptor.stacker_removed") == [0x1C]
+
+
+@pytest.mark.sas(exceptions="17 18")
+def test_power(tmp_path: Path) -> None:
+    for told_of in ([0x7A, 0x17], [0x18, 0x17]):
+        room = MachineRig(tmp_path)
+        assert Bench(tmp_path, room).exceptions() == told_of
+        room.close()
+
+
+@pytest.mark.sas(exceptions="71 72 86 37")
+def test_service_and_closing(bench: Bench) -> None:
+    assert told(bench, EventType.SERVICE) == [0x71]
+    assert told(bench, EventType.SERVICE) == [0x72]
+    assert told(bench, EventType.DISABLED, source="operator", reason="cleaning") == [0x86]
+    assert told(bench, EventType.DISABLED, source="host:other", reason="host") == []
+    bench.room.engine.state = bench.room.engine.state.SELF_TEST
+    assert told(bench, EventType.SELF_TEST_FAILED, detail="planted") == [0x37]
+
+
+@pytest.mark.sas(exceptions="00")
+def test_nothing_is_nothing(bench: Bench) -> None:
+    assert [bench.general() for _ in range(3)] == [0, 0, 0]
+
+
+@pytest.mark.sas(exceptions="7E 7F 8C")
+def test_games(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
+    bench = Bench(tmp_path, room)
+    room.insert(500)
+    bench.exceptions()
+    assert told(bench, EventType.GAME, value="aurora-twenty") == [0x8C]
+    assert bench.read(0x55) == "0002"
+    assert told(bench, EventType.LANGUAGE, value="fr") == []
+    assert told(bench, EventType.GAME, value="aurora-twenty") == []
+    assert told(bench, EventType.PLAY) == [0x7E]
+    room.shown()
+    assert bench.exceptions() == [0x7F]
+    room.close()
+
+
+#: Kind of entry and its story -> exception, where the entry is made by a part of the machine not at hand here.
+ENTRIES = (
+    ("event", {"code": "memory.repaired"}, 0x31),
+    ("options.changed", {}, 0x3C),
+    ("menu.entered", {"menu": "attendant"}, 0x82),
+    ("menu.left", {"menu": "attendant"}, 0x83),
+    ("menu.entered", {"menu": "operator"}, 0x84),
+    ("menu.left", {"menu": "operator"}, 0x85),
+    ("recall.shown", {"play_id": "play-1"}, 0x8A),
+    ("software.changed", {}, 0x8E),
+    ("handpay.returned", {}, 0x52),
+)
+
+
+@pytest.mark.sas(exceptions="31 3C 52 82 83 84 85 8A 8E")
+def test_entries_of_other_parts_of_the_machine(bench: Bench) -> None:
+    for kind, details, code in ENTRIES:
+        bench.room.cabinet.log(kind, details)
+        assert told(bench, EventType.SHOWN) == [code]

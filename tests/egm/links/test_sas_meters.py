@@ -1,0 +1,246 @@
+"""Every meter by code, after sessions known to the cent: what SAS says is what the journal says."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egm.kernel.events import EventType
+from egm.kernel.games import InstalledGames
+from egm.links.sas.tables.meters import METERS
+from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.testing.sas import Bench
+from meters import Transaction, Transfer
+
+#: Stops of maple-classic that pay 300 minor units for a wager of 5.
+WON = (23, 7, 5)
+PAYBACK = 0x7F
+
+#: What is not zero after :func:`session`; everything in minor units but numbers of games, bills and tickets.
+#: In: bills of 20.00, 5.00 and 1.00, 0.30 restricted and 0.20 nonrestricted credit from a host. Out: a ticket
+#: of 27.95, then by hand 1.20; 0.30 stays, as it can only be played.
+NOT_ZERO: Mapping[int, int] = {
+    0x00: 5,
+    0x01: 300,
+    0x03: 120,
+    0x04: 2915,
+    0x05: 1,
+    0x06: 1,
+    0x0B: 2600,
+    0x0C: 30,
+    0x0E: 2795,
+    0x12: 1,
+    0x16: 2795,
+    0x17: 50,
+    0x1B: 30,
+    0x1C: 300,
+    0x22: 300,
+    0x23: 120,
+    0x24: 2600,
+    0x25: 1,
+    0x26: 1,
+    0x2C: 2795,
+    0x2F: 30,
+    0x30: 20,
+    0x38: 1,
+    0x3E: 3,
+    0x3F: 2600,
+    0x40: 1,
+    0x42: 1,
+    0x44: 1,
+    0x58: 2600,
+    0x59: 1,
+    0x5B: 1,
+    0x5D: 1,
+    0x86: 2795,
+    0x87: 1,
+    0xA2: 30,
+    0xA3: 1,
+    0xA4: 20,
+    0xA5: 1,
+}
+#: Devices and transfers this machine does not have.
+NOT_KEPT = {
+    *(0x27, 0x31, 0x63, *range(0x64, 0x6E), 0x6E, *range(0x6F, 0x79)),
+    *(0x8A, 0x8B, *range(0x8C, 0x94)),
+    *(0xA6, 0xA7, *range(0xA8, 0xAE)),
+}
+
+
+def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
+    """Each meter as poll 6F gives it; None where it is not kept."""
+    found: dict[int, int | None] = {}
+    codes = sorted(METERS)
+    for at in range(0, len(codes), 12):
+        asked = codes[at : at + 12]
+        bench.sync()
+        request = bytes.fromhex(game) + b"".join(code.to_bytes(2, "little") for code in asked)
+        data = bytes.fromhex(bench.long(0x6F, (bytes((len(request),)) + request).hex()))
+        assert data[0] == len(data) - 1
+        rest = data[3:]
+        for code in asked:
+            assert int.from_bytes(rest[:2], "little") == code
+            size, rest = rest[2], rest[3:]
+            assert size in {0, METERS[code].size}
+            found[code], rest = (int(rest[:size].hex()) if size else None), rest[size:]
+        assert rest == b""
+    return found
+
+
+def give(room: MachineRig, kind: str, amount_cents: int) -> None:
+    """Credit from a host."""
+    transfer = Transfer(f"world:aft_in:{kind}", f"credit:1:{kind}", amount_cents)
+    room.journal.append(Transaction(id=f"aft {kind}", kind="aft.in", transfers=(transfer,)))
+
+
+@pytest.fixture
+def bench(tmp_path: Path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*WON), devices=("printer",))
+    bench = Bench(tmp_path, room)
+    room.insert(2000)
+    room.play()
+    room.cabinet.chance = generator()
+    room.shown()
+    room.insert(500)
+    room.cash_out_ticket()
+    room.insert(100)
+    give(room, "nonrestricted", 20)
+    give(room, "restricted", 30)
+    room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.HANDPAY_RESET, key="host:main")
+    yield bench
+    room.close()
+
+
+@pytest.mark.requirement("K-08", "K-11")
+@pytest.mark.sas(polls="6F", meters=" ".join(f"{code:02X}" for code in sorted(set(METERS) - NOT_KEPT)))
+def test_every_meter_after_a_session(bench: Bench) -> None:
+    found = every_meter(bench)
+    assert {code for code, value in found.items() if value is None} == NOT_KEPT
+    payback = found.pop(PAYBACK)
+    assert payback == int(bench.room.cabinet.state(InstalledGames).returns["maple-classic"] * 10_000)
+    assert {code: value for code, value in found.items() if value} == NOT_ZERO
+
+
+def test_a_game_has_the_meters_of_play_and_no_others(bench: Bench) -> None:
+    kept = {code: value for code, value in every_meter(bench, "0001").items() if value is not None}
+    payback = kept.pop(PAYBACK)
+    assert payback == int(bench.room.cabinet.state(InstalledGames).returns["maple-classic"] * 10_000)
+    assert {code: value for code, value in kept.items() if value} == {
+        0x00: 5,
+        0x01: 300,
+        0x05: 1,
+        0x06: 1,
+        0x1C: 300,
+        0x22: 300,
+    }
+    assert set(kept) <= set(range(0x23))
+
+
+@pytest.mark.requirement("K-08")
+@settings(max_examples=8)
+@given(
+    acts=st.lists(st.sampled_from(("bill", "play", "play", "play", "cash", "key")), min_size=5, max_size=25)
+)
+def test_credits_are_what_came_in_less_what_was_played_and_taken_out(
+    tmp_path_factory: pytest.TempPathFactory, acts: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("identity")
+    room = MachineRig(folder)
+    bench = Bench(folder, room)
+    before: dict[int, int | None] = {}
+    levels = {0x0C, 0x1B, 0x3E, 0x3F, PAYBACK}
+    for act in acts:
+        if act == "bill" and room.state == "idle":
+            room.insert(500)
+        elif act == "play":
+            room.play()
+            room.shown()
+        elif act == "cash":
+            room.engine.handle(EventType.CASH_OUT)
+        elif act == "key":
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        now = every_meter(bench)
+        assert all((now[c] or 0) >= (before.get(c) or 0) for c in now if c not in levels)
+        before = now
+    values = {code: value or 0 for code, value in every_meter(bench).items()}
+    came_in = sum(values[code] for code in (0x08, 0x0B, 0x15, 0x17))
+    assert values[0x0C] == came_in - values[0x00] + values[0x01] - values[0x04]
+    assert values[0x22] == values[0x01] + values[0x02]
+    assert values[0x23] == values[0x02] + values[0x03]
+    assert values[0x05] == values[0x06] + values[0x07]
+    assert values[0x0C] == room.journal.credits_cents()
+    room.close()
+
+
+#: Poll -> the bill it counts, in major units.
+BILL_POLLS: Mapping[int, int] = {
+    0x31: 1,
+    0x32: 2,
+    0x33: 5,
+    0x34: 10,
+    0x35: 20,
+    0x36: 50,
+    0x37: 100,
+    0x38: 500,
+    0x39: 1000,
+    0x3A: 200,
+    0x3B: 25,
+    0x3C: 2000,
+    0x3E: 2500,
+    0x3F: 5000,
+    0x40: 10_000,
+    0x41: 20_000,
+    0x42: 25_000,
+    0x43: 50_000,
+    0x44: 100_000,
+    0x45: 250,
+}
+
+
+@pytest.mark.sas(
+    polls=" ".join(f"{code:02X}" for code in BILL_POLLS), exceptions="47 48 49 4A 4B 4C 4D 4E 4F 50"
+)
+def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room)
+    bench.exceptions()
+    own = {1: 0x47, 2: 0x4D, 5: 0x48, 10: 0x49, 20: 0x4A, 50: 0x4B, 100: 0x4C, 200: 0x50, 500: 0x4E}
+    for count, (poll, bill) in enumerate(sorted(BILL_POLLS.items(), key=lambda item: item[1]), start=1):
+        for number in range(count):
+            cents = bill * 100
+            moved = Transfer("world:bill", "credit:1:cashable", cents, {"bill_cents": cents})
+            room.cabinet.record(
+                "bill.in",
+                transaction_id=f"{bill} {number}",
+                transfers=(moved,),
+                details={"amount_cents": cents},
+            )
+            room.engine.handle(EventType.SHOWN)
+            assert bench.exceptions() == [own.get(bill, 0x4F)]
+        assert bench.read(poll) == f"{count:08d}"
+        bench.sync()
+        assert bench.read(0x48)[4:] == f"{count:08d}"
+    room.close()
+
+
+@pytest.mark.sas(polls="2A 2B 2C 4F B3")
+def test_coins_and_the_hopper(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path, devices=("hopper",))
+    bench = Bench(tmp_path, room, enable=["hopper_status"])
+    room.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), position=1)
+    assert (bench.read(0x2A), bench.read(0x2B)) == ("00000325", "00000000")
+    assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
+    assert bench.read(0xB3) == "06"
+    room.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
+    bench.sync()
+    assert bench.read(0x4F) == "0607ff00000003"
+    room.close()
+
+
+def test_a_machine_without_a_hopper_says_nothing_of_one(bench: Bench) -> None:
+    assert bench.read(0x2C) == ""
+    assert bench.read(0x4F) == ""

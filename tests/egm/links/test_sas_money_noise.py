@@ -1,0 +1,55 @@
+"""Polls of tickets and transfers with any content at all, their checksum right: nothing raises, no cent moves.
+
+What a host really orders moves money, so the orders here carry another machine's number, and the tickets a
+number that lies in no escrow.
+"""
+
+import random
+
+import pytest
+
+from egm.config.cabinet_file import Validation
+from egm.links.sas.crc import sealed
+from egm.links.sas.requests import frame_size
+from egm.money.host.model import HostMoney
+from egm.testing.machine import MachineRig
+from egm.testing.sas import Bench
+
+OWN_LENGTH = (0x71, 0x72, 0x73, 0x7B, 0x7C, 0x7D)
+FIXED = {0x4C: 6, 0x4D: 1, 0x50: 1, 0x58: 9, 0x74: 4}
+
+
+def content(dice: random.Random, code: int) -> bytes:
+    """Data of a poll: often short, often all alike, often nearly right."""
+    size = FIXED[code] if code in FIXED else dice.choice((0, 1, 2, 3, 8, 15, 16, 22, 29, 50, 51, 70, 255))
+    fill = dice.choice((b"\0", b"\xff", b"\x01", b"\x80", b""))
+    data = (fill * size)[:size].ljust(size, b"\x12") if fill else dice.randbytes(size)
+    if size and dice.random() < 0.5:
+        at = dice.randrange(size)
+        data = data[:at] + dice.randbytes(1) + data[at + 1 :]
+    return data if code in FIXED else bytes((size,)) + data
+
+
+@pytest.mark.requirement("K-06")
+@pytest.mark.parametrize("validation", [Validation.SYSTEM, Validation.SECURE_ENHANCED])
+@pytest.mark.parametrize("seed", range(3))
+def test_any_content_is_answered_or_met_with_silence(tmp_path, validation, seed):
+    dice = random.Random(f"{seed} {validation}")
+    host = HostMoney(
+        validation=validation, transfers=True, bonuses=True, asset_number=0x77665544, line="main"
+    )
+    room = MachineRig(tmp_path, devices=("printer",), host=host)
+    bench = Bench(tmp_path, room)
+    room.insert(2000)
+    for _ in range(1500):
+        code = dice.choice((*OWN_LENGTH, *FIXED))
+        data = content(dice, code)
+        message = sealed(bytes((1, code)) + data)
+        assert frame_size(message) == len(message)
+        answer = bench.send(message)
+        assert answer == b"" or answer[:2] == bytes((1, code))
+        assert len(bench.read(0x1A)) == 8, "the next poll is answered"
+    room.journal.self_audit()
+    moved = room.journal.meters().values
+    assert (moved["money_in"], moved["money_out"], room.credit_cents) == (2000, 0, 2000)
+    room.close()

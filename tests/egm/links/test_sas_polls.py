@@ -1,0 +1,439 @@
+"""What each poll answers after a session known to the cent; frames are written out by hand from the tables."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from egm.app.view import snapshot
+from egm.kernel.events import EventType, State
+from egm.kernel.games import InstalledGames
+from egm.links.sas.poll import VARIABLE
+from egm.links.sas.polls import BUILT
+from egm.links.sas.tables.polls import MINIMUM
+from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.testing.sas import Bench
+
+FAIR = Path(__file__).parents[2] / "vectors" / "fair.toml"
+#: Stops of maple-classic that pay 300 minor units for a wager of 5, and that pay nothing.
+JACKPOT = (23, 7, 5)
+
+#: Poll -> data of the answer, after :func:`session`.
+#: 2,000 + 500 in bills; one game: 5 wagered, 300 won; a ticket of 2,795; a bill of 100.
+READINGS = {
+    0x0F: "00002795 00000005 00000300 00002600 00000000 00000001",
+    0x10: "00002795",
+    0x11: "00000005",
+    0x12: "00000300",
+    0x13: "00002600",
+    0x14: "00000000",
+    0x15: "00000001",
+    0x16: "00000001",
+    0x17: "00000000",
+    0x18: "0001 0001",
+    0x19: "00000005 00000300 00002600 00000000 00000001",
+    0x1A: "00000100",
+    0x1B: "00" * 20,
+    0x1C: "00000005 00000300 00002600 00000000 00000001 00000001 00000000 00000001",
+    0x1E: "00000001 00000001 00000000 00000001 00000000 00000000",
+    0x20: "00000026",
+    0x2A: "00000000",
+    0x2B: "00000000",
+    0x31: "00000001",
+    0x32: "00000000",
+    0x33: "00000001",
+    0x34: "00000000",
+    0x35: "00000001",
+    0x36: "00000000",
+    0x37: "00000000",
+    0x3D: "00000000 0000002795",
+    0x46: "00002600",
+    0x48: "37 00 00000001",
+    0x49: "00000003",
+    0x4A: "00002600",
+    0x51: "0001",
+    0x54: "09" + b"602TEST-1".hex(),
+    0x55: "0001",
+    0x56: "03 01 0001",
+    0x7E: "01012026 000000",
+    0x8F: "170705 FFFFFFFFFFFF",
+    0xB1: "02",
+    0xB3: "06",
+}
+
+
+DENOMINATION_CODES = {
+    1: "01",
+    2: "17",
+    5: "02",
+    10: "03",
+    25: "04",
+    50: "05",
+    100: "06",
+    200: "0c",
+    500: "07",
+}
+
+
+def plain(text: str) -> str:
+    return text.replace(" ", "").lower()
+
+
+def won(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
+    """A machine on which a game is won after a bill of 2,000; from then on chance is real."""
+    room = MachineRig(folder, chance=ScriptedChance(*JACKPOT), devices=("printer",))
+    bench = Bench(folder, room, **settings)
+    room.insert(2000)
+    room.play()
+    room.cabinet.chance = generator()
+    return room, bench
+
+
+@pytest.fixture
+def bench(tmp_path: Path):
+    room, bench = won(tmp_path)
+    room.shown()
+    room.insert(500)
+    assert room.state is State.IDLE
+    room.cash_out_ticket()
+    room.insert(100)
+    bench.exceptions()
+    yield bench
+    room.close()
+
+
+@pytest.mark.requirement("K-11", "K-08")
+@pytest.mark.sas(polls=" ".join(f"{code:02X}" for code in READINGS))
+def test_every_reading_poll_of_fixed_layout(bench: Bench) -> None:
+    answers = {}
+    for code in READINGS:
+        answers[code] = bench.read(code)
+        size = BUILT[code].response
+        assert size in {VARIABLE, len(answers[code]) // 2 + 4}, f"{code:02X} has not the size of the tables"
+    assert answers == {code: plain(data) for code, data in READINGS.items()}
+
+
+@pytest.mark.requirement("K-12")
+@pytest.mark.sas(exceptions="7A 17 4A 7E 3D 7F 66 11 12 27")
+def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:
+    room, bench = won(tmp_path)
+    assert bench.exceptions() == [0x7A, 0x17, 0x4A, 0x7E]
+    room.shown()
+    room.cash_out_ticket()
+    assert bench.exceptions() == [0x3D, 0x7F, 0x66]
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.stacker_full")
+    assert bench.exceptions() == [0x11, 0x12, 0x27]
+    room.close()
+
+
+def test_the_smallest_published_set_is_built() -> None:
+    assert set(BUILT) >= MINIMUM
+
+
+# ---------------------------------------------------------------------------------------------- by code
+@pytest.mark.sas(polls="2F")
+def test_selected_meters_in_the_order_asked_for(bench: Bench) -> None:
+    asked = "05 0000 00 0C 0D"
+    assert bench.long(0x2F, asked) == plain("12 0000 00 00000005 0C 00000100 0D 0000000000")
+
+
+@pytest.mark.sas(polls="6F AF")
+def test_extended_meters_say_their_size_and_what_is_not_kept(bench: Bench) -> None:
+    asked = "08 0000 0000 A600 8600"
+    wanted = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
+    assert bench.long(0x6F, asked) == plain(wanted)
+    assert bench.long(0xAF, asked) == plain(wanted)
+
+
+@pytest.mark.sas(polls="52 2D 6F")
+def test_meters_of_a_game_and_of_a_game_there_is_not(bench: Bench) -> None:
+    assert bench.long(0x52, "0001") == plain("0001 00000005 00000300 00000000 00000001")
+    assert bench.long(0x52, "0000") == plain("0000 00000005 00000300 00000000 00000001")
+    assert bench.long(0x52, "0002") == ""
+    assert bench.long(0x2D, "0000") == plain("0000 00000000")
+    assert bench.long(0x6F, "06 0001 0000 0B00") == plain("0C 0001 0000 04 00000005 0B00 00")
+
+
+#: Requests whose CRC is right and whose content is not.
+SENSELESS = (
+    (0x2F, "02 0000"),
+    (0x2F, "03 0000 3A"),
+    (0x2F, "0D 0000 00 01 02 03 04 05 06 07 08 09 0A"),
+    (0x2F, "03 00AA 00"),
+    (0x6F, "03 0000 00"),
+    (0x52, "FFFF"),
+    (0xB4, "0001 0002"),
+    (0x09, "0001 02"),
+    (0x7F, "13 32 2026 00 00 00"),
+    (0x7F, "AA AA 2026 00 00 00"),
+)
+
+
+def test_a_request_that_makes_no_sense_is_met_with_silence(bench: Bench) -> None:
+    for code, data in SENSELESS:
+        assert bench.long(code, data) == "", f"{code:02X} {data}"
+        assert bench.general() == 0x00
+
+
+# ---------------------------------------------------------------------------------------------- games
+@pytest.mark.sas(polls="1F 53")
+def test_identity_of_machine_and_game(bench: Bench) -> None:
+    game = next(iter(bench.room.cabinet.games.values()))
+    block = (
+        b"OE000\x01" + bytes((max(game.bet_options),)) + b"\0\0\0" + game.digest[:6].upper().encode("ascii")
+    )
+    percent = f"{int(bench.room.cabinet.state(InstalledGames).returns[game.id] * 10000):04d}".encode()
+    assert bench.read(0x1F) == (block + percent).hex()
+    assert bench.long(0x53, "0001") == "0001" + (block + percent).hex()
+    assert bench.long(0x53, "0000") == "0000" + (block + percent).hex()
+    assert bench.long(0x53, "0002") == ""
+
+
+@pytest.mark.sas(polls="B5 B4")
+def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
+    names = b"\x0dMaple Classic\x13maple-classic@1.0.0"
+    max_bet = max(bench.room.cabinet.games["maple-classic"].bet_options)
+    data = bytes.fromhex(f"0001 {max_bet:04d} 00 00000000") + names + b"\x00\x01"
+    assert bench.long(0xB5, "0001") == (bytes((len(data),)) + data).hex()
+    percent = (
+        f"{int(bench.room.cabinet.state(InstalledGames).returns['maple-classic'] * 10000):04d}".encode().hex()
+    )
+    assert bench.long(0xB4, "0001 0001") == plain(f"0D 0001 0001 {percent} 04 00000005")
+
+
+@pytest.mark.sas(polls="A0")
+def test_features_say_what_this_host_may_use(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room)
+    assert bench.long(0xA0, "0000") == plain("0000 00 8C 01 000000")
+    assert bench.long(0xA0, "0009") == ""
+    other = Bench(tmp_path, room, name="plain", boot=False, disable=["multi_denomination"])
+    assert other.long(0xA0, "0000") == plain("0000 00 0C 01 000000")
+    assert other.read(0xB1) == ""
+    room.close()
+
+
+@pytest.mark.sas(polls="B0 11 6F 56")
+def test_meters_of_one_denomination(bench: Bench) -> None:
+    assert bench.long(0xB0, "02 02 11") == plain("06 02 11 00000005")
+    assert bench.long(0xB0, "02 00 11") == plain("06 00 11 00000005")
+    assert bench.long(0xB0, "05 02 6F 04 0000") == plain("03 02 00 02")
+    assert bench.long(0xB0, "07 02 6F 04 0000 0000") == plain("0C 02 6F 09 0000 0000 04 00000005")
+    assert bench.long(0xB0, "02 02 56") == plain("06 02 56 03 01 0001")
+    assert bench.long(0xB0, "02 02 1A") == plain("03 02 00 03")
+    assert bench.long(0xB0, "02 02 8E") == plain("03 02 00 01")
+    assert bench.long(0xB0, "02 16 11") == plain("03 16 00 05")
+    assert bench.long(0xB0, "01 02") == ""
+
+
+# ---------------------------------------------------------------------------------------------- control
+@pytest.mark.requirement("K-03")
+@pytest.mark.sas(polls="01 02")
+def test_shut_down_lets_a_game_end_and_credits_leave(tmp_path: Path) -> None:
+    room, bench = won(tmp_path)
+    assert bench.long(0x01) == "01"
+    assert room.state is State.PLAYING
+    room.shown()
+    assert room.state is State.OUT_OF_SERVICE
+    assert room.credit_cents == 2295
+    room.play()
+    assert room.state is State.OUT_OF_SERVICE
+    assert room.cash_out_ticket()
+    assert room.credit_cents == 0
+    assert bench.long(0x02) == "01"
+    assert room.state is State.IDLE
+    room.close()
+
+
+@pytest.mark.sas(polls="0A 0B")
+def test_maintenance_is_held_apart_from_shut_down(bench: Bench) -> None:
+    for code in (0x01, 0x0A, 0x02):
+        assert bench.long(code) == "01"
+    assert bench.room.state is State.OUT_OF_SERVICE
+    assert bench.long(0x0B) == "01"
+    assert bench.room.state is State.IDLE
+
+
+@pytest.mark.sas(polls="06 07")
+def test_bills_are_withheld_and_given_back(bench: Bench) -> None:
+    room = bench.room
+    room.offer(500)
+    assert room.hands.orders[-1][0] == "stack"
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    assert bench.long(0x07) == "01"
+    room.offer(500)
+    assert room.hands.orders[-1][0] == "return"
+    assert bench.long(0x06) == "01"
+    room.insert(500)
+
+
+@pytest.mark.sas(polls="08")
+def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
+    room = bench.room
+    assert bench.long(0x08, "04000000 00") == "01"  # $5 only, and close after each
+    room.offer(2000)
+    assert room.hands.orders[-1][0] == "return"
+    room.insert(500)
+    room.offer(500)
+    assert room.hands.orders[-1][0] == "return"
+    assert bench.long(0x06) == "01"
+    room.insert(500)
+
+
+@pytest.mark.requirement("O-03")
+@pytest.mark.sas(polls="09 56 B2", exceptions="8C")
+def test_a_game_is_withheld(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
+    bench = Bench(tmp_path, room)
+    room.insert(500)
+    assert bench.long(0x09, "0001 00") == "01"
+    assert bench.read(0x56) == plain("03 01 0002")
+    room.play()
+    assert room.notice == "refused.game_is_enabled"
+    room.engine.handle(EventType.GAME, value="aurora-twenty")
+    room.engine.handle(EventType.GAME, value="maple-classic")
+    assert room.cabinet.selection.game_id == "aurora-twenty"
+    assert bench.exceptions()[-1] == 0x8C
+    assert bench.long(0x09, "0001 01") == "01"
+    assert bench.read(0x56) == plain("05 02 0001 0002")
+    offered = sorted({cents for each in room.cabinet.denominations_cents.values() for cents in each})
+    codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
+    assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
+    assert bench.long(0x09, "0003 01") == "81"
+    selected = [(told["name"], told["value"]) for told in room.records("host.control")]
+    assert selected == [("game.maple-classic", False), ("game.maple-classic", None)]
+    assert all(told["source"].startswith("host:") for told in room.records("host.control"))
+    room.close()
+
+
+@pytest.mark.sas(polls="03 04 05")
+def test_sounds_are_withheld_but_never_alarms(bench: Bench) -> None:
+    def sound() -> str:
+        return snapshot(bench.room.engine, fingerprint="").sound
+
+    assert sound() == "on"
+    assert bench.long(0x05) == "01"
+    assert sound() == "no_play"
+    assert bench.long(0x03) == "01"
+    assert sound() == "off"
+    assert bench.long(0x04) == "01"
+    assert sound() == "on"
+
+
+# ---------------------------------------------------------------------------------------------- hand-pays
+@pytest.mark.sas(polls="1B 94", exceptions="51 52")
+def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room, enable=["handpay_reset"])
+    room.insert(2000)
+    bench.exceptions()
+    assert bench.long(0x94) == "02"
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    assert bench.exceptions() == [0x51]
+    data = "00 80 0000002000 0000 00" + "00" * 10
+    assert bench.read(0x1B) == plain(data)
+    assert bench.read(0x1B) == plain(data)
+    bench.sync()
+    assert bench.read(0x1B) == "00" * 20
+    bench.sync()
+    assert bench.long(0x94) == "00"
+    assert room.state is State.IDLE
+    assert room.credit_cents == 0
+    assert bench.read(0x10) == plain("00002000")
+    assert bench.exceptions() == [0x52]
+    assert room.records("handpay.paid")[0]["person"] == "host:main"
+    room.close()
+
+
+@pytest.mark.sas(polls="1B 94", exceptions="51 52")
+def test_a_prize_in_kind_is_a_hand_pay_of_no_money_until_the_player_takes_its_value(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path, games=(str(FAIR),), chance=ScriptedChance(0, 0))
+    bench = Bench(tmp_path, room, enable=["handpay_reset"])
+    room.insert(500)
+    room.play()
+    bench.exceptions()
+    room.shown()
+    assert bench.exceptions()[0] == 0x51
+    assert bench.read(0x1B) == "00" * 20
+    bench.sync()
+    room.clock.pass_seconds(16)
+    assert bench.exceptions() == []  # the host has read of it, and hears no more of it
+    assert bench.long(0x94) == "01"  # nobody at the other end of a wire can hand a prize over
+    assert room.state is State.HANDPAY
+
+    room.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
+    assert bench.exceptions() == [0x51]
+    assert bench.read(0x1B) == plain("00 00 0000029000 0000 00" + "00" * 10)
+    bench.sync()
+    assert bench.long(0x94) == "00"
+    assert (room.state, bench.exceptions()) == (State.IDLE, [0x52])
+    assert room.journal.meters().values["att_jackpot"] == 29000
+    room.close()
+
+
+@pytest.mark.sas(exceptions="51")
+def test_a_form_filled_in_for_a_hand_pay_opens_no_other(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path)
+    bench = Bench(tmp_path, room)
+    room.insert(2000)
+    bench.exceptions()
+    room.engine.handle(EventType.CASH_OUT)
+    assert bench.exceptions() == [0x51]
+    bench.read(0x1B)
+    bench.sync()
+    room.engine.handle(
+        EventType.HANDPAY_FORM, form="handpay", method="cash", name="", person="2", persons=("2",)
+    )
+    assert room.records("handpay.form")
+    assert bench.exceptions() == []
+    room.close()
+
+
+def test_a_remote_reset_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
+    bench.room.engine.handle(EventType.CASH_OUT)
+    assert bench.long(0x94) == ""
+
+
+@pytest.mark.sas(polls="7E 7F")
+def test_the_hosts_time_is_told_back_and_the_journal_keeps_its_own(bench: Bench) -> None:
+    assert bench.long(0x7F, "12 31 2026 23 59 00") == "01"
+    bench.room.clock.pass_seconds(61)
+    assert bench.read(0x7E) == plain("01012027 000001")
+    assert bench.room.journal.entries("host.time", newest_first=True).__next__().time_utc.year == 2026
+
+
+@pytest.mark.parametrize("told", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
+def test_a_date_that_leaves_no_date_to_tell_is_refused(bench: Bench, told: str) -> None:
+    assert bench.long(0x7F, told) == ""
+    bench.room.clock.pass_seconds(4)
+    assert bench.read(0x7E) == plain("01012026000004")
+    bench.room.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # and the furthest that is taken can be told
+    assert bench.long(0x7F, "12 31 2999 23 59 58") == "01"
+    assert bench.read(0x7E) == plain("12312999235958")
+    bench.room.clock.wall = datetime(1970, 1, 1, tzinfo=UTC)
+    assert bench.read(0x7E) != ""
+
+
+def test_a_distance_kept_from_before_that_leaves_no_date_is_none(bench: Bench) -> None:
+    bench.room.cabinet.record("test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
+    bench.host.republish()
+    assert bench.read(0x7E) == plain("01012026000000")
+
+
+def test_the_time_told_is_never_read_back_as_earlier_and_is_not_recorded_each_time(bench: Bench) -> None:
+    clock = bench.room.clock
+    for n, millionths in enumerate((300_000, 999_999, 1, 0, 500_000, 700_000)):
+        clock.wall = datetime(2026, 1, 1, 10, 0, 0, millionths, tzinfo=UTC)
+        for year in (2019 + n, 2019 + n):  # as news, and as a distance that is kept
+            assert bench.long(0x7F, f"01 01 {year} 00 00 00") == "01"
+            assert bench.read(0x7E) in {plain(f"0101{year}000000"), plain(f"0101{year}000001")}
+    before = len(bench.room.records("host.time"))
+    for minute in range(30):  # a host whose clock trembles around ours
+        clock.wall = datetime(2026, 1, 1, 11, minute, 0, 400 if minute % 2 else 999_600, tzinfo=UTC)
+        second = 0 if minute % 2 else 1
+        bench.long(0x7F, f"01 01 2026 11 {minute:02} {second:02}")
+    assert len(bench.room.records("host.time")) <= before + 2

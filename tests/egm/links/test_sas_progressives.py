@@ -1,0 +1,181 @@
+"""Levels a host broadcasts on a SAS line: believed for five seconds, frozen at the hit, read off a queue."""
+
+import pytest
+from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, room_of
+
+from egm.app.view import snapshot
+from egm.config.levels import Kind, LevelSlot
+from egm.kernel.events import State
+from egm.kernel.machine import Key
+from egm.links.sas.crc import sealed
+from egm.progressive.broadcast import broadcasts
+from egm.progressive.display import LevelDisplays
+from egm.staff.rulings import void_game
+from egm.testing.sas import Bench, machine_context
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+LEVELS = (
+    LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, carrier="sas", stakes={"50": "2.3"}),
+    LevelSlot(game="three-levels", level="luck"),
+    LevelSlot(game="three-levels", level="mystery"),
+)
+ACK, MISS = "01", 49
+
+
+@pytest.fixture
+def make(tmp_path):
+    opened = []
+
+    def bench(*numbers) -> Bench:
+        if opened:
+            opened[-1].room.close()
+        room = room_of(tmp_path, *numbers, levels=LEVELS)
+        room.cabinet.state(LevelDisplays).link = None
+        opened.append(Bench(tmp_path, room, enable=["progressives"]))
+        (opened[-1].levels,) = broadcasts(machine_context(room, tmp_path, {}))
+        opened[-1].exceptions()
+        return opened[-1]
+
+    yield bench
+    for one in opened:
+        one.room.close()
+
+
+def view(bench):
+    return snapshot(bench.room.engine, fingerprint="").progressives[0]
+
+
+@pytest.mark.sas(polls="80 86", exceptions="53")
+@pytest.mark.requirement("I-02", "I-07", "K-12")
+def test_a_broadcast_level_is_shown_while_it_is_heard_and_not_played_for_without(make):
+    bench = make(B, NO_LUCK, MISS)
+    bench.room.insert(2000)
+    assert (view(bench).status, view(bench).amount_cents) == ("down", 0)
+    assert bench.long(0x80, "02030000012345") == ACK
+    assert (view(bench).status, view(bench).amount_cents) == ("up", 12345)
+    bench.room.clock.pass_seconds(5)
+    assert view(bench).status == "up"
+    bench.room.clock.pass_seconds(0.001)
+    assert (view(bench).status, view(bench).amount_cents) == ("down", 12345)
+    bench.room.play()
+    assert (bench.room.state, bench.room.notice) == (State.IDLE, "refused.levels_are_up")
+    bench.levels._show()
+    assert 0x53 in bench.exceptions()
+    assert bench.long(0x86, "0d02030000012399040000000001") == ACK
+    assert view(bench).amount_cents == 12399
+    bench.room.play()
+    assert bench.room.state is State.PLAYING
+    assert bench.room.records("game.start")[-1]["fed"] == [
+        {"pool": "three-levels.luck.50", "wager_cents": 50},
+        {"pool": "three-levels.mystery.50", "wager_cents": 50},
+    ]
+
+
+def test_a_broadcast_to_all_is_heard_and_not_answered(make):
+    bench = make()
+    assert bench.send(sealed(bytes.fromhex("008002030000000777"))) == b""
+    assert view(bench).amount_cents == 777
+
+
+@pytest.mark.parametrize(
+    ("code", "data"),
+    [
+        (0x80, "00030000012345"),
+        (0x80, "02000000012345"),
+        (0x80, "02210000012345"),
+        (0x80, "0203000001234A"),
+        (0x86, "06020300000123"),
+        (0x86, "0102"),
+    ],
+)
+def test_a_broadcast_that_is_none_moves_nothing(make, code, data):
+    bench = make()
+    assert bench.long(code, data) == ""
+    assert view(bench).status == "down"
+
+
+@pytest.mark.sas(polls="83 84 85 87", exceptions="56")
+@pytest.mark.requirement("I-09", "I-10", "I-20")
+def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(make, tmp_path):
+    bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
+    bench.room.insert(2000)
+    for amount in ("0000012345", "0000000500"):
+        bench.long(0x80, "0203" + amount)
+        bench.room.play()
+        bench.long(0x80, "02030000099999")  # later than the hit
+        bench.room.shown()
+    assert bench.room.credit_cents == 2000 + 2 * (100 - 50) + 12345 + 500
+    assert bench.room.records("progressive.fell")
+    assert 0x56 in bench.exceptions()
+    first, second = "02030000012345", "02030000000500"
+    assert bench.long(0x83, "0001") == "000100012845"
+    assert bench.read(0x84) == first
+    assert bench.read(0x87) == "0e0202" + first[2:] + second[2:]
+    again = make()  # the host did not hear the answer, and the machine starts again
+    assert again.read(0x85) == first
+    again.sync()
+    assert again.read(0x85) == second
+    again.sync()
+    assert again.read(0x85) == "00" * 7
+    assert again.room.journal.states(Key.PROGRESSIVE_WIN) == {}
+    again.room.close()
+    with open_view(tmp_path) as kept:
+        report = Auditor(Shelf([GAME.parent])).run(kept.bodies())
+    assert report.findings == []
+
+
+@pytest.mark.sas(polls="85")
+@pytest.mark.requirement("F-14", "I-09")
+def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
+    """It was not paid: a host that read of it would begin its level anew for nothing."""
+    bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
+    bench.room.insert(2000)
+    bench.long(0x80, "02030000012345")
+    bench.room.play()
+    bench.room.shown()
+    bench.long(0x80, "02030000000500")
+    bench.room.play()
+    void_game(bench.room.cabinet, refund=True)
+    assert bench.room.credit_cents == 2000 + 100 - 50 + 12345
+    assert bench.read(0x85) == "02030000012345"
+    bench.sync()
+    assert bench.read(0x85) == "00" * 7
+
+
+def test_a_machine_without_broadcast_levels_has_none_to_hear(tmp_path):
+    room = room_of(tmp_path)
+    assert broadcasts(machine_context(room, tmp_path, {})) == ()
+    room.close()
+
+
+@pytest.mark.parametrize("name", ["1", "0.1", "256.1", "1.33", "a.b"])
+def test_a_sas_level_that_is_none_is_refused(name):
+    with pytest.raises(ValueError, match=r"group\.level"):
+        LevelSlot(game="g", level="l", kind=Kind.LINKED, carrier="sas", stakes={"50": name})
+
+
+@pytest.mark.sas(polls="83", exceptions="54")
+@pytest.mark.requirement("I-20")
+def test_a_level_the_machine_keeps_itself_is_a_progressive_win_of_another_kind(make):
+    bench = make(B, LUCK, MISS)
+    bench.room.insert(2000)
+    bench.long(0x80, "02030000012345")
+    bench.exceptions()
+    bench.room.play()
+    bench.room.shown()
+    heard = bench.exceptions()
+    assert 0x54 in heard
+    assert 0x56 not in heard
+    assert bench.long(0x83, "0000") == "000000000500"
+    assert bench.long(0x83, "0009") == ""
+    assert bench.read(0x84) == "00" * 7
+
+
+def test_a_machine_that_plays_for_no_broadcast_level_does_not_answer_one(tmp_path):
+    room = room_of(tmp_path)
+    bench = Bench(tmp_path, room, enable=["progressives"])
+    assert bench.long(0x80, "02030000012345") == ""
+    assert bench.read(0x85) == "00" * 7
+    room.close()

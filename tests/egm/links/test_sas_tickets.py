@@ -1,0 +1,368 @@
+"""The SAS polls of tickets, against frames written by hand from the tables, over the real codec and channel."""
+
+from pathlib import Path
+
+import pytest
+
+import egm.profiles
+from egm.config.cabinet_file import Validation
+from egm.devices.interface import PrintState
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.host.model import HostMoney
+from egm.money.ticket_terms import ticket_terms
+from egm.testing.machine import MachineRig
+from egm.testing.sas import Bench
+from meters import Transfer
+
+SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
+NUMBER = "071111222233334444"
+OTHER = "075555666677778888"
+ASSET = 0x01020304
+#: MachineRig time is 2026-01-01 00:00 UTC, and the house is there: MMDDYYYY HHMMSS.
+NOW = "01012026000000"
+
+
+@pytest.fixture
+def make(tmp_path):
+    opened = []
+
+    def bench(
+        validation=Validation.SYSTEM, *, promotional=False, offline=0, line="main", **settings
+    ) -> Bench:
+        """A machine and its host's channel; called again, the same machine after a restart."""
+        if opened:
+            opened[-1].room.close()
+        place = tmp_path / "place.toml"
+        switched = str(promotional).lower()
+        tickets = f"[tickets]\npromotional = {switched}\nrestricted_out = {switched}"
+        host = f"\n[host]\noffline_tickets = {offline}\n"
+        place.write_text(SOLD.read_text().replace("[tickets]", tickets) + host)
+        host = HostMoney(validation=validation, asset_number=ASSET, line=line)
+        room = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
+        opened.append(Bench(tmp_path, room, **settings))
+        opened[-1].exceptions()
+        return opened[-1]
+
+    yield bench
+    for one in opened:
+        one.room.close()
+
+
+def printed(bench: Bench) -> None:
+    for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
+        bench.room.printer_says(state)
+
+
+def stacked(bench: Bench) -> None:
+    bench.room.ledger.vended()
+    bench.room.ledger.vend_confirmed()
+
+
+def cash_out(bench: Bench, cents: int = 2000) -> None:
+    bench.room.insert(cents)
+    bench.exceptions()
+    bench.room.engine.handle(EventType.CASH_OUT)
+
+
+def redemption(code: str, digits: str = NUMBER, cents: str = "0000001234", more: str = "") -> str:
+    """The data of a 71."""
+    body = f"{code}{cents}00{digits}{more}"
+    return f"{len(body) // 2:02x}{body}"
+
+
+# ---------------------------------------------------------------------------------------------- 57, 58
+@pytest.mark.requirement("H-05", "K-12")
+@pytest.mark.sas(polls="57 58 4D 50", exceptions="57 3D 66")
+def test_a_system_ticket_from_button_to_report(make):
+    bench = make()
+    cash_out(bench)
+    assert bench.general() == 0x57
+    assert bench.read(0x57) == "000000002000"
+    assert bench.long(0x58, NUMBER) == "00"
+    printed(bench)
+    assert bench.exceptions() == [0x3D, 0x66]
+    record = "0001" + NOW + "11112222333344440000002000010007010120270000"
+    assert bench.long(0x4D, "00") == record
+    assert bench.long(0x50, "00") == "00000000010000002000"
+    assert bench.long(0x4D, "00") == "00" * 31, "the first was acknowledged by the poll after it"
+    assert bench.long(0x4D, "01") == record
+    assert bench.read(0x57) == "800000000000"
+
+
+def test_the_last_day_of_a_ticket_is_the_day_printed_on_it(make):
+    """Issued on 1 January 2026 and good for 365 days: the last one is 1 January 2027."""
+    bench = make()
+    cash_out(bench)
+    bench.long(0x58, NUMBER)
+    job = bench.room.hands.jobs[-1]
+    assert "2027" in str(job.fields)
+    assert bench.room.store.get(NUMBER).ticket.expires_at.isoformat() == "2027-01-02T00:00:00+00:00"
+
+
+def test_57_is_said_until_it_has_been_read(make):
+    bench = make()
+    cash_out(bench)
+    assert bench.exceptions() == [0x57, 0x66]
+    assert bench.general() == 0
+    bench.room.clock.pass_seconds(15)
+    assert bench.general() == 0x57
+    bench.read(0x57)
+    bench.sync()
+    bench.room.clock.pass_seconds(15)
+    assert bench.exceptions() == []
+
+
+@pytest.mark.requirement("F-09")
+def test_a_host_that_refuses_a_number_leaves_it_to_the_attendant(make):
+    bench = make()
+    cash_out(bench)
+    assert bench.long(0x58, "00" * 9) == "00"
+    assert bench.room.state is State.HANDPAY
+    bench.sync()
+    assert bench.long(0x58, NUMBER) == "80"
+
+
+@pytest.mark.parametrize(("number", "answer"), [("0a" + NUMBER[2:], "81"), (NUMBER[:-1] + "f", "81")])
+def test_a_number_that_is_none_is_improper_and_the_right_one_still_comes(make, number, answer):
+    bench = make()
+    cash_out(bench)
+    assert bench.long(0x58, number) == answer
+    assert bench.room.state is State.PAYING
+    assert bench.long(0x58, NUMBER) == "00"
+
+
+def test_a_repeated_58_is_one_ticket(make):
+    bench = make()
+    cash_out(bench)
+    assert [bench.long(0x58, NUMBER) for _ in range(3)] == ["00"] * 3
+    bench.sync()
+    assert bench.long(0x58, NUMBER) == "00"
+    assert len(bench.room.hands.jobs) == 1
+
+
+# ---------------------------------------------------------------------------------------------- 4C, 4D
+@pytest.mark.requirement("H-05")
+@pytest.mark.sas(polls="4C 4D")
+def test_secure_enhanced_validation(make):
+    bench = make(Validation.SECURE_ENHANCED)
+    assert bench.long(0x4C, "000000000000") == "00" * 6
+    assert bench.long(0x4C, "393000a50200") == "393000a50200"
+    bench.room.insert(500)
+    bench.room.cash_out_ticket()
+    bench.room.insert(1000)
+    bench.room.cash_out_ticket()
+    assert bench.long(0x4C, "000000000000") == "393000a70200"
+    first = bench.long(0x4D, "ff")
+    assert first[18:34] == "4724978028378429"
+    assert bench.long(0x4D, "00") == first
+    assert bench.long(0x4D, "00") == first, "a repeat of the same poll asks for the same answer"
+    bench.sync()
+    second = bench.long(0x4D, "00")
+    assert (second[2:4], second[34:44]) == ("02", "0000001000")
+    bench.sync()
+    assert bench.long(0x4D, "00") == "00" * 31
+    assert bench.long(0x4D, "20") == "", "there are 31 places"
+
+
+@pytest.mark.sas(exceptions="3F")
+@pytest.mark.requirement("H-09")
+def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_identifier(make):
+    assert make().long(0x4C, "010000000000") == "", "nobody numbers but the system"
+    bench = make(offline=1)
+    assert bench.long(0x4C, "393000a50200") == "393000a50200"
+    cash_out(bench)
+    pay_out = bench.room.cabinet.memory.get(Key.PAY_OUT)
+    bench.room.engine.handle(EventType.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
+    assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
+    printed(bench)
+    assert bench.long(0x4D, "00")[18:34] == "4724978028378429"
+
+
+def test_a_machine_without_an_identifier_asks_for_one(make):
+    bench = make(Validation.SECURE_ENHANCED)
+    bench.room.clock.pass_seconds(15)
+    assert bench.general() == 0x3F
+    bench.long(0x4C, "010000000000")
+    bench.sync()
+    bench.room.insert(100)
+    assert 0x3F not in bench.exceptions()
+
+
+def test_each_ticket_unread_is_told_of_until_all_are_read(make):
+    bench = make(Validation.SECURE_ENHANCED)
+    bench.long(0x4C, "010000000000")
+    for _ in range(3):
+        bench.room.insert(500)
+        bench.room.cash_out_ticket()
+    for _ in range(3):
+        assert 0x3D in bench.exceptions()
+        assert bench.long(0x4D, "00")[34:44] == "0000000500"
+        bench.sync()
+    assert 0x3D not in bench.exceptions()
+
+
+@pytest.mark.requirement("K-05")
+def test_tickets_not_yet_read_when_the_power_goes_are_told_of_afterwards(make):
+    bench = make(Validation.SECURE_ENHANCED)
+    bench.long(0x4C, "010000000000")
+    bench.room.insert(500)
+    bench.room.cash_out_ticket()
+    bench.long(0x4D, "00")  # the power goes before the host can acknowledge
+    again = make(Validation.SECURE_ENHANCED)
+    assert again.long(0x4D, "00")[2:4] == "01"
+
+
+def test_a_restricted_ticket_tells_its_kind_its_pool_and_the_last_day_of_its_credit(make):
+    bench = make(promotional=True)
+    gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
+    terms = {Key.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
+    bench.room.cabinet.record("test.gift", transfers=gift, state=terms)
+    bench.room.engine.handle(EventType.CASH_OUT)
+    assert bench.read(0x57) == "010000000300"
+    bench.long(0x58, NUMBER)
+    printed(bench)
+    record = bench.long(0x4D, "00")
+    assert (record[:2], record[-12:-4], record[-4:]) == ("01", "02032026", "0201")
+    assert bench.long(0x50, "01") == "01000000010000000300"
+
+
+# ---------------------------------------------------------------------------------------------- 70, 71
+@pytest.mark.requirement("H-08", "K-12")
+@pytest.mark.sas(polls="70 71", exceptions="67 68")
+def test_a_ticket_in_from_bar_code_to_final_status(make):
+    bench = make()
+    assert bench.read(0x70) == "01ff"
+    bench.room.offer_ticket(NUMBER)
+    assert bench.general() == 0x67
+    assert bench.read(0x70) == "1000000000000000" + NUMBER
+    assert bench.long(0x71, "01ff") == "1020000000000000" + NUMBER
+    assert bench.long(0x71, redemption("00")) == "1040000000123400" + NUMBER
+    assert bench.room.credit_cents == 0
+    stacked(bench)
+    assert bench.room.credit_cents == 1234
+    assert bench.exceptions() == [0x68]
+    assert bench.long(0x71, "01ff") == "1000000000123400" + NUMBER
+    bench.sync()
+    bench.room.clock.pass_seconds(15)
+    assert bench.exceptions() == []
+    assert bench.long(0x50, "80") == "80000000010000001234"
+
+
+def test_the_end_of_a_ticket_that_came_before_the_answer_was_acknowledged_is_told(make):
+    bench = make()
+    bench.room.offer_ticket(NUMBER)
+    bench.read(0x70)
+    bench.long(0x71, redemption("00"))
+    stacked(bench)
+    assert bench.exceptions() == [0x68]
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (redemption("00", OTHER), "81"),
+        (redemption("00", cents="0000000000"), "83"),
+        (redemption("00", cents="0000300001"), "84"),
+        (redemption("01"), "8a"),
+        *((redemption(f"{code:02x}"), "80") for code in range(0x80, 0x89)),
+        (redemption("00", more="123120250000"), "40"),
+        (redemption("02"), "8a"),
+    ],
+)
+def test_what_the_host_says_of_a_ticket_and_what_the_machine_answers(make, data, status):
+    bench = make()
+    bench.room.offer_ticket(NUMBER)
+    answer = bench.long(0x71, data)
+    assert answer[2:4] == status
+    if status != "40":
+        assert bench.room.hands.orders[-1][0] == "return"
+        assert bench.exceptions() == [], "the host has the answer: it need not be told"
+        assert bench.room.credit_cents == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "kind"), [("01", "01", "restricted"), ("02", "02", "nonrestricted")]
+)
+def test_promotional_tickets_where_the_place_takes_them(make, code, status, kind):
+    bench = make(promotional=True)
+    bench.room.offer_ticket(NUMBER)
+    assert bench.long(0x71, redemption(code, more="020120260500"))[2:4] == "40"
+    stacked(bench)
+    assert bench.long(0x71, "01ff")[2:4] == status
+    assert bench.room.journal.balance_cents(f"credit:1:{kind}") == 1234
+
+
+def test_days_from_today_and_dates_that_are_none(make):
+    bench = make(promotional=True)
+    bench.room.offer_ticket(NUMBER)
+    assert bench.long(0x71, redemption("01", more="023020260000")) == "", "30 February"
+    bench.long(0x71, redemption("01", more="000000300000"))
+    stacked(bench)
+    assert bench.room.cabinet.memory.get(Key.RESTRICTED)["expires"] == "2026-01-31"
+
+
+def test_lengths_that_are_none_are_met_with_silence(make):
+    bench = make()
+    bench.room.offer_ticket(NUMBER)
+    assert bench.long(0x71, "0200ff") == ""
+    assert bench.long(0x71, "00") == ""
+    assert bench.long(0x71, redemption("77"))[2:4] == "82"
+    assert bench.long(0x71, redemption("00"))[2:4] == "40"
+
+
+def test_a_ticket_at_a_line_that_is_down_goes_back(make):
+    bench = make()
+    bench.room.clock.pass_seconds(6)
+    bench.tick()
+    bench.room.offer_ticket(NUMBER)
+    assert bench.room.hands.orders[-1][0] == "return"
+    assert bench.read(0x70) == "01ff"
+    assert bench.long(0x71, "01ff")[2:4] == "89"
+
+
+# ---------------------------------------------------------------------------------------------- 7B, 7C, 7D
+@pytest.mark.sas(polls="7B")
+def test_terms_of_tickets_are_read_and_laid_down(make):
+    bench = make(promotional=True)
+    assert bench.long(0x7B, "080000000000000000") == "0a04030201290003650365"
+    assert bench.long(0x7B, "082800000000300007") == "0a04030201010000300007"
+    bench.room.offer_ticket(NUMBER)
+    assert bench.room.hands.orders[-1][0] == "return", "redemption is switched off"
+    assert make(promotional=True).long(0x7B, "08" + "00" * 8) == "0a04030201010000300007"
+
+
+@pytest.mark.sas(polls="7C 7D")
+def test_what_is_printed_on_tickets_is_laid_down(make):
+    bench = make()
+    texts = "0005" + b"HOTEL".hex() + "0104" + b"MAIN".hex() + "0201" + b"7".hex()
+    assert bench.long(0x7C, f"{len(texts) // 2:02x}{texts}") == "01"
+    cash_out(bench)
+    bench.long(0x58, NUMBER)
+    house = bench.room.store.get(NUMBER).ticket.house
+    assert (house.site, house.address) == ("HOTEL", "MAIN 7")
+    assert bench.long(0x7C, "03100141") == "00", "titles are the place's own"
+    assert bench.long(0x7C, "03000541") == "00", "a text cut short"
+    old = "01000a03" + b"OLD".hex() + "03" + b"OLD".hex()
+    assert bench.long(0x7D, f"{len(old) // 2:02x}{old}") == "01"
+    assert ticket_terms(bench.room.cabinet).location == "HOTEL", "7C outranks 7D"
+    assert ticket_terms(bench.room.cabinet).cashable_days == 10
+    assert bench.long(0x7D, "00") == "01"
+
+
+# ---------------------------------------------------------------------------------------------- whose host
+@pytest.mark.parametrize("poll", ["4C", "4D", "57", "58", "70", "71", "7B", "7C", "7D"])
+def test_a_host_that_is_not_the_moneys_is_met_with_silence(make, poll):
+    bench = make(line="other")
+    data = {
+        "4C": "00" * 6,
+        "4D": "00",
+        "58": NUMBER,
+        "71": "01ff",
+        "7B": "08" + "00" * 8,
+        "7C": "00",
+        "7D": "00",
+    }
+    code = int(poll, 16)
+    assert (bench.read(code) if poll in {"57", "70"} else bench.long(code, data[poll])) == ""
+    assert not bench.room.cabinet.state(HostMoney).online

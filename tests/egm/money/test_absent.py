@@ -1,0 +1,146 @@
+"""A device or host that is taken out of the cabinet file leaves nothing open that nobody can end."""
+
+import asyncio
+
+import pytest
+
+from egm.app.process import Machine
+from egm.config.cabinet_file import Host, Metrics, StateFolder, load_cabinet
+from egm.devices.ledgers import PayoutRecord
+from egm.errors import OperatorError
+from egm.integrity.lockups import disabled_by
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.positions import Position
+from egm.money.absent import refuse_lost_positions
+from egm.people import Role
+from egm.staff.disputed import disputed_amounts
+from egm.testing.machine import MachineRig, StoppedClock
+from egm.testing.service_menu import Menu
+from egm.tickets.model import TicketState
+from meters import open_view
+
+
+def again(room, tmp_path, **changed):
+    room.close()
+    return MachineRig(tmp_path, **changed).boot()
+
+
+def rule(room, amount_cents):
+    [disputed] = disputed_amounts(room.cabinet)
+    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+    menu.complete(str(amount_cents), "looked at the recording")
+    menu.home().touch("leave")
+
+
+@pytest.mark.requirement("G-02", "F-13")
+def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    room.offer(2000)
+    without = again(room, tmp_path, acceptor=False)
+    assert (without.state, list(without.journal.pending())) == (State.TILT, [])
+    assert without.cabinet.memory.get(Key.PAPER) is None
+    rule(without, 2000)
+    assert (without.state, without.journal.balance_cents("out:handpay_disputed")) == (State.IDLE, 2000)
+    assert again(without, tmp_path, acceptor=False).state is State.IDLE
+
+
+@pytest.mark.requirement("H-08")
+def test_a_ticket_ordered_into_an_acceptor_that_is_gone_stays_locked_for_the_ruling(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+    without = again(room, tmp_path, devices=("printer",), acceptor=False)
+    assert without.store.found(number).state is TicketState.PENDING
+    rule(without, 0)
+    assert without.store.found(number).state is TicketState.ISSUED
+
+
+def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    room.offer(2000)
+    room.ledger.vended()
+    without = again(room, tmp_path, acceptor=False)
+    assert (without.state, without.credit_cents) == (State.IDLE, 2000)
+    assert without.cabinet.memory.get(Key.PAPER) is None
+
+
+@pytest.mark.requirement("F-13")
+def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
+    room = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    [(payout_id, coins)] = room.hands.payouts
+    room.ledgers.payouts.ordered(
+        PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0, serial=7)
+    )
+    room.ledgers.payouts.progressed(payout_id, coins - 5)
+    without = again(room, tmp_path)
+    [disputed] = disputed_amounts(without.cabinet).values()
+    assert disputed.held_cents == 5 * room.profile.coins.hopper_cents
+    assert without.state is State.TILT
+
+
+def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    for source in ("host:main", "host:main:silent", "progressive"):
+        room.engine.handle(EventType.DISABLED, source=source, reason="host")
+    same = again(room, tmp_path)
+    assert (same.state, len(disabled_by(same.cabinet))) == (State.OUT_OF_SERVICE, 3)
+    without = again(same, tmp_path, holders=("host:other",))
+    assert (without.state, disabled_by(without.cabinet)) == (State.TILT, {})
+    without.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert without.state is State.TILT
+    menu = Menu(without).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
+    menu.complete("the line was taken out")
+    menu.home().touch("leave")
+    assert (without.state, without.cabinet.faults) == (State.IDLE, {})
+    assert without.records("fault.settled")[-1]["person"]
+
+
+def test_the_staffs_own_hold_is_theirs_to_lift(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    room.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
+    assert again(room, tmp_path, holders=()).state is State.OUT_OF_SERVICE
+
+
+def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    for code in ("bill_acceptor.failure", "io_board.failure", "ticket_printer.paper_out"):
+        room.engine.handle(EventType.FAULT_RAISED, code=code)
+    without = again(room, tmp_path, acceptor=False, devices=("printer",))
+    assert set(without.cabinet.faults) == {"io_board.failure", "ticket_printer.paper_out"}
+
+
+def test_a_position_with_money_cannot_be_left_out(tmp_path):
+    first = MachineRig(tmp_path, position=Position(1, 2)).boot()
+    second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
+    refuse_lost_positions(first.journal, 1)
+    second.insert(2000)
+    with pytest.raises(OperatorError, match="position 2 still has 2000 cents"):
+        refuse_lost_positions(first.journal, 1)
+    refuse_lost_positions(first.journal, 2)
+
+
+def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_longer_names(
+    tmp_path, monkeypatch
+):
+    room = MachineRig(tmp_path).boot()
+    room.offer(2000)
+    room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
+    room.close()
+    state = StateFolder(tmp_path)
+    state.prepare()
+    bare = load_cabinet().model_copy(
+        update={"devices": {}, "sas": {}, "host": Host(), "metrics": Metrics(port=0)}
+    )
+    monkeypatch.setattr(Machine, "_work", lambda _: asyncio.sleep(0))  # it comes up, and works no more
+    asyncio.run(Machine(state, bare, StoppedClock()).run())
+    with open_view(tmp_path) as view:
+        assert [entry.kind for entry in view.entries(("bill.not_stacked", "service.enabled"))] == [
+            "bill.not_stacked",
+            "service.enabled",
+        ]
+        assert set(view.states(Key.FAULT)) >= {
+            f"{Key.FAULT}bill_acceptor.disputed",
+            f"{Key.FAULT}holder_gone",
+        }

@@ -1,0 +1,37 @@
+"""Where tickets must be kept by a central system: none without it (Monaco, article 19.7)."""
+
+import pytest
+
+from egm.config.cabinet_file import Validation
+from egm.kernel.events import EventType, State
+from egm.money.host.model import HostMoney
+from egm.money.value_in import tickets_wanted
+from egm.testing.machine import MachineRig
+
+
+@pytest.mark.requirement("H-01")
+def test_where_tickets_must_be_kept_centrally_a_machine_that_stands_alone_has_none(tmp_path):
+    """Monaco 19.7: no ticket is printed or taken without a system that keeps it; the player is paid by hand."""
+    alone = MachineRig(tmp_path, profile="monaco", devices=("printer",)).boot().insert(2000)
+    assert not tickets_wanted(alone.cabinet, State.IDLE)
+    alone.engine.handle(EventType.CASH_OUT)
+    assert (alone.state, alone.hands.jobs) == (State.HANDPAY, [])
+    alone.close()
+
+
+@pytest.mark.requirement("H-01")
+def test_with_a_central_system_the_same_place_prints_and_takes_them(tmp_path):
+    enrolled = (
+        MachineRig(
+            tmp_path,
+            profile="monaco",
+            devices=("printer",),
+            host=HostMoney(validation=Validation.SYSTEM, online=True),
+        )
+        .boot()
+        .insert(2000)
+    )
+    assert tickets_wanted(enrolled.cabinet, State.IDLE)
+    enrolled.engine.handle(EventType.CASH_OUT)
+    assert enrolled.state is State.PAYING
+    enrolled.close()

@@ -1,0 +1,194 @@
+"""Restricted, nonrestricted and cashable credit: what a wager takes, what a win gives, what may leave."""
+
+from pathlib import Path
+
+import pytest
+
+import egm.profiles
+from egm.app.view import snapshot
+from egm.devices.interface import Devices, PrintState
+from egm.errors import InvariantError
+from egm.kernel.credits import CreditKind, given_back, taken
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.positions import Position
+from egm.money.host.model import HostMoney, Order, TransferKind
+from egm.money.host.transfers import transfer
+from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.tickets.model import TicketKind, TicketState
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+RESTRICTED, NONRESTRICTED, CASHABLE = CreditKind.RESTRICTED, CreditKind.NONRESTRICTED, CreditKind.CASHABLE
+MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
+SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
+
+account = Position().account
+
+
+@pytest.fixture
+def make(tmp_path):
+    opened = []
+
+    def room(profile="generic", **options) -> MachineRig:
+        if opened:
+            opened[-1].close()
+        opened.append(MachineRig(tmp_path, profile=profile, devices=("printer",), **options))
+        return opened[-1].boot()
+
+    yield room
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def generous(tmp_path):
+    """The generic profile, with promotional tickets in and out."""
+    path = tmp_path / "generous.toml"
+    switched_on = "[tickets]\npromotional = true\nrestricted_out = true"
+    path.write_text(SOLD.read_text().replace("[tickets]", switched_on))
+    return path
+
+
+def gift(room: MachineRig, **cents: int) -> MachineRig:
+    """Promotional credit from a host."""
+    given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
+    room.cabinet.state(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
+    transfer(room.cabinet, Event(EventType.TRANSFER_ORDERED))
+    return room
+
+
+def kinds(room: MachineRig) -> tuple[int, int, int]:
+    return tuple(room.cabinet.kind_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
+
+
+def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
+    room = gift(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
+    room.play()  # five cents
+    assert kinds(room) == (0, 0, 99)
+    entry = next(iter(room.journal.entries("game.start")))
+    assert [(t.source, t.amount_cents) for t in entry.transfers] == [
+        (account(RESTRICTED), 2),
+        (account(NONRESTRICTED), 2),
+        (account(CASHABLE), 1),
+    ]
+    meters = room.journal.meters().values
+    assert meters["coin_in"] == 5
+    assert [meters[f"coin_in.{kind}"] for kind in CreditKind] == [2, 2, 1]
+    assert [meters[f"credits.{kind}"] for kind in CreditKind] == [0, 0, 99]
+
+
+def test_what_promotional_credit_wins_is_the_players_own(make):
+    room = gift(make(chance=ScriptedChance(*MAPLES)), restricted=5)
+    room.play()
+    room.shown()
+    assert kinds(room) == (0, 0, 300)
+
+
+@pytest.mark.requirement("F-03")
+def test_the_credit_meter_shows_every_kind(make):
+    room = gift(make(), restricted=300, nonrestricted=40).insert(100)
+    now = snapshot(room.engine, fingerprint="")
+    assert (now.credit_cents, now.restricted_cents, now.nonrestricted_cents) == (440, 300, 40)
+
+
+def test_restricted_credit_is_never_paid_as_money(make):
+    room = gift(make(), restricted=300, nonrestricted=40).insert(100)
+    room.cash_out_ticket()
+    assert room.hands.jobs[-1].fields["amount"].endswith("1.40")
+    assert kinds(room) == (300, 0, 0)
+    assert room.journal.meters().values["ticket_out.cashable.count"] == 1
+    before = room.journal.sequence
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, room.notice, room.journal.sequence) == (State.IDLE, "refused.has_credit", before)
+
+
+def test_a_hand_pay_is_of_money_only(make):
+    room = gift(make(), restricted=300, nonrestricted=40)
+    room.cabinet.state(Devices).printer = None
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    room.engine.handle(EventType.KEY_TURNED)
+    assert kinds(room) == (300, 0, 0)
+    assert room.journal.meters().values["att_cancel_credit"] == 40
+
+
+def test_a_void_game_gives_each_kind_its_own_stake_back(make):
+    room = gift(make(chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
+    room.play()
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    assert room.state is State.TILT
+    ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
+    room.engine.handle(EventType.REFUND_GAME, **ruling)
+    assert kinds(room) == (3, 0, 100)
+
+
+# ---------------------------------------------------------------------------------------------- tickets
+def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such(make, generous):
+    room = gift(make(generous), restricted=300).insert(100)
+    room.cash_out_ticket()
+    assert kinds(room) == (300, 0, 0)
+    number = room.cash_out_ticket()
+    record = room.store.get(number)
+    assert (record.ticket.kind, record.ticket.amount_cents) == (TicketKind.RESTRICTED, 300)
+    assert kinds(room) == (0, 0, 0)
+    room.offer_ticket(number)
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    assert kinds(room) == (300, 0, 0)
+    meters = room.journal.meters().values
+    assert meters["ticket_out.promo_restricted.value"] == meters["ticket_in.promo_restricted.value"] == 300
+    assert room.store.get(number).state is TicketState.REDEEMED
+
+
+def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
+    room = gift(make(generous), restricted=300)
+    room.engine.handle(EventType.CASH_OUT)
+    assert kinds(room) == (0, 0, 0)
+    room.printer_says(PrintState.FAILED, "paper jam")
+    assert (room.state, kinds(room)) == (State.IDLE, (300, 0, 0))
+    assert room.notice == "restricted_stays"
+
+
+def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generous):
+    room = gift(make(generous), restricted=300)
+    number = room.cash_out_ticket()
+    strict = make()
+    strict.offer_ticket(number)
+    assert strict.notice == "ticket_refused.wrong_kind"
+    assert strict.store.get(number).state is TicketState.ISSUED
+    assert strict.credit_cents == 0
+
+
+# ---------------------------------------------------------------------------------------------- the audit
+@pytest.mark.requirement("A-25")
+def test_the_audit_derives_promotional_money_again(make, generous):
+    room = gift(
+        make(generous, chance=ScriptedChance(*MAPLES, *LOSS)), restricted=300, nonrestricted=40
+    ).insert(100)
+    for _ in range(2):
+        room.play()
+        room.shown()
+    room.cabinet.chance = generator()
+    for _ in range(2):
+        room.cash_out_ticket()
+    report = Auditor(Shelf()).run(room.journal.bodies(), head=(room.journal.sequence, room.journal.head_hash))
+    assert (report.wrong, report.games, report.credits_cents) == (0, 2, 0)
+    assert report.meters == room.journal.meters().values
+    assert (report.meters["coin_in.restricted"], report.meters["ticket_out.promo_restricted.value"]) == (
+        10,
+        290,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- the rule
+def test_more_than_there_is_cannot_be_taken():
+    with pytest.raises(InvariantError, match="5 cents short"):
+        taken(10, "house:wager", lambda name: 5 if name == account(CASHABLE) else 0)
+
+
+def test_a_stake_goes_back_where_it_came_from():
+    wager = taken(
+        7, "house:wager", {account(RESTRICTED): 3, account(NONRESTRICTED): 0, account(CASHABLE): 9}.get
+    )
+    back = given_back(wager, "house:refund_defect")
+    assert [(t.target, t.amount_cents) for t in back] == [(account(RESTRICTED), 3), (account(CASHABLE), 4)]

@@ -1,0 +1,483 @@
+"""Ways out: a ticket, coins, the attendant's hand. At every step the value is in exactly one place."""
+
+from contextlib import suppress
+
+import pytest
+
+from egm.devices.interface import PrintState
+from egm.devices.ledgers import PayoutRecord
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import TicketState
+from meters import Transfer
+
+VOUCHERS = "out:voucher:cashable"
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    yield room.insert(2000)
+    room.close()
+
+
+def restart(room, folder, **options) -> MachineRig:
+    room.close()
+    return MachineRig(folder, **{"devices": ("printer",), **options}).boot()
+
+
+@pytest.mark.requirement("H-06", "F-08", "D-04", "P-08")
+def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, room.credit_cents) == (State.PAYING, 0)
+    room.printer_says(PrintState.PRINTING)
+    number = room.hands.jobs[-1].barcode
+    assert room.journal.balance_cents(VOUCHERS) == 0
+    assert room.store.get(number).state is TicketState.RESERVED
+    room.printer_says(PrintState.BARCODE_DONE)
+    assert room.state is State.IDLE
+    assert room.journal.balance_cents(VOUCHERS) == 2000
+    assert room.store.get(number).state is TicketState.ISSUED
+    room.printer_says(PrintState.TAKEN)
+    assert room.cabinet.memory.get(Key.PRINT) is None
+    assert room.journal.meters().values["ticket_out.cashable.value"] == 2000
+
+
+@pytest.mark.requirement("H-02")
+@pytest.mark.parametrize(("language", "words"), [("en", "twenty"), ("fr", "vingt")])
+def test_the_ticket_says_what_it_must_in_the_players_language(room, language, words):
+    room.engine.handle(EventType.LANGUAGE, value=language)
+    room.engine.handle(EventType.CASH_OUT)
+    job = room.hands.jobs[-1]
+    printed = " | ".join(job.fields.values())
+    assert job.template == "generic"
+    assert job.barcode in printed.replace("-", "")
+    for needed in ("20", words, "TEST-1", "2026-01-01", "2027-01-01", "0001"):
+        assert needed in printed.lower() or needed in printed
+
+
+@pytest.mark.requirement("F-09", "H-06", "G-10")
+def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
+    room.engine.handle(EventType.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    room.printer_says(PrintState.PRINTING)
+    room.printer_says(PrintState.FAILED, "jam")
+    assert room.state is State.HANDPAY
+    assert room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 2000
+    assert room.store.get(number).state is TicketState.VOID
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.journal.balance_cents(VOUCHERS) == 0
+    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+
+
+@pytest.mark.requirement("G-10")
+@pytest.mark.parametrize(
+    ("fault", "way"),
+    [("ticket_printer.paper_out", State.HANDPAY), ("ticket_printer.paper_low", State.PAYING)],
+)
+def test_a_printer_that_cannot_print_is_not_asked(room, fault, way):
+    room.engine.handle(EventType.FAULT_RAISED, code=fault)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is way
+
+
+@pytest.mark.requirement("H-11", "F-07")
+@pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
+def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    for _ in range(bills - 1):
+        room.insert(10000)
+    room.cabinet.record("bill.in", transfers=_fund(10000))
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is way
+    room.close()
+
+
+def _fund(cents):
+    from meters import Transfer
+
+    return (Transfer("world:bill", "credit:1:cashable", cents),)
+
+
+@pytest.mark.requirement("G-10")
+def test_the_next_ticket_waits_until_the_last_is_taken(room):
+    room.engine.handle(EventType.CASH_OUT)
+    room.printer_says(PrintState.PRINTING)
+    room.printer_says(PrintState.BARCODE_DONE)
+    room.insert(500)
+    room.engine.handle(EventType.CASH_OUT)  # the last one is still in the mouth of the printer
+    assert room.state is State.HANDPAY
+
+
+@pytest.mark.requirement("A-08", "H-06")
+@pytest.mark.parametrize("cut_after", ["reserved", "given", "printing", "done"])
+def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
+    room.engine.handle(EventType.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    if cut_after == "reserved":  # before the printer's driver had it
+        room.cabinet.record("test.forget", state={Key.PRINT: None})
+    if cut_after in {"printing", "done"}:
+        room.printer_says(PrintState.PRINTING)
+    if cut_after == "done":
+        room.printer_says(PrintState.BARCODE_DONE)
+    again = restart(room, tmp_path)
+    if cut_after == "reserved":
+        assert [job.barcode for job in again.hands.jobs] == [number]  # the same ticket, once
+    else:
+        assert again.hands.jobs == []
+    if cut_after == "done":
+        assert again.state is State.IDLE
+    else:
+        assert again.state is State.PAYING
+        if cut_after != "printing":
+            again.printer_says(PrintState.PRINTING)
+        again.printer_says(PrintState.BARCODE_DONE)
+    assert again.journal.balance_cents(VOUCHERS) == 2000
+    assert again.store.get(number).state is TicketState.ISSUED
+    assert again.credit_cents == 0
+    again.close()
+
+
+@pytest.mark.requirement("F-09", "H-06")
+@pytest.mark.parametrize("state", [None, PrintState.PRINTING])
+def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand(room, tmp_path, state):
+    room.engine.handle(EventType.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    if state is not None:
+        room.printer_says(state)
+    again = restart(room, tmp_path, devices=())
+    assert (again.state, again.cabinet.memory.get(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+    assert again.store.get(number).state is TicketState.VOID
+    again.close()
+
+
+def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_path):
+    ticket = room.cabinet.state(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
+    again = restart(room, tmp_path)  # numbered, never reserved in the journal
+    assert again.store.get(ticket.number).state is TicketState.VOID
+    assert again.credit_cents == 2000
+    again.close()
+
+
+def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, monkeypatch):
+    room.engine.handle(EventType.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    room.printer_says(PrintState.PRINTING)
+    monkeypatch.setattr(
+        room.cabinet.installed(TicketDesk), "printed", lambda number: None
+    )  # the power goes just here
+    room.printer_says(PrintState.BARCODE_DONE)
+    assert room.store.get(number).state is TicketState.RESERVED
+    again = restart(room, tmp_path)
+    assert again.store.get(number).state is TicketState.ISSUED
+    again.close()
+
+
+def test_without_numbers_there_is_no_ticket_and_the_attendant_pays(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",), chance=FailingChance()).boot().insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.OUT_OF_SERVICE
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    room.close()
+
+
+@pytest.mark.requirement("F-11", "N-07")
+def test_in_quebec_video_lottery_a_coupon_comes_by_itself_at_a_thousand_dollars(tmp_path):
+    room = MachineRig(tmp_path, profile="quebec-vlt", devices=("printer",)).boot()
+    for _ in range(49):
+        room.insert(2000)
+    room.insert(1000)
+    assert (room.state, room.credit_cents) == (State.IDLE, 99000)
+    room.insert(1000)
+    assert room.state is State.PAYING
+    assert "COUPON DE REMBOURSEMENT" in str(room.hands.jobs[-1].fields)
+    for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
+        room.printer_says(state)
+    assert (room.state, room.credit_cents) == (State.IDLE, 0)
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- tickets in
+@pytest.mark.requirement("H-08", "H-07", "D-04")
+def test_a_ticket_goes_in_once(room, tmp_path):
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+    assert room.hands.orders[-1][0] == "stack"
+    assert room.credit_cents == 0
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    assert room.credit_cents == 2000
+    assert room.journal.meters().values["ticket_in.cashable.value"] == 2000
+    assert room.journal.meters().values["ticket_in.cashable.count"] == 1
+    assert room.store.get(number).state is TicketState.REDEEMED
+    room.offer_ticket(number)
+    assert room.hands.orders[-1][0] == "return"
+    assert room.notice == "ticket_refused.redeemed"
+    assert room.credit_cents == 2000
+
+
+@pytest.mark.requirement("G-16", "H-12")
+@pytest.mark.parametrize(
+    ("digits", "reason"),
+    [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],
+)
+def test_a_ticket_nobody_issued_is_returned_with_the_reason(room, digits, reason):
+    from egm.tickets.numbers import is_stand_alone
+
+    if reason == "unknown" and not is_stand_alone(digits):
+        digits = next(d for d in (f"9100000000000{n:05d}" for n in range(99999)) if is_stand_alone(d))
+    room.offer_ticket(digits)
+    assert room.hands.orders[-1][0] == "return"
+    assert room.notice == f"ticket_refused.{reason}"
+
+
+@pytest.mark.requirement("H-08", "G-05")
+@pytest.mark.parametrize("end", ["stacked", "returned"])
+def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+    again = restart(room, tmp_path)
+    assert again.ledger.pending().content.digits == number
+    assert again.store.get(number).state is TicketState.PENDING
+    if end == "stacked":
+        again.ledger.vended()
+        assert again.store.get(number).state is TicketState.REDEEMED
+    else:
+        again.ledger.not_stacked("it came back")
+        assert again.store.get(number).state is TicketState.ISSUED
+    assert again.credit_cents == (2000 if end == "stacked" else 0)
+    again.close()
+
+
+def test_a_restart_between_lock_and_order_frees_the_ticket(room, tmp_path):
+    number = room.cash_out_ticket()
+    room.cabinet.state(TicketDesk).redeem_begin("ticket-77", number)
+    again = restart(room, tmp_path)
+    assert again.store.get(number).state is TicketState.ISSUED
+    again.close()
+
+
+@pytest.mark.requirement("E-06")
+def test_no_whole_number_of_a_ticket_stands_in_the_journal(room):
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+    room.ledger.vended()
+    assert not [entry.sequence for entry in room.journal.entries() if number in str(entry)]
+
+
+@pytest.mark.requirement("H-10")
+def test_an_expired_ticket_is_refused(room):
+    number = room.cash_out_ticket()
+    room.clock.pass_seconds(400 * 86400)
+    room.offer_ticket(number)
+    assert room.notice == "ticket_refused.expired"
+
+
+# ---------------------------------------------------------------------------------------------- coins
+@pytest.fixture
+def coins(tmp_path):
+    profile = tmp_path / "coins.toml"
+    from egm.profiles import profile as module
+
+    text = (module._FOLDER / "generic.toml").read_text()
+    profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
+    room = MachineRig(tmp_path / "state", profile=profile, devices=("hopper",)).boot()
+    yield room
+    room.close()
+
+
+@pytest.mark.requirement("D-13", "G-09", "F-01")
+def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
+    coins.ledgers.coins.coins_in(((100, True), (200, False)), 2)
+    assert coins.credit_cents == 300
+    assert coins.ledgers.coins.position() == 2
+    values = coins.journal.meters().values
+    assert (values["phys_coin_in"], values["coin_drop"]) == (300, 200)
+
+
+def _order(room):
+    payout_id, number = room.hands.payouts[-1]
+    record = PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
+    room.ledgers.payouts.ordered(record)
+    return payout_id, number
+
+
+def _pay_coins_and_a_rest(coins):
+    coins.insert(500)
+    coins.ledgers.coins.coins_in(((25, True),), 1)
+    coins.engine.handle(EventType.CASH_OUT)
+    payout_id, number = _order(coins)
+    assert number == 5
+    coins.ledgers.payouts.finished(payout_id, 5)
+    assert coins.journal.balance_cents("out:hopper") == 500
+    assert coins.journal.meters().values["phys_coin_out"] == 500
+
+
+@pytest.mark.requirement("D-13", "F-10", "F-13", "P-08")
+def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(coins, tmp_path):
+    _pay_coins_and_a_rest(coins)
+    assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
+    assert coins.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 25
+    assert coins.cabinet.memory.get(Key.GOES_ON) is None
+
+
+@pytest.mark.requirement("F-10", "A-08")
+@pytest.mark.parametrize("stopped", ["door", "restart"])
+def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stopped):
+    if stopped == "door":
+        coins.insert(500)
+        coins.ledgers.coins.coins_in(((25, True),), 1)
+        coins.engine.handle(EventType.CASH_OUT)
+        payout_id, _ = _order(coins)
+        coins.engine.handle(EventType.DOOR_OPENED, door="main")
+        coins.ledgers.payouts.finished(payout_id, 5)
+        assert (coins.state, coins.credit_cents) == (State.DOOR_OPEN, 25)
+        coins.engine.handle(EventType.DOOR_CLOSED, door="main")
+        again = coins
+    else:  # cut right after the coins were settled
+        coins.ledgers.coins.coins_in(((25, True),), 1)
+        coins.cabinet.record("test.cut", state={Key.GOES_ON: True})
+        coins.close()
+        again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
+    assert (again.state, again.credit_cents) == (State.HANDPAY, 0)
+    assert again.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 25
+    again.close()
+
+
+@pytest.mark.requirement("F-10")
+def test_a_rest_stays_where_the_profile_says_so(coins, tmp_path):
+    coins.close()
+    profile = tmp_path / "stays.toml"
+    text = (tmp_path / "coins.toml").read_text()
+    profile.write_text(text.replace("[pay_out]", '[pay_out]\nrest = "stays"'))
+    room = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
+    _pay_coins_and_a_rest(room)
+    assert (room.state, room.credit_cents) == (State.IDLE, 25)
+    room.close()
+
+
+@pytest.mark.requirement("F-10", "D-13")
+def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so(coins, tmp_path):
+    profile = tmp_path / "residual.toml"
+    text = (tmp_path / "coins.toml").read_text()
+    profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'))
+    room = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
+    room.ledgers.coins.coins_in(((25, True),), 1)
+    for machine in (coins, room):  # one place does not allow it; at the other 25 still buys a game of 5
+        machine.engine.handle(EventType.RESIDUAL)
+        assert machine.notice == "refused.residual_may_go"
+    room.cabinet.record("test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
+    assert room.engine.accepts(EventType.RESIDUAL)
+    room.engine.handle(EventType.RESIDUAL)
+    assert (room.credit_cents, room.journal.meters().values["residual_removed"]) == (0, 3)
+    assert room.records("residual.removed") == [{"amount_cents": 3}]
+    room.close()
+
+
+def test_the_hopper_is_asked_once_whatever_happens_meanwhile(coins):
+    coins.insert(500)
+    coins.engine.handle(EventType.CASH_OUT)
+    coins.engine.handle(EventType.SERVICE)
+    coins.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_low")
+    assert len(coins.hands.payouts) == 1
+
+
+#: Whatever a player can do at the screen or the deck.
+PLAYERS = (
+    (EventType.PLAY, {}),
+    (EventType.CHOOSE, {"value": "collect"}),
+    (EventType.BET, {"value": 1}),
+    (EventType.GAME, {"value": GAME}),
+    (EventType.DENOMINATION, {"value": 25}),
+    (EventType.CASH_OUT, {}),
+    (EventType.LANGUAGE, {"value": "fr"}),
+    (EventType.SERVICE, {}),
+    (EventType.SHOWN, {}),
+    (EventType.ACKNOWLEDGE, {}),
+    (EventType.LIMIT, {"value": "loss", "options": {"cents": 100}}),
+)
+
+
+@pytest.mark.requirement("F-13")
+def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
+    for event, values in PLAYERS:
+        coins.engine.handle(event, **values)
+    assert coins.hands.payouts == [], "nothing is owed, and no coin leaves"
+    coins.insert(500)
+    coins.engine.handle(EventType.CASH_OUT)
+    payout_id, number = _order(coins)
+    for paid in range(1, number + 1):
+        coins.ledgers.payouts.progressed(payout_id, paid)
+        for event, values in PLAYERS:
+            coins.engine.handle(event, **values)
+        assert coins.state is State.PAYING
+        assert coins.hands.payouts == [(payout_id, number)], "neither another payout nor an end of this one"
+        assert coins.records("game.start") == []
+    coins.ledgers.payouts.finished(payout_id, number)
+    assert (coins.state, coins.credit_cents) == (State.IDLE, 0)
+    assert coins.journal.balance_cents("out:hopper") == 500
+
+
+@pytest.mark.requirement("A-08", "F-13")
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
+    coins.insert(500)
+    coins.engine.handle(EventType.CASH_OUT)
+    if ordered:
+        _order(coins)
+    coins.close()
+    again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
+    assert len(again.hands.payouts) == (0 if ordered else 1)  # an ordered payout is the driver's to resolve
+    if not ordered:
+        _order(again)
+    again.ledgers.payouts.finished(again.cabinet.memory.get(Key.PAY_OUT)["id"], 5)
+    assert (again.state, again.credit_cents) == (State.IDLE, 0)
+    again.close()
+
+
+@pytest.mark.requirement("G-08", "F-09")
+def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
+    coins.insert(500)
+    coins.engine.handle(EventType.CASH_OUT)
+    payout_id, _ = _order(coins)
+    coins.ledgers.payouts.finished(payout_id, 2)
+    assert coins.state is State.HANDPAY
+    assert coins.journal.balance_cents("out:hopper") == 200
+    assert coins.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 300
+
+
+@pytest.mark.requirement("A-08", "F-13", "G-08")
+@pytest.mark.parametrize("paid", [5, 2, 6])
+@pytest.mark.parametrize("written", range(4))
+def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, paid):
+    """What the hopper has counted out has left exactly once, wherever between the entries the power goes."""
+    coins.insert(500)
+    coins.engine.handle(EventType.CASH_OUT)
+    payout_id, _ = _order(coins)
+    coins.cut_power_after(written)
+    with suppress(PowerCutError):
+        coins.ledgers.payouts.finished(payout_id, paid)
+    coins.close()
+    again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
+    open_payout = again.ledgers.payouts.pending()
+    if open_payout is not None:  # the driver has not been heard, and says it again
+        again.ledgers.payouts.finished(open_payout.payout_id, paid)
+    by_hand = again.cabinet.memory.get(Key.HANDPAY) or {"amount_cents": 0}
+    left_cents = min(paid * 100, 500)
+    assert again.journal.balance_cents("out:hopper") == left_cents
+    assert again.journal.balance_cents("stock:hopper") == -paid * 100
+    assert again.credit_cents + by_hand["amount_cents"] == 500 - left_cents
+    assert again.journal.meters().values["phys_coin_out"] == left_cents
+    again.close()
+
+
+@pytest.mark.requirement("G-08")
+def test_an_empty_hopper_is_not_asked(coins):
+    coins.insert(500)
+    coins.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
+    coins.engine.handle(EventType.CASH_OUT)
+    assert coins.state is State.HANDPAY
+    assert coins.hands.payouts == []

@@ -1,0 +1,170 @@
+"""The ticket ledger under attack: a wrong clock, an id that comes again, a line from a text editor, a lost copy."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from rigs.ticket_office import KEY, Office
+
+from egm.tickets import (
+    Reason,
+    Redemption,
+    TicketKind,
+    TicketLedgerAbsent,
+    TicketLedgerDamaged,
+    TicketOrderError,
+    TicketState,
+    TicketStore,
+)
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import digest
+
+
+@pytest.fixture
+def office(tmp_path):
+    return Office(tmp_path)
+
+
+# ---------------------------------------------------------------- time
+@pytest.mark.requirement("H-10")
+@pytest.mark.parametrize("year", [1970, 2036, 2038])
+def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
+    """Whoever looks at a ticket while the clock is wrong leaves no trace in it."""
+    number = office.issued().number
+    right = office.clock.wall
+    office.clock.wall = datetime(year, 1, 19, 3, 14, 8, tzinfo=UTC)
+    office.desk.redeem_begin("in-1", number)
+    list(office.store.records())
+    office.clock.wall = right
+    if year > right.year:
+        assert isinstance(office.desk.redeem_begin("in-2", number), Redemption)
+    assert TicketState.EXPIRED not in {move.state for move in office.store.get(number).moves}
+
+
+def test_while_the_date_is_not_known_nothing_is_issued_and_nothing_is_past_its_date(tmp_path):
+    known = [True]
+    office = Office(tmp_path, date_is_known=lambda: known[0])
+    number = office.issued().number
+    office.clock.pass_days(400)
+    assert office.desk.redeem_begin("in-1", number).reason is Reason.EXPIRED
+    known[0] = False
+    assert office.desk.prepare("c", 500, denomination_cents=1).reason is Reason.CLOCK
+    assert isinstance(office.desk.redeem_begin("in-2", number), Redemption)
+
+
+# ---------------------------------------------------------------- ids that come again
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"amount_cents": 10_000},
+        {"kind": TicketKind.NONRESTRICTED},
+        {"denomination_cents": 1},
+        {"number": "911234567890123456"},
+    ],
+    ids=lambda asked: next(iter(asked)),
+)
+def test_a_reserved_id_gives_its_ticket_only_for_what_was_asked(office, asked):
+    what = {"amount_cents": 500, "denomination_cents": 25}
+    first = office.desk.prepare("cashout-7", **what)
+    assert office.desk.prepare("cashout-7", **what) == first
+    with pytest.raises(TicketOrderError, match="under this id the ledger has"):
+        office.desk.prepare("cashout-7", **(what | asked))
+
+
+def test_an_id_whose_ticket_was_issued_gives_no_ticket_again(office):
+    """A journal that was wiped makes its ids again: the old ticket of $100 must not be printed for $5."""
+    office.issued("cashout-7", 10_000)
+    with pytest.raises(TicketOrderError, match=r"under this id the ledger has .* 10000 cents, issued"):
+        office.desk.prepare("cashout-7", 500, denomination_cents=25)
+
+
+def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
+    number = office.issued(amount_cents=10_000).number
+    office.desk.redeem_begin("ticket-9", number)
+    office.desk.redeem_commit("ticket-9")
+    with pytest.raises(TicketOrderError, match="already used"):
+        office.desk.redeem_begin("ticket-9", number)
+
+
+# ---------------------------------------------------------------- a text editor
+def forged_line(office, cents=999_999):
+    """A whole ticket, chained by whoever has no key: reserved and issued in one line."""
+    rows = [list(row) for row in office.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
+    place, before = office.store.end
+    line = []
+    for row in rows:
+        place += 1
+        row[0], row[1] = place, "919999999999990001"
+        story = json.loads(row[8])
+        if "ticket" in story:
+            story["issue_id"] = "cashout-forged"
+            story["ticket"] |= {"number": row[1], "amount_cents": cents, "sequence": 99}
+        row[8] = json.dumps(story)
+        row[9] = before = digest(b"", before, tuple(row[:9]))
+        line.append(row)
+    return json.dumps(line).encode() + b"\n"
+
+
+@pytest.mark.requirement("H-15")
+def test_a_line_appended_with_a_text_editor_is_refused_and_named(tmp_path, office):
+    office.issued("a")
+    line = forged_line(office)
+    with (tmp_path / LOG_NAME).open("ab") as log:
+        log.write(line)
+    with pytest.raises(TicketLedgerDamaged, match=r"move 3 is not what was written"):
+        office.desk.redeem_begin("in-1", "919999999999990001")
+    assert office.store.get("919999999999990001") is None
+    office.store.close()
+    with pytest.raises(TicketLedgerDamaged, match=r"move 3 is not what was written"):
+        TicketStore.open(tmp_path, key=KEY)
+
+
+def test_another_machines_key_reads_nothing(tmp_path, office):
+    office.issued("a")
+    office.store.close()
+    with pytest.raises(TicketLedgerDamaged, match="move 1 is not what was written"):
+        TicketStore.open(tmp_path, key=bytes(32))
+
+
+# ---------------------------------------------------------------- copies on two media
+def test_the_second_copy_lies_on_the_second_medium_and_is_made_again_there(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    with TicketStore.open(first, second=second, key=KEY):
+        pass
+    office = Office(first, second=second)
+    number = office.issued("a").number
+    office.store.close()
+    assert not (first / LOG_NAME).exists()
+    (second / LOG_NAME).unlink()
+    with TicketStore.open(first, second=second, key=KEY) as store:
+        assert store.mended == f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
+    for path in first.glob(f"{FILE_NAME}*"):
+        path.unlink()
+    with TicketStore.open(first, second=second, key=KEY) as store:
+        assert store.mended == f"{FILE_NAME} made again from {LOG_NAME}, 2 moves: it was lost"
+        assert store.get(number).state is TicketState.ISSUED
+
+
+def test_a_ledger_that_is_gone_is_not_begun_anew_unless_told_to(tmp_path):
+    with pytest.raises(TicketLedgerAbsent):
+        TicketStore.open(tmp_path, key=KEY, make=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_reader_writes_nothing(tmp_path, office):
+    number = office.issued("a").number
+    office.store.close()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "-shm" not in path.name}
+    with TicketStore.open(tmp_path, key=KEY, read_only=True) as store:
+        assert store.verify() == 2
+        assert store.get(number).state is TicketState.ISSUED
+    after = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "-shm" not in path.name}
+    assert {name: data for name, data in after.items() if data} == {n: d for n, d in before.items() if d}
+    with (tmp_path / LOG_NAME).open("ab") as log:
+        log.write(b"[[3]]\n")
+    with (
+        TicketStore.open(tmp_path, key=KEY, read_only=True, prove=False) as store,
+        pytest.raises(TicketLedgerDamaged, match="move 3 is not what was written"),
+    ):
+        store.verify()

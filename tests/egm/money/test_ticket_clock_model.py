@@ -1,0 +1,142 @@
+"""Tickets of a machine whose clock goes where it likes: back to 1970, on to 2038, and to and fro; and the money adds up.
+
+Goal: whatever the clock shows and whenever the power goes, the player's money is on the meter, on a ticket that is
+taken again, or with the attendant; no ticket carries a date from a clock that nobody believes, and none is past its
+date by one; whoever looks changes nothing. Method: random operations on a real machine against a model of where the
+money is, and at the end the independent audit of the journal.
+"""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from egm.integrity.clock_trust import note_clock
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.timekeeping import OFF_MOST
+from egm.testing.machine import MachineRig
+from egm.tickets.model import TicketState
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+OPERATIONS = 120
+TECHNICIAN = "4"
+WRONG = (
+    datetime(1970, 1, 1, tzinfo=UTC),
+    datetime(2038, 1, 19, 3, 14, 8, tzinfo=UTC),
+    datetime(2036, 2, 29, tzinfo=UTC),
+    datetime(1901, 12, 13, 20, 45, 52, tzinfo=UTC),
+)
+
+
+class Machine:
+    """One machine, the true time, and where the money is."""
+
+    def __init__(self, folder, seed):
+        self.folder, self.dice = folder, random.Random(seed)
+        self.truth = datetime(2026, 1, 1, tzinfo=UTC)
+        self.meter_cents = self.by_hand_cents = 0
+        self.tickets = {}
+        self.dated = 0
+        self.room = MachineRig(folder, devices=("printer",)).boot()
+
+    # -------------------------------------------------------------- time and power
+    def passes(self, seconds):
+        self.truth += timedelta(seconds=seconds)
+        self.room.clock.pass_seconds(seconds)
+
+    def goes_wrong(self):
+        self.room.clock.wall = self.dice.choice(WRONG)
+
+    def is_set(self):
+        self.room.clock.wall = self.truth
+
+    def is_confirmed(self):
+        """A technician reads the right date and stands for it, with the door open."""
+        self.is_set()
+        self.room.engine.handle(EventType.DOOR_OPENED, door="main")
+        signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
+        self.room.engine.handle(EventType.CLOCK_CONFIRMED, date=f"{self.truth:%Y%m%d}", **signed)
+        self.room.engine.handle(EventType.DOOR_CLOSED, door="main")
+        assert self.room.cabinet.times.is_believed
+
+    def restarts(self):
+        wall = self.room.clock.wall
+        self.room.close()
+        off = timedelta(days=self.dice.choice((0, 1, 40)))
+        self.truth += off
+        shown = self.dice.choice((wall + off, self.truth, *WRONG))
+        self.room = MachineRig(self.folder, devices=("printer",), wall=shown).boot()
+
+    # -------------------------------------------------------------- money
+    def inserts(self):
+        if self.room.state is State.IDLE and self.meter_cents < 10_000:
+            self.room.insert(500)
+            self.meter_cents += 500
+
+    def cashes_out(self):
+        if self.room.state is not State.IDLE or not self.meter_cents:
+            return
+        believed, cents = self.room.cabinet.times.is_believed, self.meter_cents
+        self.meter_cents = 0
+        if believed:
+            number = self.room.cash_out_ticket()
+            self.tickets[number] = cents
+            ticket = self.room.store.found(number).ticket
+            assert abs(ticket.issued_at - self.room.clock.now()) < timedelta(seconds=1)
+            self.dated += 1
+            return
+        jobs = len(self.room.hands.jobs)
+        self.room.engine.handle(EventType.CASH_OUT)
+        assert self.room.state is State.HANDPAY
+        assert len(self.room.hands.jobs) == jobs, "a ticket with a date nobody believes"
+        assert self.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == cents
+        self.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        self.by_hand_cents += cents
+
+    def puts_in(self):
+        if self.room.state is not State.IDLE or not self.tickets:
+            return
+        number = self.dice.choice(sorted(self.tickets))
+        record = self.room.store.found(number)
+        is_past = record.is_past(self.room.clock.now()) and self.room.cabinet.times.is_believed
+        self.room.offer_ticket(number)
+        if is_past:
+            assert self.room.notice == "ticket_refused.expired"
+            assert self.room.store.found(number) == record
+            return
+        self.room.ledger.vended()
+        self.room.ledger.vend_confirmed()
+        self.meter_cents += self.tickets.pop(number)
+
+    def step(self):
+        acts = (self.inserts, self.cashes_out, self.puts_in, self.restarts, self.goes_wrong, self.is_set)
+        act = self.dice.choice((*acts, self.inserts, self.cashes_out, self.puts_in, self.is_confirmed))
+        act()
+        note_clock(self.room.cabinet)
+        self.passes(self.dice.choice((1, 600, 90_000)))
+        self.holds()
+
+    def holds(self):
+        journal, cabinet = self.room.journal, self.room.cabinet
+        assert cabinet.credit_cents == self.meter_cents
+        assert journal.balance_cents("out:handpay_cancelled_credit") == self.by_hand_cents
+        owed = {r.ticket.number: r.ticket.amount_cents for r in self.room.store.records(TicketState.ISSUED)}
+        assert owed == self.tickets, "a ticket expired, or was lost"
+        assert "ticket_ledger" not in cabinet.faults
+        wrong = abs(self.room.clock.now() - self.truth) > OFF_MOST * 3
+        assert not (wrong and cabinet.times.is_believed), "a clock far off the truth is believed"
+
+
+@pytest.mark.requirement("H-10", "H-07", "F-01")
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_the_clock_shows_the_money_is_somewhere_and_the_audit_finds_nothing(tmp_path, seed):
+    machine = Machine(tmp_path, seed)
+    for _ in range(OPERATIONS):
+        machine.step()
+    machine.is_confirmed()
+    assert machine.dated, "no ticket was printed: the run shows nothing"
+    journal = machine.room.journal
+    report = Auditor(Shelf()).run(journal.bodies(), head=(journal.sequence, journal.head_hash))
+    assert report.findings == []

@@ -1,0 +1,225 @@
+"""The desk a machine works with: each step counts once, in every order and after every refusal."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from rigs.ticket_office import RULES, Office
+
+from egm.tickets import (
+    Reason,
+    Redemption,
+    Refusal,
+    TicketKind,
+    TicketOrderError,
+    TicketState,
+    secure_enhanced_numbers,
+    stand_alone_numbers,
+)
+from egm.tickets.numbers import is_secure_enhanced, is_system, secure_enhanced, system
+
+
+@pytest.fixture
+def office(tmp_path):
+    return Office(tmp_path)
+
+
+def test_a_ticket_goes_out_and_in(office):
+    ticket = office.desk.prepare("cashout-7", 1234, denomination_cents=25)
+    assert (ticket.amount_cents, ticket.sequence, ticket.credits) == (1234, 1, 49)
+    assert office.store.get(ticket.number).state is TicketState.RESERVED
+    assert office.desk.redeem_begin("in-1", ticket.number).reason is Reason.NOT_PRINTED
+    office.desk.printed(ticket.number)
+    taken = office.desk.redeem_begin("in-2", ticket.number)
+    assert taken == Redemption(redemption_id="in-2", ticket=ticket)
+    assert office.store.get(ticket.number).state is TicketState.PENDING
+    office.desk.redeem_commit("in-2")
+    assert office.store.get(ticket.number).state is TicketState.REDEEMED
+    assert office.desk.redeem_begin("in-3", ticket.number).reason is Reason.REDEEMED
+
+
+@pytest.mark.requirement("H-07", "H-08")
+def test_every_step_repeated_counts_once(office):
+    tickets = {office.desk.prepare("cashout-7", 1234, denomination_cents=25) for _ in range(3)}
+    (ticket,) = tickets
+    for _ in range(3):
+        office.desk.printed(ticket.number)
+    answers = {office.desk.redeem_begin("in-1", ticket.number) for _ in range(3)}
+    assert len(answers) == 1
+    for _ in range(3):
+        office.desk.redeem_abort("in-1", "limit reached")
+    office.desk.redeem_begin("in-2", ticket.number)
+    for _ in range(3):
+        office.desk.redeem_commit("in-2")
+    with pytest.raises(TicketOrderError, match="already used"):  # it is money no more, under any id
+        office.desk.redeem_begin("in-2", ticket.number)
+    actions = [move.action.value for move in office.store.get(ticket.number).moves]
+    assert actions == ["reserve", "issue", "lock", "release", "lock", "redeem"]
+
+
+def test_steps_out_of_order_are_refused_and_change_nothing(office):
+    reserved = office.desk.prepare("a", 500, denomination_cents=25).number
+    with pytest.raises(TicketOrderError, match="without a lock"):
+        office.desk.redeem_commit("never")
+    office.desk.redeem_abort("never", "the cut came before the lock")
+    office.desk.failed(reserved, "paper out")
+    office.desk.failed(reserved, "paper out")
+    with pytest.raises(TicketOrderError, match="issue while void"):
+        office.desk.printed(reserved)
+    number = office.issued("b").number
+    with pytest.raises(TicketOrderError, match="fail while issued"):
+        office.desk.failed(number, "too late")
+    office.desk.redeem_begin("in-1", number)
+    office.desk.redeem_abort("in-1", "returned")
+    with pytest.raises(TicketOrderError, match="after it ended otherwise"):
+        office.desk.redeem_commit("in-1")
+    with pytest.raises(TicketOrderError, match="already used"):
+        office.desk.redeem_begin("in-1", number)
+    assert [r.state for r in office.store.records()] == [TicketState.ISSUED, TicketState.VOID]
+
+
+@pytest.mark.requirement("H-07")
+def test_a_locked_ticket_is_nobody_elses(tmp_path, office):
+    number = office.issued().number
+    other = Office(tmp_path, serial="EGM-0000002")
+    assert isinstance(other.desk.redeem_begin("theirs", number), Redemption)
+    assert office.desk.redeem_begin("ours", number).reason is Reason.PENDING
+    assert office.desk.unfinished().redemptions == ()
+    assert [r.redemption_id for r in other.desk.unfinished().redemptions] == ["theirs"]
+    other.desk.redeem_abort("theirs", "returned")
+    assert isinstance(office.desk.redeem_begin("ours", number), Redemption)
+
+
+@pytest.mark.requirement("H-08")
+def test_a_restart_finds_what_was_begun(office):
+    printed = office.issued("a").number
+    open_ticket = office.desk.prepare("b", 700, denomination_cents=25)
+    office.desk.redeem_begin("in-1", printed)
+    office.restart()
+    unfinished = office.desk.unfinished()
+    assert [(r.issue_id, r.ticket) for r in unfinished.tickets] == [("b", open_ticket)]
+    assert [(r.redemption_id, r.ticket.number) for r in unfinished.redemptions] == [("in-1", printed)]
+    office.desk.failed(open_ticket.number, "power cut")
+    office.desk.redeem_commit("in-1")
+    assert office.desk.unfinished().tickets == office.desk.unfinished().redemptions == ()
+
+
+@pytest.mark.requirement("H-10")
+def test_a_ticket_is_good_to_the_end_of_its_last_local_day(office):
+    ticket = office.issued()
+    # Issued 09:05 in Montréal on 1 March; 30 days after is 31 March, and summer time has begun by then.
+    assert ticket.expires_at.isoformat() == "2026-04-01T04:00:00+00:00"
+    second = office.issued("b").number
+    office.clock.wall = ticket.expires_at.replace(hour=3, minute=59, second=59)
+    assert isinstance(office.desk.redeem_begin("just", second), Redemption)
+    office.clock.wall = ticket.expires_at
+    assert office.desk.redeem_begin("late", ticket.number) == Refusal(
+        Reason.EXPIRED, "good until 2026-04-01 04:00:00 UTC"
+    )
+    assert office.store.get(ticket.number).state is TicketState.ISSUED  # asking writes nothing
+    office.desk.redeem_commit("just")  # locked in time
+    office.clock.pass_days(-10)
+    assert isinstance(office.desk.redeem_begin("again", ticket.number), Redemption)
+
+
+@pytest.mark.requirement("H-11")
+def test_too_much_for_a_ticket_is_refused_and_a_receipt_is_not(office):
+    prepare = office.desk.prepare
+    assert prepare("a", 1_000_001, denomination_cents=1).reason is Reason.ABOVE_LIMIT
+    assert prepare("b", 1_000_000, denomination_cents=1).amount_cents == 1_000_000
+    assert prepare("c", 1_000_001, TicketKind.HANDPAY_RECEIPT, denomination_cents=1).amount_cents == 1_000_001
+    assert len(list(office.store.records())) == 2
+
+
+def test_a_machine_takes_no_receipt_no_other_currency_and_no_misread(tmp_path, office):
+    receipt = office.issued("a", kind=TicketKind.JACKPOT_RECEIPT).number
+    assert office.desk.redeem_begin("1", receipt).reason is Reason.WRONG_KIND
+    number = office.issued("b").number
+    euro = Office(tmp_path, serial="EGM-2", rules=replace(RULES, currency="EUR"))
+    assert euro.desk.redeem_begin("2", number) == Refusal(Reason.CURRENCY, "CAD")
+    wrong = number[:-1] + str((int(number[-1]) + 1) % 10)
+    assert office.desk.redeem_begin("3", wrong).reason is Reason.MISREAD
+    assert office.desk.redeem_begin("4", "").reason is Reason.MISREAD
+    unknown = Office(tmp_path / "elsewhere").issued("x", kind=TicketKind.RESTRICTED).number
+    assert office.desk.redeem_begin("5", unknown).reason is Reason.UNKNOWN
+
+
+@pytest.mark.requirement("H-09")
+def test_the_allowance_ends_when_the_host_does_not_hear(tmp_path):
+    office = Office(tmp_path, rules=replace(RULES, allowance=3))
+    failed = office.desk.prepare("f", 100, denomination_cents=1).number
+    office.desk.failed(failed, "jam")
+    numbers = [office.issued(str(n)).number for n in range(3)]
+    assert office.desk.prepare("4", 100, denomination_cents=1).reason is Reason.ALLOWANCE_USED
+    assert [r.ticket.number for r in office.desk.unreported()] == numbers
+    office.desk.reported(numbers[0])
+    office.desk.reported(numbers[0])
+    assert office.desk.prepare("4", 100, denomination_cents=1).amount_cents == 100
+    assert office.desk.prepare("5", 100, denomination_cents=1).reason is Reason.ALLOWANCE_USED
+
+
+@pytest.mark.requirement("H-05")
+def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
+    office = Office(tmp_path, numbering=secure_enhanced_numbers, reads=is_secure_enhanced)
+    assert office.desk.prepare("a", 100, denomination_cents=1).reason is Reason.NOT_ENROLLED
+    office.desk.enrol(0xABCDEF, 0x001233)
+    assert office.desk.prepare("a", 100, denomination_cents=1).number == "002860850951067985"
+    office.restart()
+    assert office.desk.prepare("a", 100, denomination_cents=1).number == "002860850951067985"
+    assert office.desk.prepare("b", 100, denomination_cents=1).number == secure_enhanced(0xABCDEF, 0x001235)
+    office.desk.enrol(0xABCDEF, 0xFFFFFF)
+    office.desk.prepare("c", 100, denomination_cents=1)
+    assert office.desk.enrolment.sequence == 0
+
+
+@pytest.mark.requirement("H-05")
+def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
+    """As many hosts do at every start: the machine pays by hand, and is past the used numbers after a while."""
+    office = Office(tmp_path, numbering=secure_enhanced_numbers, reads=is_secure_enhanced)
+    office.desk.enrol(0xABCDEF, 0)
+    for n in range(150):
+        number = office.desk.prepare(f"a{n}", 100, denomination_cents=1).number
+        office.desk.failed(number, "jam")
+    office.desk.enrol(0xABCDEF, 0)
+    assert office.desk.prepare("b", 100, denomination_cents=1).reason is Reason.NOT_ENROLLED
+    fresh = office.desk.prepare("b", 100, denomination_cents=1).number
+    assert fresh == secure_enhanced(0xABCDEF, 151)
+
+
+@pytest.mark.requirement("H-05")
+def test_the_hosts_number_is_used_once(tmp_path):
+    office = Office(tmp_path, reads=is_system)
+    number = system(7, "1234567890123456")
+    ticket = office.desk.prepare("a", 100, denomination_cents=1, number=number)
+    assert ticket.number == "071234567890123456"
+    assert office.desk.prepare("a", 100, denomination_cents=1, number=number) == ticket
+    with pytest.raises(TicketOrderError, match="a second time"):
+        office.desk.prepare("b", 100, denomination_cents=1, number=number)
+
+
+@pytest.mark.requirement("E-06", "G-17")
+def test_the_last_35_are_shown_and_no_unredeemed_number_in_full(office):
+    numbers = [office.issued(str(n)).number for n in range(40)]
+    office.desk.redeem_begin("in", numbers[39])
+    office.desk.redeem_commit("in")
+    history = office.desk.history()
+    assert [r.ticket.sequence for r in history] == list(range(40, 5, -1))
+    assert history[0].shown_number == numbers[39]
+    for record in history[1:]:
+        assert re.fullmatch(r"•{14}\d{4}", record.shown_number)
+        assert record.shown_number[-4:] == record.ticket.number[-4:]
+
+
+def test_a_number_that_is_taken_is_drawn_again(tmp_path):
+    draws = iter([5, 5, 5, 8])
+    office = Office(tmp_path, numbering=stand_alone_numbers(lambda bound: next(draws)))
+    assert office.issued("a").number != office.issued("b").number
+    assert list(draws) == []
+
+
+def test_a_source_of_numbers_that_is_stuck_stops_the_machine(tmp_path):
+    office = Office(tmp_path, numbering=stand_alone_numbers(lambda bound: 0))
+    office.issued("a")
+    with pytest.raises(TicketOrderError, match="no free ticket number"):
+        office.desk.prepare("b", 100, denomination_cents=1)
+    assert len(list(office.store.records())) == 1

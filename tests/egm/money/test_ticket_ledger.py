@@ -1,0 +1,435 @@
+"""The ledger: two redeemers, two processes, a damaged file, a full disk; and the ticket as JSON."""
+
+import json
+import multiprocessing
+import re
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rigs.ticket_office import HOUSE, KEY, Office, a_ticket
+
+from egm.errors import OperatorError
+from egm.tickets import (
+    House,
+    InvalidTicket,
+    Redemption,
+    Ticket,
+    TicketKind,
+    TicketLedgerDamaged,
+    TicketLedgerUnwritable,
+    TicketOrderError,
+    TicketState,
+    TicketStore,
+)
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.record import LIFE, Action
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+# ---------------------------------------------------------------- one ticket, two machines
+def redeem_all(folder, serial, numbers, start, won):
+    """One machine in its own process: tries every ticket, and says which it got."""
+    office = Office(folder, serial=serial)
+    start.wait()
+    for number in numbers:
+        answer = office.desk.redeem_begin(f"{serial}-{number}", number)
+        if isinstance(answer, Redemption):
+            office.desk.redeem_commit(answer.redemption_id)
+            won.put((number, serial))
+    won.put((None, serial))
+
+
+@pytest.mark.requirement("H-07")
+def test_of_two_machines_exactly_one_redeems_a_ticket(tmp_path):
+    """Real processes, the same tickets in the same order, let go at once."""
+    office = Office(tmp_path)
+    numbers = [office.issued(str(n)).number for n in range(40)]
+    context = multiprocessing.get_context("spawn")
+    start, won = context.Barrier(3), context.Queue()
+    machines = [
+        context.Process(target=redeem_all, args=(tmp_path, f"EGM-{n}", numbers, start, won)) for n in (1, 2)
+    ]
+    for machine in machines:
+        machine.start()
+    start.wait()
+    winners, ended = [], 0
+    while ended < 2:
+        number, serial = won.get()
+        ended += number is None
+        winners += [(number, serial)] * (number is not None)
+    for machine in machines:
+        machine.join()
+        assert machine.exitcode == 0
+    assert sorted(number for number, _ in winners) == sorted(numbers)
+    by_ledger = {r.ticket.number: r.lock.by for r in office.store.records(TicketState.REDEEMED)}
+    assert by_ledger == dict(winners)
+    assert office.store.verify() == 40 * 4
+
+
+def issue_some(folder, serial, start):
+    office = Office(folder, serial=serial)
+    start.wait()
+    for n in range(20):
+        office.issued(f"{serial}-{n}")
+
+
+def test_machines_that_share_a_new_ledger_number_their_own_tickets(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(2)
+    machines = [context.Process(target=issue_some, args=(tmp_path, f"EGM-{n}", start)) for n in (1, 2)]
+    for machine in machines:
+        machine.start()
+    for machine in machines:
+        machine.join()
+        assert machine.exitcode == 0
+    with TicketStore.open(tmp_path, key=KEY) as store:
+        for n in (1, 2):
+            sequences = [r.ticket.sequence for r in store.records(machine_serial=f"EGM-{n}")]
+            assert sequences == list(range(20, 0, -1))
+        assert store.verify() == 80
+
+
+# ---------------------------------------------------------------- the life
+PATHS = {
+    TicketState.RESERVED: (),
+    TicketState.ISSUED: (Action.ISSUE,),
+    TicketState.PENDING: (Action.ISSUE, Action.LOCK),
+    TicketState.REDEEMED: (Action.ISSUE, Action.LOCK, Action.REDEEM),
+    TicketState.VOID: (Action.FAIL,),
+    TicketState.EXPIRED: (Action.ISSUE, Action.EXPIRE),  # of a ledger from before
+}
+
+
+@pytest.mark.requirement("H-07")
+@pytest.mark.parametrize("state", TicketState)
+@pytest.mark.parametrize("action", [action for action in Action if action is not Action.RESERVE])
+def test_every_state_and_action(tmp_path, state, action):
+    """Each pair, from the table of a ticket's life; what it does not allow changes nothing."""
+    with TicketStore.open(tmp_path, key=KEY) as store:
+        number = store.reserve("i", a_ticket(), by="m").ticket.number
+        for step in PATHS[state]:
+            store.move(number, step, at=NOW, by="m", redemption_id="r")
+        before = store.found(number)
+        assert before.state is state
+        needs, leaves = LIFE[action]
+        if state in needs:
+            assert store.move(number, action, at=NOW, by="m", redemption_id="x").state is leaves
+        else:
+            with pytest.raises(TicketOrderError, match=f"{action} while {state}"):
+                store.move(number, action, at=NOW, by="m", redemption_id="x")
+            assert store.found(number) == before
+
+
+def test_together_is_all_or_nothing(tmp_path):
+    with TicketStore.open(tmp_path, key=KEY) as store:
+        number = store.reserve("i", a_ticket(), by="m").ticket.number
+
+        def issue_and_redeem():
+            with store.together():
+                store.move(number, Action.ISSUE, at=NOW, by="m")
+                store.move(number, Action.REDEEM, at=NOW, by="m")
+
+        with pytest.raises(TicketOrderError, match="redeem while issued"):
+            issue_and_redeem()
+        assert store.found(number).state is TicketState.RESERVED
+        store.verify()
+
+
+@pytest.mark.requirement("H-15")
+def test_the_sums_are_those_of_the_tickets(tmp_path):
+    office = Office(tmp_path)
+    for n in range(6):
+        office.issued(str(n), 100 * (n + 1))
+    numbers = [r.ticket.number for r in office.store.records()]
+    office.desk.redeem_begin("a", numbers[0])
+    office.desk.redeem_begin("b", numbers[1])
+    office.desk.redeem_commit("b")
+    office.issued("x", 5000, kind=TicketKind.RESTRICTED)
+    sums = {(s.state, s.kind): (s.tickets, s.amount_cents) for s in office.store.sums()}
+    assert sums == {
+        (TicketState.ISSUED, TicketKind.CASHABLE): (4, 1000),
+        (TicketState.ISSUED, TicketKind.RESTRICTED): (1, 5000),
+        (TicketState.PENDING, TicketKind.CASHABLE): (1, 600),
+        (TicketState.REDEEMED, TicketKind.CASHABLE): (1, 500),
+    }
+    assert sum(s.amount_cents for s in office.store.sums() if s.owed) == 6600
+
+
+# ---------------------------------------------------------------- damage and refusals
+def with_hands_on(folder, *statements):
+    """Somebody opens the file with another program."""
+    with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+GAGS = tuple(
+    f"DROP TRIGGER {table}_never_{verb}" for table in ("moves", "tickets") for verb in ("UPDATE", "DELETE")
+)
+CHANGES = [
+    "UPDATE moves SET story = replace(story, '1234', '9234') WHERE place = 1",
+    "UPDATE moves SET state = 'issued' WHERE place = 3",
+    "UPDATE moves SET by = 'nobody' WHERE place = 2",
+    "DELETE FROM moves WHERE place = 2",
+]
+
+
+def lived(folder):
+    """A ledger with a life in it, closed: what each ticket has been through."""
+    office = Office(folder)
+    for n in range(5):
+        office.issued(str(n))
+    number = office.store.by_issue("2").ticket.number
+    office.desk.redeem_begin("r", number)
+    records = list(office.store.records())
+    office.store.close()
+    return records
+
+
+def reopened(folder):
+    with TicketStore.open(folder, key=KEY) as store:
+        store.verify()
+        return store.mended, list(store.records())
+
+
+@pytest.mark.requirement("A-02", "A-04")
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_damaged_database_is_made_again_from_the_log(tmp_path, change):
+    records = lived(tmp_path)
+    with_hands_on(tmp_path, *GAGS, change)
+    mended, found = reopened(tmp_path)
+    assert re.search(
+        r"tickets.sqlite made again from tickets.moves, 11 moves: .*(not what was|beginning)", mended
+    )
+    assert found == records
+    assert reopened(tmp_path) == ("", records)
+    assert (tmp_path / f"{FILE_NAME}.damaged-1").exists()
+
+
+@pytest.mark.requirement("A-02")
+def test_every_page_of_the_database_may_be_spoilt(tmp_path):
+    records = lived(tmp_path)
+    original = (tmp_path / FILE_NAME).read_bytes()
+    mended = 0
+    for page in range(0, len(original), 4096):
+        spoilt = bytearray(original)
+        spoilt[page + 20 : page + 400] = bytes(380)
+        (tmp_path / FILE_NAME).write_bytes(spoilt)
+        said, found = reopened(tmp_path)
+        assert found == records
+        mended += bool(said)
+    assert mended >= 3
+
+
+@pytest.mark.requirement("A-02")
+def test_a_lost_or_older_database_is_completed_from_the_log(tmp_path):
+    office = Office(tmp_path)
+    office.issued("a")
+    office.store.close()
+    older = (tmp_path / FILE_NAME).read_bytes()
+    records = [*lived(tmp_path)]
+    for content in (older, b""):
+        (tmp_path / FILE_NAME).write_bytes(content)
+        assert reopened(tmp_path)[1] == records
+    (tmp_path / FILE_NAME).unlink()
+    assert reopened(tmp_path)[1] == records
+
+
+@pytest.mark.requirement("A-02")
+@pytest.mark.parametrize("keep", [0, 1, 700, -1, -300], ids=["none", "a byte", "some", "no end", "most"])
+def test_a_short_log_is_completed_from_the_database(tmp_path, keep):
+    records = lived(tmp_path)
+    log = (tmp_path / LOG_NAME).read_bytes()
+    (tmp_path / LOG_NAME).write_bytes(log[:keep])
+    lost = f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
+    assert reopened(tmp_path) == (lost if keep in {0, 1} else "", records)
+    office = Office(tmp_path)
+    office.issued("more")
+    assert office.store.verify() == 13
+
+
+@pytest.mark.requirement("A-02")
+def test_a_damaged_log_is_written_again(tmp_path):
+    """Each kind of damage in the middle: a digit, a line end, a line gone, two lines exchanged."""
+    records = lived(tmp_path)
+    log = (tmp_path / LOG_NAME).read_bytes()
+    lines = log.splitlines(keepends=True)
+    for spoilt in (
+        log.replace(b":1234,", b":9234,", 1),
+        log.replace(b"\n", b" ", 1),
+        b"".join(lines[:3] + lines[4:]),
+        b"".join([lines[0], lines[2], lines[1], *lines[3:]]),
+        log[:200] + b"\x00" * 50 + log[250:],
+    ):
+        assert spoilt != log
+        (tmp_path / LOG_NAME).write_bytes(spoilt)
+        with TicketStore.open(tmp_path, key=KEY) as store:
+            assert store.verify() == 11  # looks at every line, and mends
+            assert store.mended.startswith("tickets.moves written again from tickets.sqlite")
+            assert list(store.records()) == records
+
+
+def test_when_both_are_damaged_nothing_is_guessed(tmp_path):
+    lived(tmp_path)
+    with_hands_on(tmp_path, *GAGS, CHANGES[0])
+    log = (tmp_path / LOG_NAME).read_bytes()
+    (tmp_path / LOG_NAME).write_bytes(log.replace(b":1234,", b":9234,", 1))
+    with pytest.raises(TicketLedgerDamaged, match=r"tickets.moves: move 1 is not what was written"):
+        TicketStore.open(tmp_path, key=KEY)
+    (tmp_path / LOG_NAME).write_bytes(b"")
+    with pytest.raises(TicketLedgerDamaged, match=r"not what was written; and tickets.moves is empty"):
+        TicketStore.open(tmp_path, key=KEY)
+
+
+def test_a_damaged_log_is_not_replaced_by_an_older_database(tmp_path):
+    office = Office(tmp_path)
+    office.issued("a")
+    office.store.close()
+    older = (tmp_path / FILE_NAME).read_bytes()
+    lived(tmp_path)
+    log = (tmp_path / LOG_NAME).read_bytes()
+    (tmp_path / LOG_NAME).write_bytes(log.replace(b":1234,", b":9234,", 1))
+    (tmp_path / FILE_NAME).write_bytes(older)
+    with pytest.raises(TicketLedgerDamaged, match=r"tickets.sqlite ends before it, at move 2"):
+        TicketStore.open(tmp_path, key=KEY)
+    (tmp_path / LOG_NAME).write_bytes(log)
+    assert len(reopened(tmp_path)[1]) == 6
+
+
+def test_two_stories_are_not_reconciled(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    lived(one)
+    Office(other).issued("x")
+    (one / LOG_NAME).write_bytes((other / LOG_NAME).read_bytes())
+    with pytest.raises(TicketLedgerDamaged, match="tells another story"):
+        TicketStore.open(one, key=KEY)
+
+
+def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_path):
+    records = lived(tmp_path)
+    with_hands_on(tmp_path, *GAGS, CHANGES[0])
+    with TicketStore.open(tmp_path, key=KEY, prove=False) as store:
+        with pytest.raises(TicketLedgerDamaged, match="move 1 is not what was written"):
+            store.get(records[-1].ticket.number)
+        with pytest.raises(TicketLedgerDamaged, match="move 1 is not what was written"):
+            store.verify()
+    assert reopened(tmp_path)[1] == records
+
+
+def test_the_database_is_not_replaced_under_another_process(tmp_path):
+    office = Office(tmp_path)
+    number = office.issued().number
+    with_hands_on(tmp_path, *GAGS, CHANGES[0])
+    with pytest.raises(TicketLedgerDamaged, match="close every program"):
+        TicketStore.open(tmp_path, key=KEY)
+    with pytest.raises(TicketLedgerDamaged, match="move 1 is not what was written"):
+        office.desk.redeem_begin("r", number)
+    office.store.close()
+    assert len(reopened(tmp_path)[1]) == 1
+
+
+@pytest.mark.parametrize("table", ["moves", "tickets"])
+def test_the_ledger_only_grows(tmp_path, table):
+    Office(tmp_path).issued()
+    for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET number = '1'"):
+        with pytest.raises(sqlite3.IntegrityError, match="only grows"):
+            with_hands_on(tmp_path, statement)
+
+
+def test_only_its_owner_reads_the_ledger(tmp_path):
+    office = Office(tmp_path)
+    office.issued()
+    names = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert set(names) >= {FILE_NAME, f"{FILE_NAME}-wal", LOG_NAME}
+    assert set(names.values()) == {0o600}
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path):
+    (tmp_path / FILE_NAME).write_bytes(b"not a database at all, but long enough to be looked at" * 30)
+    with pytest.raises(TicketLedgerDamaged, match=r"tickets.moves is empty"):
+        TicketStore.open(tmp_path, key=KEY)
+
+
+def test_a_later_format_is_refused(tmp_path):
+    TicketStore.open(tmp_path, key=KEY).close()
+    with_hands_on(tmp_path, "PRAGMA user_version=7")
+    with pytest.raises(TicketLedgerDamaged, match="format 7; this program knows 2"):
+        TicketStore.open(tmp_path, key=KEY)
+
+
+def test_a_ledger_that_is_not_there_is_not_made_for_a_reader(tmp_path):
+    with pytest.raises(OperatorError, match="no ticket ledger here"):
+        TicketStore.open(tmp_path, key=KEY, make=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_medium_that_refuses_changes_nothing(tmp_path):
+    office = Office(tmp_path)
+    number = office.issued("a").number
+    blocker = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    office.store._run("PRAGMA busy_timeout=0")
+    with pytest.raises(TicketLedgerUnwritable, match="locked"):
+        office.desk.redeem_begin("r", number)
+    blocker.execute("ROLLBACK")
+    blocker.close()
+    assert isinstance(office.desk.redeem_begin("r", number), Redemption)
+
+
+# ---------------------------------------------------------------- the ticket as JSON
+TIMES = st.datetimes(timezones=st.just(UTC))
+WORDS = st.text(max_size=12)
+TICKETS = st.builds(
+    Ticket,
+    number=st.text("0123456789", min_size=18, max_size=18),
+    sequence=st.integers(1),
+    kind=st.sampled_from(TicketKind),
+    amount_cents=st.integers(1),
+    currency=st.sampled_from(["CAD", "EUR"]),
+    denomination_cents=st.integers(1),
+    issued_at=TIMES,
+    expires_at=st.none() | TIMES,
+    machine_serial=WORDS,
+    operator_number=WORDS,
+    house=st.builds(House, site=WORDS, address=WORDS, licence_holder=WORDS),
+    template=WORDS,
+    duplicate=st.booleans(),
+)
+
+
+@given(TICKETS)
+def test_json_gives_the_ticket_back(ticket):
+    assert Ticket.from_json(ticket.to_json()) == ticket
+
+
+WRONG = [
+    ("", "not a ticket"),
+    ("[]", "not a ticket"),
+    ('{"number": "1"}', "not a ticket"),
+    (a_ticket().to_json().replace("cashable", "valuable"), "valuable"),
+    (a_ticket().to_json().replace("+00:00", ""), "has no time zone"),
+    (a_ticket().to_json().replace("America/Montreal", "Mars/Olympus"), "time_zone 'Mars/Olympus'"),
+    (a_ticket().to_json().replace('"site"', '"sight"'), "unknown sight"),
+    (a_ticket().to_json().replace("9112345", "911234"), "is not 18 digits"),
+    (a_ticket().to_json().replace(":12345,", ":0,"), "above 0"),
+    (json.dumps(json.loads(a_ticket().to_json()) | {"extra": 1}), "extra"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), WRONG)
+def test_json_that_is_no_ticket_is_refused(text, reason):
+    with pytest.raises(InvalidTicket, match=reason):
+        Ticket.from_json(text)
+
+
+def test_a_house_says_its_time():
+    assert replace(HOUSE, time_zone="UTC").zone is UTC
+    assert a_ticket().issued_at.astimezone(HOUSE.zone).hour == 9

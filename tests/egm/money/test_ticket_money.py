@@ -1,0 +1,476 @@
+"""Tickets where clock, ledger or cage is not as it should be: no money is lost, and none is made up."""
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from egm.devices.interface import PrintState
+from egm.errors import OperatorError
+from egm.integrity.clock_watch import clock_watch
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.people import Person, Role, Roster
+from egm.staff.disputed import disputed_amounts
+from egm.testing.machine import OPENED, MachineRig
+from egm.tickets.cage import Cage
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import TicketState
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import digest
+from egm.tickets.proof import PURPOSE as NUMBERS
+from egm.tickets.proof import commitment, prove, taken_in
+from egm.tickets.record import Action
+from egm.tickets.restoration import restore
+from egm.tickets.store import PURPOSE
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+#: Staff numbers of the machine room's supervisor, technician and manager.
+SUPERVISOR, TECHNICIAN, MANAGER = "2", "4", "5"
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A machine whose journal the independent audit finds right, whatever has become of its tickets."""
+    yield MachineRig(tmp_path, devices=("printer",)).boot()
+    for left in list(OPENED):
+        left.close()
+    with open_view(tmp_path) as view:
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+
+
+def restarted(room, tmp_path, **changes):
+    """The machine after a stop, on what is left of its memory."""
+    room.close()
+    return MachineRig(tmp_path, devices=("printer",), **changes).boot()
+
+
+def watch(room):
+    """What the attachment of the machine does now and then."""
+    (watching,) = clock_watch(SimpleNamespace(clock=room.clock, engine=room.engine, handle=room.happen))
+    watching.look()
+
+
+def take(room, digits):
+    room.offer_ticket(digits)
+    assert room.hands.orders[-1][0] == "stack", room.notice
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+
+
+# ---------------------------------------------------------------- the clock
+@pytest.mark.requirement("H-10", "E-08")
+@pytest.mark.parametrize("year", [1970, 2038], ids=["back", "ahead"])
+def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its_date(room, year):
+    number = room.insert(2000).cash_out_ticket()
+    right = room.clock.wall
+    room.clock.wall = right.replace(year=year)
+    watch(room)
+    assert "clock_doubted" in room.cabinet.faults
+    assert not room.cabinet.is_tilted  # games go on
+    take(room, number)
+    assert room.credit_cents == 2000
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, len(room.hands.jobs)) == (State.HANDPAY, 1)  # money by hand, no wrong date on paper
+    room.clock.wall = right + timedelta(minutes=3)
+    watch(room)
+    assert "clock_doubted" not in room.cabinet.faults  # it shows again what has really passed
+
+
+def test_a_person_confirms_a_clock_that_was_set(room):
+    room.clock.wall += timedelta(days=20)
+    watch(room)
+    signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260101", **signed)
+    assert room.notice == "refused.date_is_the_clocks"
+    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed | {"persons": ("1",)})
+    assert room.notice == "refused.authorised"
+    assert "clock_doubted" in room.cabinet.faults
+    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed)
+    (told,) = room.records("clock.confirmed")
+    assert (told["person"], told["why"]) == (TECHNICIAN, "changed")
+    assert room.cabinet.faults.keys().isdisjoint({"clock_doubted"})
+    assert room.cabinet.times.is_believed
+
+
+def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_its_clock_is_set(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    number = room.insert(2000).cash_out_ticket()
+    room.insert(500)
+    good = room.clock.wall
+    room.close()
+    again = MachineRig(tmp_path, devices=("printer",), wall=datetime(1970, 1, 1, tzinfo=UTC)).boot()
+    watch(again)
+    assert again.cabinet.memory.get(Key.CLOCK)["why"] == "before_made"
+    take(again, number)
+    assert again.credit_cents == 2500
+    again.clock.wall = good + timedelta(minutes=5)  # the first time server
+    watch(again)
+    assert again.cabinet.times.is_believed
+    number = again.cash_out_ticket()
+    assert again.store.found(number).ticket.issued_at == good + timedelta(minutes=5)
+
+
+# ---------------------------------------------------------------- the cage was quicker
+@pytest.mark.requirement("H-07", "H-08")
+def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stacked_after_all(room):
+    number = room.insert(10_000).cash_out_ticket()
+    room.offer_ticket(number)
+    cage = Cage(room.store, room.clock, "Luc", second="Mia")
+    cage.release(number, "the machine is stuck")
+    cage.pay(number)
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    assert (room.credit_cents, room.state) == (0, State.TILT)
+    (disputed,) = disputed_amounts(room.cabinet).values()
+    assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
+    ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
+    both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
+    room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
+    assert room.state is State.IDLE
+    assert room.store.found(number).moves[-1].by == "cage:Luc"
+
+
+def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_tilt(room, tmp_path):
+    number = room.insert(10_000).cash_out_ticket()
+    room.offer_ticket(number)
+    room.cabinet.installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
+        OSError("the power is gone")
+    )
+    with pytest.raises(OSError, match="gone"):
+        room.ledger.vended()
+    cage = Cage(room.store, room.clock, "Luc", second="Mia")
+    cage.release(number, "the machine is dead")
+    cage.pay(number)
+    again = restarted(room, tmp_path)
+    assert again.credit_cents == 10_000
+    assert again.cabinet.faults["ticket_contradiction"]["cleared_by"] == "technician"
+    assert again.state is State.TILT
+    assert len(again.records("tickets.contradicted")) == 1
+    assert len(restarted(again, tmp_path).records("tickets.contradicted")) == 1
+    assert "ticket_ledger" not in again.cabinet.faults
+
+
+# ---------------------------------------------------------------- the ledger is forged, lost or put back
+def test_a_forged_ticket_is_not_credited_and_tickets_stop(room, tmp_path):
+    room.insert(1000).cash_out_ticket()
+    rows = [list(row) for row in room.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
+    place, before = room.store.end
+    for row in rows:
+        place += 1
+        row[0], row[1] = place, "919999999999990001"
+        row[8] = json.dumps(json.loads(row[8])).replace("1000", "999999").replace("cashout", "forged")
+        row[9] = before = digest(b"", before, tuple(row[:9]))
+    room.close()
+    with (tmp_path / "second" / LOG_NAME).open("ab") as log:
+        log.write(json.dumps(rows).encode() + b"\n")
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "move 3 is not what was written" in again.cabinet.faults["ticket_ledger"]["detail"]
+    assert "egm ticket restore" in again.cabinet.faults["ticket_ledger"]["detail"]
+    again.offer_ticket("919999999999990001")
+    assert again.hands.orders[-1][0] == "return"
+    again.insert(2000)
+    again.engine.handle(EventType.CASH_OUT)
+    assert (again.state, again.hands.jobs) == (State.HANDPAY, [])
+
+
+def test_a_ticket_the_journal_does_not_know_is_not_taken(room):
+    """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
+    desk = room.cabinet.installed(TicketDesk)
+    ticket = desk.prepare("made-up", 5000, denomination_cents=1)
+    desk.printed(ticket.number)
+    room.offer_ticket(ticket.number)
+    assert (room.hands.orders[-1][0], room.notice) == ("return", "ticket_refused.not_ours")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert (
+        "the journal says 0 cents, the ticket ledger 5000" in room.cabinet.faults["ticket_ledger"]["detail"]
+    )
+
+
+@pytest.mark.requirement("A-02")
+def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal(room, tmp_path):
+    number = room.insert(10_000).cash_out_ticket()
+    room.close()
+    for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
+        path.unlink()
+    for _ in range(2):
+        again = MachineRig(tmp_path, devices=("printer",)).boot()
+        assert "no ticket ledger here" in again.cabinet.faults["ticket_ledger"]["detail"]
+        assert not list(tmp_path.glob("tickets.sqlite"))
+        again.offer_ticket(number)
+        assert again.hands.orders[-1][0] == "return"
+        key = again.journal.derive(NUMBERS)
+        proof = prove((again.journal,), key, number)
+        assert (proof.amount_cents, proof.kind, proof.taken) == (10_000, "cashable", "")
+        assert prove((again.journal,), key, number[:-1] + str(9 - int(number[-1]))) is None
+        again.close()
+
+
+@pytest.mark.parametrize("state", [PrintState.PENDING, PrintState.PRINTING, PrintState.BARCODE_DONE])
+def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room, tmp_path, state):
+    room.insert(10_000)
+    room.engine.handle(EventType.CASH_OUT)
+    for said in (PrintState.PRINTING, PrintState.BARCODE_DONE):
+        if state is not PrintState.PENDING and (said is PrintState.PRINTING or state is said):
+            room.printer_says(said)
+    room.close()
+    for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
+        path.unlink()
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert again.ledgers.printing.pending() is None  # nor does it fail, at each poll of the driver
+    out_cents = again.journal.balance_cents("out:voucher:cashable")
+    by_hand = again.cabinet.memory.get(Key.HANDPAY)
+    if state is PrintState.BARCODE_DONE:
+        assert (out_cents, by_hand, again.state) == (10_000, None, State.IDLE)
+    else:
+        assert (out_cents, by_hand["amount_cents"], again.state) == (0, 10_000, State.HANDPAY)
+
+
+def test_a_ledger_put_back_to_an_earlier_day_is_found(room, tmp_path):
+    number = room.insert(10_000).cash_out_ticket()
+    room.close()
+    names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
+    before = {path: path.read_bytes() for path in names}
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    Cage(again.store, again.clock, "Luc").pay(number)
+    again.engine.handle(EventType.DOOR_OPENED, door="main")
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
+    again.close()
+    for path, data in before.items():
+        path.write_bytes(data)
+    back = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "was put back or exchanged" in back.cabinet.faults["ticket_ledger"]["detail"]
+    verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
+    assert verified.exit_code == 1
+    assert "was put back or exchanged" in " ".join(verified.output.split())
+    assert back.store.found(number).state is TicketState.ISSUED
+    back.offer_ticket(number)
+    assert back.hands.orders[-1][0] == "return"
+
+
+def test_the_audit_holds_the_ledger_at_hand_against_the_journal(room, tmp_path):
+    room.insert(2000).cash_out_ticket()
+    room.close()
+    verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
+    assert verified.exit_code == 0, verified.output
+    for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
+        path.unlink()
+    verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
+    assert verified.exit_code == 1
+    assert "no ticket ledger here" in " ".join(verified.output.split())
+
+
+# ---------------------------------------------------------------- the witness
+def test_a_ticket_says_where_the_journal_stood(room):
+    room.insert(2000)
+    head = (room.journal.sequence, room.journal.head_hash[:12])
+    room.cash_out_ticket()
+    assert room.hands.jobs[-1].fields["witness"] == f"JOURNAL {head[0]}:{head[1]}"
+
+
+# ---------------------------------------------------------------- restored by two persons
+def restore_ledger(room, tmp_path, persons=(SUPERVISOR, MANAGER)):
+    """As ``egm ticket restore`` does, the machine stopped."""
+    key, numbers = room.journal.derive(PURPOSE), room.journal.derive(NUMBERS)
+    with open_view(tmp_path) as view:
+        taken = taken_in((view,))
+    return restore(
+        tmp_path,
+        tmp_path / "second",
+        key,
+        persons=persons,
+        why="looked into",
+        at=room.clock.wall,
+        taken=lambda number: taken.get(commitment(numbers, number)),
+    )
+
+
+def ledger_files(tmp_path):
+    return {path: path.read_bytes() for path in (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)}
+
+
+def put_back(files):
+    for path, data in files.items():
+        path.write_bytes(data)
+
+
+@pytest.mark.requirement("H-07")
+@pytest.mark.parametrize("came_to", ["reserved", "issued", "pending"])
+def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons_restored(
+    room, tmp_path, came_to
+):
+    """A disk is lost, the ledger comes from a copy of some days ago: its papers lie in the box by now."""
+    desk = room.cabinet.installed(TicketDesk)
+    files = {}
+    desk_printed = desk.printed
+
+    def printed(number):
+        files["reserved"] = ledger_files(tmp_path)
+        return desk_printed(number)
+
+    desk.printed = printed
+    number = room.insert(10_000).cash_out_ticket()
+    room = restarted(room, tmp_path)
+    files["issued"] = ledger_files(tmp_path)
+    room.offer_ticket(number)
+    files["pending"] = ledger_files(tmp_path)
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    room.close()
+    put_back(files[came_to])
+    restore_ledger(room, tmp_path)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert again.cabinet.faults == {}
+    assert again.store.found(number).state is TicketState.REDEEMED
+    again.offer_ticket(number)
+    assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")
+
+
+@pytest.mark.requirement("H-07")
+def test_a_ledger_of_before_it_was_begun_anew_is_known_for_an_old_one(room, tmp_path):
+    """Whoever puts files back needs neither key nor persons."""
+    room.close()
+    restore_ledger(room, tmp_path)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    number = again.insert(2000).cash_out_ticket()
+    again.close()
+    before = ledger_files(tmp_path)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    take(again, number)
+    again.close()
+    restore_ledger(again, tmp_path)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert again.cabinet.faults == {}
+    again.close()
+    put_back(before)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "it was put back" in again.cabinet.faults["ticket_ledger"]["detail"]
+    again.offer_ticket(number)
+    assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 2000)
+
+
+# ---------------------------------------------------------------- the cage holds them together too
+PIN = "8053"
+
+
+def pay_at_the_cage(tmp_path, number, monkeypatch, now):
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: now)
+    arguments = ["ticket", "pay", number, "--person", SUPERVISOR, "--state", str(tmp_path)]
+    result = CliRunner().invoke(main, arguments, input=f"{PIN}\n")
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.mark.requirement("H-07")
+def test_the_cage_pays_from_no_ledger_that_was_put_back(room, tmp_path, monkeypatch):
+    roster = Roster.load(tmp_path / "people.json")
+    for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
+        roster = roster.added(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
+    number = room.insert(2000).cash_out_ticket()
+    room.close()
+    before = ledger_files(tmp_path)
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    take(room, number)
+    fresh = room.cash_out_ticket()
+    room.close()
+    after = ledger_files(tmp_path)
+    put_back(before)
+    status, said = pay_at_the_cage(tmp_path, number, monkeypatch, room.clock)
+    assert (status, "it was put back or exchanged" in said) == (1, True), said
+    put_back(after)
+    status, said = pay_at_the_cage(tmp_path, number, monkeypatch, room.clock)
+    assert (status, "has been redeemed already" in said) == (1, True), said
+    assert pay_at_the_cage(tmp_path, fresh, monkeypatch, room.clock)[0] == 0
+
+
+def test_the_cage_pays_no_ticket_the_journal_does_not_know(room, tmp_path, monkeypatch):
+    """Whoever has the key enters one; the machine does not take it, nor does the cage."""
+    desk = room.cabinet.installed(TicketDesk)
+    roster = Roster.load(tmp_path / "people.json")
+    for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
+        roster = roster.added(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
+    room.insert(2000).cash_out_ticket()
+    ticket = desk.prepare("made-up", 5000, denomination_cents=1)
+    desk.printed(ticket.number)
+    status, said = pay_at_the_cage(tmp_path, ticket.number, monkeypatch, room.clock)
+    assert (status, "journal knows of no such ticket" in said) == (1, True), said
+
+
+def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good(room, tmp_path):
+    number = room.insert(10_000).cash_out_ticket()
+    with pytest.raises(OperatorError, match="close every program"):
+        restore_ledger(room, tmp_path)
+    room.close()
+    with (tmp_path / "second" / LOG_NAME).open("ab") as log:
+        log.write(b'[[3,"919999999999990001",1,"reserve"]]\n')
+    with pytest.raises(OperatorError, match="two persons and a reason"):
+        restore_ledger(room, tmp_path, (MANAGER, MANAGER))
+    assert restore_ledger(room, tmp_path) == (2, "this machine's seal")
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "ticket_ledger" not in again.cabinet.faults
+    told = again.records("tickets.checked")[-1]["begun"]
+    assert (told["by"], told["second"], told["why"]) == (SUPERVISOR, MANAGER, "looked into")
+    take(again, number)
+    assert again.credit_cents == 10_000
+    assert restarted(again, tmp_path).cabinet.faults == {}
+
+
+def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one(room, tmp_path):
+    room.insert(10_000).cash_out_ticket()
+    room.close()
+    for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
+        path.unlink()
+    MachineRig(tmp_path, devices=("printer",)).boot().close()
+    assert restore_ledger(room, tmp_path) == (0, "nothing")
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "ticket_ledger" not in again.cabinet.faults
+    take(again, again.insert(500).cash_out_ticket())
+    assert restarted(again, tmp_path).cabinet.faults == {}
+
+
+def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tickets(room, tmp_path):
+    number = room.insert(10_000).cash_out_ticket()
+    room.store.move(number, Action.EXPIRE, at=room.clock.wall, by="cage")
+    rows, last = [], ""
+    for row in room.store._copies.run("SELECT * FROM moves ORDER BY place"):
+        last = hashlib.sha256(json.dumps([last, *row[:-1]], ensure_ascii=False).encode()).hexdigest()
+        rows.append([*row[:-1], last])
+    room.close()
+    for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
+        path.unlink()
+    (tmp_path / "tickets.log").write_text("".join(f"{json.dumps([row])}\n" for row in rows))
+    assert restore_ledger(room, tmp_path) == (3, "unsealed digests, of before there were seals")
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert again.store.found(number).state is TicketState.EXPIRED
+    Cage(again.store, again.clock, "Luc", second="Mia").revive(number, "the clock was wrong in March")
+    take(again, number)
+    assert again.credit_cents == 10_000
+
+
+@pytest.mark.requirement("H-07")
+def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(room, tmp_path):
+    """Nobody knows where the paper went, and the player was paid by hand: it is never money again."""
+    number = room.insert(10_000).cash_out_ticket()
+    room = restarted(room, tmp_path)
+    before = ledger_files(tmp_path)
+    room.offer_ticket(number)
+    room.ledger.lost_track("no report explains it")
+    (disputed,) = disputed_amounts(room.cabinet).values()
+    ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
+    both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
+    room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
+    assert prove((room.journal,), room.journal.derive(NUMBERS), number).taken == f"{disputed.id}.in"
+    room.close()
+    put_back(before)
+    restore_ledger(room, tmp_path)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    again.offer_ticket(number)
+    assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")

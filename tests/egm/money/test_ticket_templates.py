@@ -1,0 +1,199 @@
+"""Templates: what ships prints what the law wants; a template that does not is refused with the reason."""
+
+import re
+import tomllib
+
+import pytest
+from rigs.ticket_office import HOUSE, a_ticket
+
+from egm.devices.ithaca import codec as ithaca
+from egm.devices.tcl import codec as tcl
+from egm.tickets import House, InvalidTicket, TicketKind
+from egm.tickets.templates import MANDATORY, TicketClass, available, load_template
+from egm.tickets.templates.template import _FOLDER, FIELDS
+
+PLACES = available()
+
+
+def test_the_places_we_promise_are_there():
+    assert PLACES == ("generic", "monaco", "quebec-casino", "quebec-vlt")
+    with pytest.raises(InvalidTicket, match=r"no ticket template 'nevada'; there are: generic, monaco"):
+        load_template("nevada")
+
+
+@pytest.mark.requirement("H-02")
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_ticket_says_everything(place, language):
+    """Values a regulation wants, looked for in the printed words themselves."""
+    template = load_template(place)
+    ticket = a_ticket(amount_cents=123_456, duplicate=True, currency="EUR" if place == "monaco" else "CAD")
+    printed = template.texts(ticket, language)
+    everything = "\n".join(printed.values()).replace("\N{NO-BREAK SPACE}", " ")
+    date = "01/03/2026" if place == "monaco" else "2026-03-01"
+    last = "31/03/2026" if place == "monaco" else "2026-03-31"
+    wanted = ["Maison du Jeu", "EGM-0000001", date, "09:05:09", last, "0417"]
+    wanted += [template.duplicate[language], template.kinds[TicketKind.CASHABLE][language]]
+    unit = "euros" if place == "monaco" else "dollars"
+    wanted.append(f"Mille deux cent trente-quatre {unit}" if language == "fr" else f"thirty-four {unit}")
+    for text in wanted:
+        assert text in everything
+    assert re.search(r"1 234,56|1,234\.56", everything)
+    assert everything.count("91-1234-5678-9012-3456") == 2
+
+
+@pytest.mark.requirement("H-03")
+def test_the_coupon_of_quebecs_video_lotteries():
+    """S-13.1 r.7 s.9, field by field."""
+    printed = load_template("quebec-vlt").texts(a_ticket(amount_cents=100_000), "fr")
+    everything = "\n".join(printed.values()).replace("\N{NO-BREAK SPACE}", " ")
+    assert "LOTERIE VIDÉO / VIDEO LOTTERY" in everything  # the scheme's name
+    assert "Maison du Jeu – Licence 70-1234" in everything  # the licence holder
+    assert "EGM-0000001" in everything  # the machine's serial number
+    assert "2026-03-01   09:05:09" in everything  # date and time
+    assert "1 000,00 $ / $1,000.00" in everything  # the value in dollars
+    assert "CONTRÔLE / CONTROL  91-1234-5678-9012-3456" in everything  # the control number
+    assert "CRÉDITS / CREDITS : 4000" in everything  # the reimbursable credits
+
+
+def test_languages():
+    bilingual, single = load_template("quebec-casino"), load_template("generic")
+    ticket = a_ticket()
+    assert bilingual.texts(ticket, "fr") == bilingual.texts(ticket, "en")
+    assert single.texts(ticket, "fr")["kind"] == "BON D'ENCAISSEMENT"
+    assert single.texts(ticket, "en")["kind"] == "CASHOUT VOUCHER"
+    assert single.texts(ticket, "de") == single.texts(ticket, "en")
+
+
+@pytest.mark.requirement("H-10")
+def test_a_ticket_without_a_limit_of_time_says_so():
+    assert load_template("generic").texts(a_ticket(expires_at=None), "fr")["expires"].endswith("sans limite")
+
+
+@pytest.mark.requirement("H-07")
+@pytest.mark.parametrize("place", PLACES)
+def test_only_a_duplicate_says_duplicate(place):
+    template = load_template(place)
+    assert template.texts(a_ticket(), "fr")["duplicate"] == ""
+    assert "DUPLICATA" in template.texts(a_ticket(duplicate=True), "fr")["duplicate"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", TicketKind)
+def test_every_printer_can_print_every_field_every_time(place, kind):
+    """Through the real codecs: TCL knows Latin-1, the Ithaca style code page 437; neither has a euro sign."""
+    template = load_template(place)
+    currency = "EUR" if place == "monaco" else "CAD"
+    for changes in ({}, {"duplicate": True}, {"expires_at": None}, {"amount_cents": 123_456_78}):
+        ticket = a_ticket(kind=kind, currency=currency, **changes)
+        for language in ("en", "fr"):
+            job = template.job("cashout-1", ticket, language)
+            assert (job.job_id, job.template, job.barcode) == ("cashout-1", place, ticket.number)
+            assert tuple(job.fields) == template.names
+            tcl.Print("0", (*job.fields.values(), job.barcode)).encode()
+            ithaca.ticket(list(job.fields.values()), job.barcode)
+
+
+def test_what_a_printer_lacks_is_spelt_out():
+    job = load_template("monaco").job("1", a_ticket(currency="EUR", kind=TicketKind.HANDPAY_RECEIPT), "fr")
+    assert job.fields["amount"] == "123,45 EUR"
+    assert job.fields["kind"] == "REÇU DE PAIEMENT MANUEL"
+    odd = House(site="L’Œuf d’or * | ^ – Ōsaka 大阪 №1\t")
+    assert load_template("generic").job("1", a_ticket(house=odd), "fr").fields["site"] == (
+        "L'OEuf d'or       - Osaka ?? N1"
+    )
+    coupon = load_template("quebec-vlt").job("1", a_ticket(), "fr")
+    assert coupon.fields["validation"] == "CONTROLE / CONTROL  91-1234-5678-9012-3456"
+
+
+@pytest.mark.requirement("H-03")
+def test_a_house_that_lacks_what_must_be_printed_is_refused():
+    template = load_template("quebec-vlt")
+    template.check_house(HOUSE)
+    with pytest.raises(InvalidTicket, match="quebec-vlt: the house has no licence_holder"):
+        template.check_house(House(site="here"))
+    load_template("generic").check_house(House(site="here"))
+    with pytest.raises(InvalidTicket, match="generic: the house has no site"):
+        load_template("generic").check_house(House(site=" "))
+
+
+# ---------------------------------------------------------------- refusals
+def edited(tmp_path, place, old, new):
+    text = (_FOLDER / f"{place}.toml").read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / f"{place}.toml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+def without_line(tmp_path, place, name):
+    text = (_FOLDER / f"{place}.toml").read_text(encoding="utf-8")
+    cut = re.sub(rf'\[\[lines\]\]\nname = "{name}"\n(?:.+\n)+', "", text)
+    assert cut != text
+    path = tmp_path / f"{place}.toml"
+    path.write_text(cut, encoding="utf-8")
+    return path
+
+
+@pytest.mark.requirement("H-02", "H-03")
+@pytest.mark.parametrize("place", PLACES)
+def test_each_mandatory_field_left_out_is_refused(tmp_path, place):
+    """Take each field's braces out of every line, and nothing else."""
+    template = load_template(place)
+    for field in MANDATORY[template.ticket]:
+        path = edited(tmp_path, place, f"{{{field}}}", "left out")
+        with pytest.raises(InvalidTicket, match=rf"{place}.toml: .*must print {field} "):
+            load_template(path)
+
+
+def test_the_coupon_wants_more_than_the_voucher():
+    assert set(MANDATORY[TicketClass.COUPON]) - set(MANDATORY[TicketClass.VOUCHER]) == {
+        "scheme",
+        "licence_holder",
+        "credits",
+    }
+    assert set(MANDATORY[TicketClass.VOUCHER]) <= FIELDS
+
+
+@pytest.mark.requirement("H-04")
+def test_the_number_stands_twice_and_on_the_leading_edge(tmp_path):
+    for line in ("number_edge", "validation"):
+        with pytest.raises(InvalidTicket, match="in two places"):
+            load_template(without_line(tmp_path, "generic", line))
+    with pytest.raises(InvalidTicket, match="leading edge"):
+        load_template(edited(tmp_path, "generic", "turn = 90", "turn = 0"))
+
+
+REFUSALS = [
+    ("[barcode]", "[barcode]\nspeed = 3", r"barcode.speed: Extra inputs"),
+    ('ticket = "voucher"', 'ticket = "cheque"', r"ticket: Input should be 'voucher' or 'coupon'"),
+    ('en = "en_US"', 'en = "en_XX9"', r"locales.en"),
+    ('en = "en_US"', 'en = "fr_CA"', r"locales.en: fr_CA is another language"),
+    ('en = "HAND-PAY RECEIPT", ', "", r"kinds.handpay_receipt: no text for en"),
+    ('{ en = "DUPLICATE", fr', "{ fr", r"duplicate: no text for en"),
+    ("{address}", "{adress}", r"lines.address.text: unknown field adress"),
+    ('name = "when"', 'name = "ticket"', r"lines: ticket stands twice"),
+    ("at_mm = [78, 21]", "at_mm = [40, 21]", r"barcode: runs off the paper"),
+    ("at_mm = [78, 5.2]", "at_mm = [30, 5.2]", r"lines.site: runs off the paper"),
+    ("at_mm = [6, 32.5]", "at_mm = [6, 20]", r"lines.number_edge: runs off the paper"),
+    ("module_dots = 4", "module_dots = 1", r"barcode.module_dots"),
+    ('id = "generic"', 'id = "other"', r"id: 'other' is not the file's name"),
+    ('id = "generic"', "id = generic", r"not TOML"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "reason"), REFUSALS)
+def test_a_wrong_template_is_refused_with_file_key_and_reason(tmp_path, old, new, reason):
+    with pytest.raises(InvalidTicket, match=rf"generic.toml: .*{reason}"):
+        load_template(edited(tmp_path, "generic", old, new))
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(InvalidTicket, match="No such file"):
+        load_template(tmp_path / "none.toml")
+
+
+def test_what_ships_states_its_source():
+    for place in PLACES:
+        raw = tomllib.loads((_FOLDER / f"{place}.toml").read_text(encoding="utf-8"))
+        assert len(raw["source"]) > 20

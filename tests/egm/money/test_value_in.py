@@ -1,0 +1,136 @@
+"""Bills: reserved, stacked, credited; every interruption ends in a credit or a return, one of the two."""
+
+import pytest
+
+from egm.app.wiring import reported
+from egm.devices.interface import Barcode, Note, Returned, ReturnReason
+from egm.devices.ledgers import EscrowPhase
+from egm.errors import InvariantError
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.value_in import bills_wanted
+from egm.testing.machine import MachineRig
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    yield room
+    room.close()
+
+
+@pytest.mark.requirement("G-02")
+def test_credit_comes_only_with_the_stacked_bill(room):
+    room.offer(2000)
+    assert room.hands.orders == [("stack", 1)]
+    assert room.credit_cents == 0
+    assert room.ledger.pending().phase is EscrowPhase.ORDERED
+    room.ledger.vended()
+    assert room.credit_cents == 2000
+    assert room.notice == "bill_accepted"
+    room.ledger.vend_confirmed()
+    assert room.ledger.pending() is None
+
+
+@pytest.mark.requirement("G-05")
+def test_a_restart_remembers_the_bill_under_way(room, tmp_path):
+    room.offer(2000)
+    room.close()
+    again = MachineRig(tmp_path).boot()
+    assert again.ledger.pending().content == Note(2000)
+    again.ledger.vended()
+    again.close()
+    third = MachineRig(tmp_path).boot()
+    assert third.ledger.pending().phase is EscrowPhase.VENDED
+    with pytest.raises(InvariantError):
+        third.ledger.vended()
+    assert third.credit_cents == 2000
+    third.close()
+
+
+def test_a_bill_that_never_reached_the_box_is_void(room):
+    room.offer(2000)
+    room.ledger.not_stacked("pulled back")
+    assert room.credit_cents == 0
+    assert room.journal.pending() == []
+    assert room.records("bill.not_stacked") == [{"why": "pulled back", "amount_cents": 2000}]
+    with pytest.raises(InvariantError):
+        room.ledger.vended()
+
+
+@pytest.mark.requirement("G-03")
+def test_a_bill_the_profile_does_not_take_is_returned_with_the_reason_on_screen(room):
+    room.offer(200)
+    assert room.hands.orders == [("return", 1)]
+    assert room.notice == "bill_returned"
+
+
+@pytest.mark.requirement("F-12")
+@pytest.mark.parametrize(("inserted", "taken"), [(29, True), (30, False)])
+def test_the_credit_limit_closes_the_acceptor(room, inserted, taken):
+    for _ in range(inserted):
+        room.insert(10000)
+    assert bool(bills_wanted(room.cabinet, room.state)) is taken
+    room.offer(100)
+    assert room.hands.orders[-1][0] == ("stack" if taken else "return")
+
+
+@pytest.mark.requirement("G-04", "J-02")
+def test_a_bill_offered_while_the_door_is_open_goes_back(room):
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert bills_wanted(room.cabinet, room.state) == frozenset()
+    room.offer(2000)
+    assert room.hands.orders == [("return", 1)]
+    assert room.state is State.DOOR_OPEN
+
+
+def test_a_bill_stacked_as_the_door_opens_is_credited(room):
+    room.offer(2000)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.ledger.vended()
+    assert room.credit_cents == 2000
+    assert room.state is State.DOOR_OPEN
+
+
+def test_a_second_bill_waits_for_the_first(room):
+    room.offer(2000)
+    room.offer(500)
+    assert room.hands.orders == [("stack", 1), ("return", 2)]
+    assert room.cabinet.memory.get(Key.PAPER)["amount_cents"] == 2000
+
+
+def test_the_drivers_place_in_its_protocol_is_kept(room):
+    room.offer(2000)
+    room.ledger.set_mark(7)
+    assert room.ledger.pending().mark == 7
+
+
+def test_a_ticket_is_never_stacked_as_a_bill(room):
+    with pytest.raises(InvariantError, match="ticket"):
+        room.ledger.stack_ordered(Barcode("00" * 9), 0)
+
+
+# ---------------------------------------------------------------------------------------------- given back
+def given_back(room, content):
+    for event in reported(
+        Returned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
+    ):
+        room.happen(event)
+
+
+@pytest.mark.requirement("H-08")
+def test_a_ticket_given_back_is_called_a_ticket_and_counts_as_none_of_the_bills(room):
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.TICKET_ESCROWED, escrow=3, digits="00" * 9)
+    assert room.notice == "ticket_returned"
+    given_back(room, Barcode("00" * 9))
+    assert (len(room.records("voucher.returned")), room.records("bill.returned")) == (1, [])
+    values = room.journal.meters().values
+    assert (values["vouchers_returned"], "bills_returned" in values) == (1, False)
+
+
+def test_a_bill_given_back_by_the_acceptor_takes_the_word_of_the_one_before_off_the_screen(room):
+    room.insert(2000)
+    assert room.notice == "bill_accepted"
+    given_back(room, Note(500))
+    assert room.notice == "bill_returned"

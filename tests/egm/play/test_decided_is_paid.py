@@ -1,0 +1,259 @@
+"""A decided game is paid, whatever becomes of its definition, its levels or the cabinet file in between.
+
+The definition a game began with lies in the journal with it. Each test takes the game off the machine while
+one is open, starts the machine again, and looks at what the player gets.
+"""
+
+from contextlib import suppress
+from fractions import Fraction
+
+import pytest
+from rigs.three_levels import NO_LUCK, A, room_of
+
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.messages import Decision, Play
+from egm.progressive.game_levels import awards
+from egm.records.games import GameInProgress
+from egm.staff.forms import form
+from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
+from paytables.definition import LIBRARY
+
+MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
+ONE = {"person": "2", "persons": ("2",)}
+TWO = {"person": "2", "persons": ("2", "5")}
+STAKE, WIN = 5, 300
+
+
+def fill_in(room: MachineRig, form_id: str, **values) -> str | None:
+    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(form(form_id).event, form=form_id, **values)
+    told = room.notice
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    return told
+
+
+def without_its_text(room: MachineRig) -> None:
+    """The journal of a machine that did not keep definitions yet."""
+    for key in room.journal.states(Key.DEFINITION):
+        room.cabinet.record("planted", state={key: None})
+
+
+@pytest.fixture
+def won(tmp_path):
+    """A folder with a game open that has won 300 cents for 5."""
+    room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
+    room.play()
+    yield room
+    room.close()
+
+
+@pytest.mark.requirement("A-08", "F-04", "F-14")
+def test_a_win_is_paid_when_its_game_is_taken_off_the_machine(won, tmp_path):
+    shown = won.hands.told[-1]
+    won.close()
+    again = MachineRig(tmp_path, games=(), chance=FailingChance()).boot()
+    assert again.state is State.PLAYING
+    message = again.hands.told[-1]
+    assert isinstance(message, Play)
+    assert (message.display, message.win_cents, message.resumed) == (shown.display, WIN, True)
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert again.records("game.void") == []
+    again.shown()
+    assert again.credit_cents == 10000 - STAKE + WIN
+    assert again.records("game.end")[0]["win_cents"] == WIN
+    assert again.journal.meters().values["refund_defect"] == 0
+    again.journal.self_audit()
+    again.close()
+
+
+@pytest.mark.requirement("A-08", "A-24", "F-14")
+@pytest.mark.parametrize("written", range(4))
+def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_path, written):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
+    room.cut_power_after(written)
+    with suppress(PowerCutError):
+        room.play()
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        room.engine.handle(EventType.DOOR_CLOSED, door="main")
+        room.shown()
+    room.close()
+    again = MachineRig(tmp_path, games=()).boot()
+    if "main" in again.cabinet.doors_open:
+        again.engine.handle(EventType.DOOR_CLOSED, door="main")
+    if again.state is State.PLAYING:
+        again.shown()
+    assert again.cabinet.memory.get(Key.GAME) is None
+    assert again.credit_cents == (10000 - STAKE + WIN if written else 10000)
+    assert len(again.records("game.end")) == min(written, 1)
+    again.close()
+
+
+@pytest.mark.requirement("A-08", "F-14")
+def test_another_version_under_the_same_name_changes_nothing_of_the_open_game(won, tmp_path):
+    won.close()
+    other = tmp_path / "other.toml"
+    text = (LIBRARY / "maple-classic.toml").read_text()
+    other.write_text(text.replace('version = "1.0.0"', 'version = "2.0.0"').replace("3", "4", 1))
+    again = MachineRig(tmp_path, games=(str(other),), denominations_cents=(25,)).boot()
+    assert again.cabinet.games["maple-classic"].version == "2.0.0"
+    assert again.state is State.PLAYING
+    again.shown()
+    assert again.credit_cents == 10000 - STAKE + WIN
+    again.close()
+
+
+@pytest.mark.requirement("A-08", "B-08")
+@pytest.mark.parametrize("cut_after_choice", [False, True])
+def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(tmp_path, cut_after_choice):
+    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
+    room.play()
+    question = room.hands.told[-1]
+    if cut_after_choice:
+        room.engine.handle(EventType.CHOOSE, value=question.options[0])
+    room.close()
+    again = MachineRig(tmp_path, games=()).boot()
+    assert again.state is State.PLAYING
+    if not cut_after_choice:
+        asked = again.hands.told[-1]
+        assert isinstance(asked, Decision)
+        assert (asked.options, asked.display) == (question.options, question.display)
+        again.engine.handle(EventType.CHOOSE, value=asked.options[0])
+    win_cents = again.hands.told[-1].win_cents
+    again.shown()
+    assert again.credit_cents == 500 - 25 + win_cents
+    again.journal.self_audit()
+    again.close()
+
+
+@pytest.mark.requirement("I-11", "F-14")
+def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_path):
+    room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
+    room.play()
+    game = room.cabinet.state(GameInProgress).record
+    (award,) = awards(room.cabinet, game)
+    due = game["outcome"]["win_credits"] * 5 + award.amount_cents
+    room.close()
+    again = room_of(tmp_path, levels=())
+    assert again.refused
+    again.boot()
+    assert again.state is State.PLAYING
+    again.shown()
+    assert again.credit_cents == 10000 - 50 + due
+    assert again.records("game.void") == []
+    again.journal.self_audit()
+    again.close()
+
+
+def test_a_definition_is_kept_once_however_many_games_are_played(tmp_path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LOSS)).boot().insert(10000)
+    for _ in range(3):
+        room.play()
+        room.shown()
+    kept = [
+        key
+        for entry in room.journal.entries("game.start")
+        for key in entry.state
+        if key.startswith(Key.DEFINITION)
+    ]
+    assert kept == [f"{Key.DEFINITION}{room.cabinet.games['maple-classic'].digest}"]
+    room.close()
+
+
+@pytest.mark.requirement("F-04", "F-14")
+def test_a_win_whose_definition_nobody_has_is_paid_as_recorded_and_said_so(won, tmp_path):
+    without_its_text(won)
+    won.close()
+    again = MachineRig(tmp_path, games=()).boot()
+    assert again.state is State.PLAYING
+    (told,) = again.records("game.differs")
+    assert told["win_cents"] == WIN
+    again.shown()
+    assert again.credit_cents == 10000 - STAKE + WIN
+    again.close()
+
+
+@pytest.mark.requirement("F-14", "A-28", "Q-02")
+def test_what_cannot_be_continued_is_refunded_by_two_persons_and_never_by_a_key(tmp_path):
+    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
+    room.play()
+    without_its_text(room)
+    room.close()
+    broken = MachineRig(tmp_path, games=()).boot()
+    assert (broken.state, list(broken.cabinet.faults)) == (State.TILT, ["game_defective"])
+    broken.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (broken.state, broken.credit_cents) == (State.TILT, 475)
+    assert fill_in(broken, "refund_game", **ONE, reason="no file") == "refused.authorised"
+    assert broken.records("game.void") == []
+    fill_in(broken, "refund_game", **TWO, reason="no file")
+    assert (broken.state, broken.credit_cents, broken.cabinet.faults) == (State.IDLE, 500, {})
+    (void,) = broken.records("game.void")
+    assert (void["ruling"], void["persons"], void["reason"]) == ("defect", ["2", "5"], "no file")
+    assert void["recorded"] == {"decided": False, "win_cents": None, "levels_cents": 0}
+    assert broken.journal.meters().values["refund_defect"] == 25
+    broken.close()
+
+
+@pytest.mark.requirement("F-14", "A-28")
+def test_it_goes_on_when_its_definition_is_back(tmp_path):
+    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
+    room.play()
+    question = room.hands.told[-1]
+    without_its_text(room)
+    room.close()
+    MachineRig(tmp_path, games=()).boot().close()
+    again = MachineRig(tmp_path, games=("hold-fast",)).boot()
+    assert again.state is State.TILT
+    fill_in(again, "settle_faults", person="4", persons=("4",), finding="the file was missing")
+    assert again.state is State.PLAYING
+    asked = again.hands.told[-1]
+    assert (asked.options, asked.display) == (question.options, question.display)
+    again.close()
+
+
+@pytest.mark.requirement("F-14", "I-11")
+def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tmp_path):
+    room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
+    room.play()
+    (award,) = awards(room.cabinet, room.cabinet.state(GameInProgress).record)
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    fill_in(room, "refund_game", **TWO, reason="planted")
+    assert room.credit_cents == 10000
+    (void,) = room.records("game.void")
+    assert void["recorded"]["decided"]
+    assert void["recorded"]["levels_cents"] == award.amount_cents
+    kept = room.journal.state(f"{Key.LEVEL}{award.pool}")
+    assert Fraction(kept["current"]) >= award.amount_cents
+    room.journal.self_audit()
+    room.close()
+    room_of(tmp_path).boot().close()  # the accounts agree with the level
+
+
+@pytest.mark.requirement("C-20", "F-14")
+def test_what_is_won_before_a_double_up_is_collected_though_the_generator_fails(tmp_path):
+    room = MachineRig(tmp_path, games=("orchard-picnic",)).boot().insert(10000)
+    question = None
+    while question is None:
+        room.play()
+        asked = room.hands.told[-1]
+        while isinstance(asked, Decision) and asked.kind != "double_up":
+            room.engine.handle(EventType.CHOOSE, value=asked.options[0])
+            asked = room.hands.told[-1]
+        question = asked if isinstance(asked, Decision) else None
+        room.shown()
+    before = room.credit_cents
+    won_cents = question.display["credits"] * room.cabinet.selection.denomination_cents
+    room.cabinet.chance = FailingChance()
+    room.engine.handle(EventType.CHOOSE, value="red")
+    assert room.cabinet.memory.get(Key.OUT_OF_SERVICE)["cause"] == "chance"
+    assert fill_in(room, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
+    room.close()
+    again = MachineRig(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()
+    again.engine.handle(EventType.CHOOSE, value="black")
+    assert again.notice == "refused.choice_may_be_taken"
+    again.engine.handle(EventType.CHOOSE, value="collect")
+    again.shown()
+    assert again.credit_cents == before + won_cents
+    assert again.records("game.void") == []
+    again.journal.self_audit()
+    again.close()

@@ -1,0 +1,113 @@
+"""A double-up moves its own meters: what is won is put at stake again, and never counted as coin-in (D-08)."""
+
+from contextlib import suppress
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.kernel.messages import Decision
+from egm.testing.machine import MachineRig, PowerCutError
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+GAME = "orchard-picnic"
+
+
+def play_to_a_double_up(room):
+    """Play until a win may be doubled; credits and meters as they are then."""
+    while True:
+        room.insert(10000) if room.credit_cents < 10000 else None
+        room.play()
+        asked = room.hands.told[-1]
+        while isinstance(asked, Decision) and asked.kind != "double_up":
+            room.engine.handle(EventType.CHOOSE, value=asked.options[0])
+            asked = room.hands.told[-1]
+        if isinstance(asked, Decision):
+            return asked
+        room.shown()
+        while room.state is State.HANDPAY:
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+
+
+def double(room, rounds):
+    """Double so often at most, then collect; the stakes in minor units, and what is left."""
+    stakes, left = [], 0
+    cents = room.cabinet.selection.denomination_cents
+    while isinstance(asked := room.hands.told[-1], Decision):
+        left = asked.display["credits"] * cents
+        if len(stakes) == rounds:
+            room.engine.handle(EventType.CHOOSE, value="collect")
+            continue
+        stakes.append(left)
+        room.engine.handle(EventType.CHOOSE, value="red")
+    return stakes, room.hands.told[-1].win_cents
+
+
+def audited(folder):
+    with open_view(folder) as view:
+        return Auditor(Shelf()).run(view.bodies()).findings
+
+
+@pytest.mark.requirement("D-08", "C-20", "D-02")
+def test_stakes_and_wins_of_the_double_up_reach_their_meters(tmp_path):
+    room = MachineRig(tmp_path, games=(GAME,)).boot()
+    lost = won = 0
+    staked = doubled = first = 0
+    while not (lost and won):
+        play_to_a_double_up(room)
+        before, meters = room.credit_cents, dict(room.journal.meters().values)
+        stakes, left_cents = double(room, 2)
+        room.shown()
+        assert room.state is State.IDLE
+        assert room.credit_cents == before + left_cents
+        now = room.journal.meters().values
+        won_by_rounds = sum(stakes[1:]) + left_cents
+        assert now["double_up_bet"] - meters["double_up_bet"] == sum(stakes)
+        assert now["double_up_won"] - meters["double_up_won"] == won_by_rounds
+        assert now["coin_in"] == meters["coin_in"]
+        assert now["coin_out"] - meters["coin_out"] == stakes[0]
+        assert room.records("game.end")[-1]["win_cents"] == left_cents
+        lost, won = lost + (not left_cents), won + bool(left_cents)
+        staked, doubled, first = staked + sum(stakes), doubled + won_by_rounds, first + stakes[0]
+    values = room.journal.meters().values
+    assert (values["double_up_bet"], values["double_up_won"]) == (staked, doubled)
+    room.journal.self_audit()
+    room.close()
+    assert audited(tmp_path) == []
+
+
+@pytest.mark.requirement("D-08")
+def test_a_win_that_is_collected_at_once_stakes_nothing(tmp_path):
+    room = MachineRig(tmp_path, games=(GAME,)).boot()
+    play_to_a_double_up(room)
+    stakes, left_cents = double(room, 0)
+    before = room.credit_cents
+    room.shown()
+    assert (stakes, room.credit_cents) == ([], before + left_cents)
+    assert room.records("game.double_up") == []
+    room.close()
+    assert audited(tmp_path) == []
+
+
+@pytest.mark.requirement("D-08", "A-08", "A-24")
+@pytest.mark.parametrize("written", range(3))
+def test_the_power_goes_while_a_double_up_is_posted(tmp_path, written):
+    room = MachineRig(tmp_path, games=(GAME,)).boot()
+    play_to_a_double_up(room)
+    stakes, left_cents = double(room, 1)
+    before = room.credit_cents
+    bet = room.journal.meters().values["double_up_bet"]
+    room.cut_power_after(written)
+    with suppress(PowerCutError):
+        room.shown()
+    room.close()
+    again = MachineRig(tmp_path, games=()).boot()
+    if again.state is State.PLAYING:
+        again.shown()
+    assert again.credit_cents == before + left_cents
+    assert again.journal.meters().values["double_up_bet"] - bet == sum(stakes)
+    assert len(again.records("game.double_up")) == 1
+    again.journal.self_audit()
+    again.close()
+    assert audited(tmp_path) == []

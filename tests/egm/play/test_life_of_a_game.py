@@ -1,0 +1,334 @@
+"""One game from button to credit: decided and durable before it is shown, never decided twice.
+
+Stops are scripted where an outcome must be had: three lanterns (500 credits), three maple leaves (60), a
+loss.
+"""
+
+from importlib.resources import files
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.messages import Play
+from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, generator
+from rng import OutOfService
+
+LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LANTERNS)).boot()
+    yield room.insert(10000)
+    room.close()
+
+
+def restart(room, folder, **options) -> MachineRig:
+    room.close()
+    return MachineRig(folder, **options).boot()
+
+
+@pytest.mark.requirement("D-15", "C-17")
+def test_the_outcome_is_durable_before_it_is_shown(room):
+    room.play()
+    assert room.state is State.PLAYING
+    start = room.records("game.start")[-1]
+    assert start["outcome"]["win_credits"] == 60
+    assert [draw[:2] for draw in start["steps"][0]["draws"]] == [[24, 23], [24, 7], [24, 5]]
+    message = room.hands.told[-1]
+    assert isinstance(message, Play)
+    assert (message.win_credits, message.win_cents, message.resumed) == (60, 300, False)
+    assert room.credit_cents == 10000 - 5
+
+
+def no_credit(room):
+    room.engine.handle(EventType.CASH_OUT)
+
+
+def door_open(room):
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+
+
+def at_play(room):
+    room.play()
+
+
+def tilted(room):
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
+    assert room.state is State.TILT
+
+
+def dearer_than_the_credit(room):
+    while room.credit_cents >= 15:
+        room.play()
+        room.shown()
+    room.engine.handle(EventType.BET, value=3)
+
+
+@pytest.mark.requirement("C-21")
+@pytest.mark.parametrize("why", [no_credit, door_open, at_play, tilted, dearer_than_the_credit])
+def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(tmp_path, why):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 40)).boot().insert(100)
+    assert room.records("game.start") == [], "nothing but PLAY starts one"
+    room.play()
+    room.shown()
+    assert room.state is State.IDLE
+    why(room)
+    begun = len(room.records("game.start"))
+    room.engine.handle(EventType.PLAY)
+    assert len(room.records("game.start")) == begun
+    room.close()
+
+
+@pytest.mark.requirement("C-21")
+def test_nothing_a_player_does_but_play_starts_a_game(room):
+    for event, values in (
+        (EventType.BET, {"value": 2}),
+        (EventType.GAME, {"value": GAME}),
+        (EventType.DENOMINATION, {"value": 25}),
+        (EventType.LANGUAGE, {"value": "fr"}),
+        (EventType.SERVICE, {}),
+        (EventType.SHOWN, {}),
+        (EventType.CHOOSE, {"value": "collect"}),
+        (EventType.ACKNOWLEDGE, {}),
+        (EventType.CASH_OUT, {}),
+    ):
+        room.engine.handle(event, **values)
+    assert room.records("game.start") == []
+
+
+@pytest.mark.requirement("F-04", "D-08", "D-09")
+def test_the_win_is_credited_when_the_game_has_been_shown(room):
+    room.play()
+    room.shown()
+    assert room.state is State.IDLE
+    assert room.credit_cents == 10000 - 5 + 300
+    (start,), ends = room.records("game.start"), room.records("game.end")
+    assert ends == [{"play_id": start["play_id"], "win_cents": 300}]
+    room.play()
+    room.shown()
+    assert room.credit_cents == 10000 - 5 + 300 - 5
+    meters = room.journal.meters().values
+    assert (meters["coin_in"], meters["coin_out"]) == (10, 300)
+
+
+def test_shown_counts_once_and_only_for_this_game(room):
+    room.play()
+    room.engine.handle(EventType.SHOWN, value="play-1")
+    assert room.state is State.PLAYING
+    room.shown()
+    room.engine.handle(EventType.SHOWN, value=room.records("game.start")[0]["play_id"])
+    assert len(room.records("game.end")) == 1
+
+
+@pytest.mark.requirement("F-08")
+def test_cashing_out_in_the_middle_of_a_game_is_refused(room):
+    room.play()
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, room.notice) == (State.PLAYING, "refused.playing")
+    assert room.records("cashout.request") == []
+
+
+@pytest.mark.requirement("A-08", "B-08")
+def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(room, tmp_path):
+    room.play()
+    shown = room.hands.told[-1]
+    again = restart(room, tmp_path, chance=ScriptedChance())  # it has no numbers to give
+    assert again.state is State.PLAYING
+    message = again.hands.told[-1]
+    assert message.resumed
+    assert (message.play_id, message.display) == (shown.play_id, shown.display)
+    again.shown()
+    assert again.credit_cents == 10000 - 5 + 300
+    again.close()
+
+
+@pytest.mark.requirement("F-05", "F-06:b", "F-06:c", "D-10")
+def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    room.engine.handle(EventType.BET, value=3)
+    room.play()
+    room.shown()
+    assert room.state is State.HANDPAY
+    assert room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 150000
+    assert room.credit_cents == 10000 - 300
+    for wish in (EventType.PLAY, EventType.CASH_OUT):
+        room.engine.handle(wish)
+        assert room.notice in {
+            "refused.handpay",
+            "refused.ticket_may_replace",
+        }  # the same words, on the screen
+    again = restart(room, tmp_path)
+    assert again.state is State.HANDPAY  # a power cycle does not clear it
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert again.state is State.IDLE
+    assert again.credit_cents == 10000 - 300
+    values = again.journal.meters().values
+    assert values["att_jackpot"] == 150000
+    assert values["coin_out"] == 0
+    again.close()
+
+
+def place_with(folder, old, new):
+    """The generic place, with one line of it another."""
+    folder.mkdir(exist_ok=True)
+    text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
+    assert old in text
+    path = folder / "place.toml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+def won_at(folder, place):
+    """A win of 1500.00 where the place is so."""
+    room = MachineRig(folder / "state", profile=place, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    room.engine.handle(EventType.BET, value=3)
+    room.play()
+    room.shown()
+    return room
+
+
+@pytest.mark.requirement("F-05")
+@pytest.mark.parametrize(
+    ("threshold", "state"), [(149999, State.HANDPAY), (150000, State.HANDPAY), (150001, State.IDLE)]
+)
+def test_the_threshold_itself_locks_and_a_cent_less_does_not(tmp_path, threshold, state):
+    room = won_at(
+        tmp_path, place_with(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
+    )
+    assert room.state is state
+    locked = state is State.HANDPAY
+    assert room.credit_cents == 10000 - 300 + (0 if locked else 150000)
+    assert room.engine.accepts(EventType.PLAY) is not locked
+    room.close()
+
+
+@pytest.mark.requirement("F-06:d")
+@pytest.mark.parametrize(("tax", "state"), [(150000, State.HANDPAY), (150001, State.IDLE)])
+def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, tax, state):
+    place = place_with(tmp_path, "large_win_cents = 120000", "large_win_cents = 9000000")
+    text = place.read_text(encoding="utf-8")
+    assert "[by_hand]" not in text or text.count("[by_hand]") == 1
+    taxed = text.replace("[by_hand]", f"[by_hand]\ntax_cents = {tax}")
+    place.write_text(taxed if taxed != text else f"{text}\n[by_hand]\ntax_cents = {tax}\n", encoding="utf-8")
+    room = won_at(tmp_path, place)
+    assert room.state is state
+    if state is State.HANDPAY:
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert [record["taxable"] for record in room.records("handpay.paid")] == [True]
+        assert room.journal.meters().values["att_jackpot"] == 150000
+    room.close()
+
+
+@pytest.mark.requirement("P-05")
+@pytest.mark.parametrize("game", ["river-wheel", "aurora-keno"])
+def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, game):
+    room = MachineRig(tmp_path, games=(game,)).boot().insert(10000)
+    room.play()
+    assert room.state is State.PLAYING
+    credit_cents, selection = room.credit_cents, room.cabinet.selection
+    for event, values in (
+        (EventType.BET, {"value": 2 * selection.bet_credits}),
+        (EventType.DENOMINATION, {"value": 100}),
+        (EventType.PLAY, {}),
+        (EventType.CASH_OUT, {}),
+    ):
+        room.engine.handle(event, **values)
+        assert room.notice == "refused.playing"
+    assert (room.credit_cents, room.cabinet.selection) == (credit_cents, selection)
+    assert len(room.records("game.start")) == 1
+    room.close()
+
+
+@pytest.mark.requirement("F-02", "N-06")
+def test_no_play_without_the_credit_for_it(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    room.play()
+    assert (room.state, room.notice) == (State.IDLE, "refused.bet_is_covered")
+    assert room.records("game.start") == []
+    room.close()
+
+
+@pytest.mark.requirement("B-07")
+def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(room):
+    numbers = len(room.cabinet.chance.values)
+    room.engine.handle(EventType.BET, value=3)
+    room.engine.handle(EventType.DENOMINATION, value=25)
+    room.engine.handle(EventType.LANGUAGE, value="fr")
+    assert len(room.cabinet.chance.values) == numbers
+    room.play()
+    assert len(room.cabinet.chance.values) == numbers - 3
+
+
+@pytest.mark.requirement("C-04")
+@pytest.mark.parametrize("bet", [0, -1, 4, "2", None, 2.0])
+def test_a_bet_the_game_does_not_offer_is_refused(room, bet):
+    room.engine.handle(EventType.BET, value=bet)
+    assert room.notice == "refused.bet_is_offered"
+    assert room.cabinet.selection.bet_credits == 1
+
+
+@pytest.mark.requirement("O-05")
+def test_a_change_of_denomination_changes_no_balance(room):
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    assert room.credit_cents == 10000
+    room.engine.handle(EventType.DENOMINATION, value=7)
+    assert room.notice == "refused.denomination_is_offered"
+    assert room.cabinet.selection.denomination_cents == 100
+
+
+@pytest.mark.requirement("B-02", "B-05")
+def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_restarts_it(tmp_path):
+    room = MachineRig(tmp_path, chance=FailingChance()).boot().insert(10000)
+    room.play()
+    assert room.state is State.OUT_OF_SERVICE
+    assert room.credit_cents == 10000
+    assert room.records("game.start") == []
+    again = restart(room, tmp_path, chance=generator())
+    assert again.state is State.OUT_OF_SERVICE  # a power cycle is no authority
+    again.restarts += [OutOfService("still"), generator()]
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (again.state, again.notice) == (State.OUT_OF_SERVICE, "chance_still_fails")
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert again.state is State.IDLE
+    again.close()
+
+
+@pytest.mark.requirement("F-20", "F-08")
+def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
+    room = MachineRig(tmp_path, chance=FailingChance()).boot().insert(2000)
+    room.play()
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.state is State.OUT_OF_SERVICE
+    assert room.credit_cents == 0
+    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+    room.close()
+
+
+@pytest.mark.requirement("A-03", "A-02")
+def test_damage_between_two_games_is_found_and_mended_before_the_next(room, tmp_path):
+    room.play()
+    room.shown()
+    (log,) = (tmp_path / "second").glob("*.log")
+    data = bytearray(log.read_bytes())
+    written = len(data.rstrip(b"\0"))
+    data[written - 40] ^= 0x01
+    log.write_bytes(data)
+    sequence = room.journal.sequence
+    room.play()
+    told = [entry for entry in room.journal.entries(since=sequence) if "memory.repaired" in str(entry.record)]
+    assert told, "the damage was played over"
+    starts = list(room.journal.entries("game.start", since=sequence))
+    assert told[0].sequence < starts[0].sequence
+    assert room.state is State.PLAYING
+
+
+def test_a_game_is_told_once(room):
+    room.play()
+    start = next(iter(room.journal.entries("game.start")))
+    assert room.journal.state("game") == {"play_id": start.record["play_id"]}

@@ -1,0 +1,357 @@
+"""Prizes in kind: won by name, owed through any cut, delivered or paid in money, and never both."""
+
+from pathlib import Path
+
+import pytest
+
+from egm.config.cabinet_file import GameSlot
+from egm.kernel import messages
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.people import Role
+from egm.play.installed_games import admit
+from egm.profiles import load_profile
+from egm.profiles import profile as profiles
+from egm.staff.registers import lines
+from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.service_menu import Menu
+from meters import ForbiddenTransfer, Phase, Transaction, Transfer
+from meters.recall import plays
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+GAME = Path(__file__).parents[2] / "vectors" / "fair.toml"
+#: Stops of both reels: what the upper and the lower line show.
+BOTH, CART_AND_PEARS, PEARS = (0, 0), (1, 1), (2, 2)
+ONE = {"person": "2", "persons": ("2",)}
+
+
+def a_place(tmp_path, **changes: str) -> Path:
+    text = (profiles._FOLDER / "generic.toml").read_text()
+    for key, value in changes.items():
+        lines_ = [line for line in text.split("\n") if not line.startswith(f"{key} =")]
+        at = lines_.index("[by_hand]") + 1
+        text = "\n".join([*lines_[:at], f"{key} = {value}", *lines_[at:]])
+    path = tmp_path / "place.toml"
+    path.write_text(text)
+    return path
+
+
+def a_room(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
+    return MachineRig(
+        tmp_path / "state", profile=profile, games=(str(GAME),), chance=ScriptedChance(*stops)
+    ).boot()
+
+
+def won(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
+    room = a_room(tmp_path, stops, profile).insert(500)
+    room.play()
+    room.shown()
+    assert room.state is State.HANDPAY
+    return room
+
+
+def meters(room) -> dict[str, int]:
+    return room.journal.meters().values
+
+
+def verified(room) -> list[str]:
+    """What an audit of the exported journal finds wrong, on the definition alone."""
+    report = Auditor(Shelf([GAME.parent])).run(room.journal.bodies())
+    return [finding.why for finding in report.findings]
+
+
+# ---------------------------------------------------------------------------------------------- won and delivered
+@pytest.mark.requirement("C-03")
+def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over(tmp_path):
+    room = won(tmp_path)
+    told = next(message for message in room.hands.told if isinstance(message, messages.Play))
+    assert [(prize.id, prize.names["fr"]) for prize in told.prizes] == [
+        ("basket", "Panier de pommes"),
+        ("cart", "Charrette"),
+    ]
+    handpay = room.cabinet.memory.get(Key.HANDPAY)
+    assert (handpay["kind"], handpay["amount_cents"]) == ("merchandise", 0)
+    assert [prize["value_cents"] for prize in handpay["prizes"]] == [4000, 25000]
+    room.play()
+    assert room.state is State.HANDPAY
+
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice, room.credit_cents) == (State.IDLE, "prize_delivered", 490)
+    assert meters(room)["att_merchandise.value"] == 29000
+    assert meters(room)["att_merchandise.count"] == 2
+    assert verified(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("D-10")
+def test_no_meter_of_money_moves_for_a_thing(tmp_path):
+    """Drop, hand-pays and hold are of money: a hamper is none, whatever it cost the house."""
+    room = won(tmp_path)
+    before = meters(room)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    moved = {name for name, value in meters(room).items() if value != before.get(name, 0)}
+    assert moved == {"att_merchandise.value", "att_merchandise.count"} | {
+        name for name in moved if name.startswith("handpays.merchandise")
+    }
+    room.journal.self_audit()
+    with pytest.raises(ForbiddenTransfer, match="never mixes"):
+        room.journal.append(
+            Transaction(
+                id="x", kind="x", transfers=(Transfer("prizes:cart:offered", "out:handpay_jackpot", 25000),)
+            )
+        )
+    room.close()
+
+
+def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
+    room = won(tmp_path, CART_AND_PEARS)
+    handpay = room.cabinet.memory.get(Key.HANDPAY)
+    assert (handpay["amount_cents"], [prize["id"] for prize in handpay["prizes"]]) == (20, ["cart"])
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.value"]) == (20, 25000)
+    assert verified(room) == []
+    room.close()
+
+
+def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path):
+    room = a_room(tmp_path, PEARS).insert(500)
+    room.play()
+    room.shown()
+    assert (room.state, room.credit_cents) == (State.IDLE, 500 - 10 + 2 * 20)
+    assert meters(room)["att_merchandise.count"] == 0
+    room.close()
+
+
+@pytest.mark.requirement("Q-01", "Q-03")
+def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path):
+    place = a_place(tmp_path, identity_cents="20000", tax_cents="29000")
+    room = won(tmp_path, profile=place)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
+    named = {"name": "Anna Example", "document": "passport", "number": "X1"}
+    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.state is State.IDLE
+    [paid] = lines("handpays", room.journal.entries())
+    assert (paid["kind"], paid["taxable"], paid["amount_cents"]) == ("merchandise", True, 0)
+    assert paid["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- or its value
+def exchange(room: MachineRig) -> Menu:
+    menu = Menu(room).sign_in(Role.ATTENDANT)
+    menu.touch("form:prize_cash").touch("confirm")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    return menu
+
+
+def exchange_and_pay(room: MachineRig) -> None:
+    exchange(room)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+
+
+def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_given(tmp_path):
+    room = won(tmp_path, CART_AND_PEARS)
+    exchange(room)
+    handpay = room.cabinet.memory.get(Key.HANDPAY)
+    assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
+    assert [held.id for held in room.journal.pending()] == [handpay["id"]]
+
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.IDLE, "handpay_paid")
+    assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.count"]) == (25020, 0)
+    assert verified(room) == []
+    events = [line["event"] for line in lines("merchandise", room.journal.entries())]
+    assert events == ["merchandise.won", "handpay.exchanged"]
+    room.close()
+
+
+def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path):
+    room = won(tmp_path, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
+    exchange(room)
+    assert room.cabinet.memory.get(Key.HANDPAY)["kind"] == "merchandise"
+    assert room.records("handpay.exchanged") == []
+    room.close()
+
+
+def test_a_host_cannot_hand_a_prize_over(tmp_path):
+    room = won(tmp_path)
+    room.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    assert room.state is State.HANDPAY
+    exchange(room)
+    room.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    assert room.state is State.IDLE
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- restarts
+class CutError(Exception):
+    """The power goes before this entry is written."""
+
+
+def cut_before(room: MachineRig, entry: str, monkeypatch) -> None:
+    """The machine dies the moment it would write an entry of this kind."""
+    append = room.journal.append
+
+    def dying(transaction):
+        if transaction.kind == entry:
+            raise CutError
+        return append(transaction)
+
+    monkeypatch.setattr(room.journal, "append", dying)
+
+
+@pytest.mark.parametrize("entry", ["merchandise.won", "game.end"])
+def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path, monkeypatch, entry):
+    room = a_room(tmp_path).insert(500)
+    room.play()
+    cut_before(room, entry, monkeypatch)
+    with pytest.raises(CutError):
+        room.shown()
+    room.close()
+
+    room = a_room(tmp_path)
+    assert room.state is State.PLAYING
+    room.shown()
+    assert len(room.cabinet.memory.get(Key.HANDPAY)["prizes"]) == 2
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert meters(room)["att_merchandise.count"] == 2
+    assert len(room.records("merchandise.won")) == 2
+    assert verified(room) == []
+    room.close()
+
+
+@pytest.mark.parametrize("entry", ["handpay.exchanged", "handpay.replaced", "handpay.paid"])
+def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkeypatch, entry):
+    room = won(tmp_path)
+    cut_before(room, entry, monkeypatch)
+    with pytest.raises(CutError):
+        exchange_and_pay(room)
+    room.journal.self_audit()
+    room.close()
+
+    room = a_room(tmp_path)
+    assert room.state is State.HANDPAY
+    owed = room.cabinet.memory.get(Key.HANDPAY)
+    assert [held.id for held in room.journal.pending()] == [owed["id"]]
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
+    assert meters(room)["att_merchandise.count"] == (2 if delivered else 0)
+    assert meters(room)["att_jackpot"] == (0 if delivered else 29000)
+    assert verified(room) == []
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- rulings
+@pytest.mark.requirement("Q-06")
+def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path):
+    room = won(tmp_path, CART_AND_PEARS)
+    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert room.state is State.IDLE
+    found = meters(room)
+    assert (found["orphan"], found["orphan_merchandise"], found["att_merchandise.count"]) == (20, 25000, 0)
+    assert verified(room) == []
+    room.close()
+
+
+@pytest.mark.requirement("F-15")
+def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
+    room = won(tmp_path)
+    room.engine.handle(EventType.MENU, key="operator")
+    two = {"person": "2", "persons": ("2", "5")}
+    room.engine.handle(EventType.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert (room.state, meters(room)["att_merchandise.count"]) == (State.IDLE, 0)
+    [line] = [
+        line for line in lines("merchandise", room.journal.entries()) if line["event"] == "forfeit.prize"
+    ]
+    assert line["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
+    assert verified(room) == []
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- told
+def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
+    room = won(tmp_path)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    [play] = plays(room.journal, 1)
+    assert ([prize["id"] for prize in play.prizes_won], play.win_cents) == (["basket", "cart"], 0)
+    menu = Menu(room).sign_in(Role.MANAGER)
+    menu.touch("recall").touch(play.play_id)
+    assert menu.lines()["Prizes won"] == "Basket of apples, Hand cart"
+    menu.home().touch("log.handpays")
+    told = {row.cells[1].value: row.cells[3].values.get("fr") for t in menu.page.tables for row in t.rows}
+    assert told["handpay.paid"] == "Panier de pommes, Charrette"
+    assert "merchandise.won" in told
+    room.close()
+
+
+@pytest.mark.requirement("C-03")
+def test_a_place_whose_prizes_are_money_refuses_the_game(tmp_path):
+    for profile in ("quebec-vlt", "monaco"):
+        offered, refused = admit((GameSlot(game=str(GAME)),), load_profile(profile))
+        assert not offered
+        assert any("it can win merchandise" in refusal.reason for refusal in refused)
+    offered, refused = admit((GameSlot(game="orchard-picnic"),), load_profile("quebec-casino"))
+    assert ([*offered], refused) == (["orchard-picnic"], ())
+
+
+def test_a_limit_on_prizes_and_prizes_in_kind_do_not_go_together(tmp_path):
+    text = (profiles._FOLDER / "quebec-vlt.toml").read_text()
+    path = tmp_path / "vlt.toml"
+    path.write_text(text.replace("[by_hand]", '[by_hand]\nprizes_in_kind = "delivered"\n#', 1))
+    with pytest.raises(profiles.OperatorError, match="prizes_in_kind"):
+        load_profile(path)
+
+
+# ---------------------------------------------------------------------------------------------- audited
+@pytest.mark.parametrize(
+    ("kind", "source", "target", "why"),
+    [
+        ("game.end", "prizes:cart:offered", "prizes:cart:given", "the game won"),
+        ("handpay.gift", "prizes:cart:offered", "prizes:cart:given", "no game has won"),
+    ],
+)
+def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, why):
+    """A machine that lies in its journal: a sound chain, and a prize out of nothing."""
+    room = a_room(tmp_path, PEARS).insert(500)
+    append = room.journal.append
+
+    def lying(transaction):
+        if transaction.kind != "game.end":
+            return append(transaction)
+        gift = Transfer(source, target, 25000)
+        if kind == "game.end":
+            return append(_with(transaction, gift))
+        append(Transaction(id="gift", kind=kind, transfers=(gift,)))
+        return append(transaction)
+
+    monkeypatch.setattr(room.journal, "append", lying)
+    room.play()
+    room.shown()
+    monkeypatch.undo()
+    assert any(why in found for found in verified(room))
+    room.close()
+
+
+def _with(transaction: Transaction, more: Transfer) -> Transaction:
+    fields = ("id", "kind", "phase", "ref", "dims", "counts", "marks", "state", "record")
+    kept = {name: getattr(transaction, name) for name in fields}
+    return Transaction(transfers=(*transaction.transfers, more), **kept)
+
+
+def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, monkeypatch):
+    room = won(tmp_path)
+    monkeypatch.setattr("egm.play.prizes_in_kind.finish", lambda _: None)
+    older = room.cabinet.memory.get(Key.HANDPAY)["id"]
+    exchange(room)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.cabinet.record("handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
+    assert any("pays its value as well" in found for found in verified(room))
+    room.close()

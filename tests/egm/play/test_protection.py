@@ -1,0 +1,323 @@
+"""Player protection: sessions, reminders, limits and pauses, counted exactly and over restarts."""
+
+import asyncio
+
+import pytest
+
+from egm.app.services import MAKERS
+from egm.app.view import snapshot
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.services import MachineContext
+from egm.play.player_protection import due, time_due_at
+from egm.play.reminders import Reminders, reminders
+from egm.profiles import profile as profiles
+from egm.testing.machine import MachineRig
+
+GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Machines on one state folder, with these rules of protection."""
+    rooms = []
+
+    def made(rules: str, *, chance=None, state: str = "state") -> MachineRig:
+        for room in rooms:
+            room.close()
+        path = tmp_path / "place.toml"
+        path.write_text(f"{GENERIC}\n[protection]\n{rules}\n")
+        room = MachineRig(tmp_path / state, profile=path, chance=chance, devices=("printer",)).boot()
+        if rooms:
+            room.clock.wall = rooms[-1].clock.wall
+        rooms.append(room)
+        return room
+
+    yield made
+    for room in rooms:
+        room.close()
+
+
+def play(room, times: int = 1) -> None:
+    for _ in range(times):
+        room.play()
+        assert room.state is State.PLAYING, room.notice
+        room.shown()
+
+
+def minutes(room, count: float) -> None:
+    room.clock.pass_seconds(count * 60)
+
+
+@pytest.mark.requirement("N-02")
+def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make):
+    room = make("remind_minutes = [60, 30]").insert(10000)
+    play(room)
+    for after, wanted in ((59, None), (1, "time"), (29, None), (1, "time"), (29, None), (1, "time")):
+        minutes(room, after)
+        assert due(room.cabinet) == wanted
+        if wanted:
+            room.engine.handle(EventType.REMINDER_DUE)
+            room.play()
+            assert (room.state, room.notice) == (State.IDLE, "refused.no_reminder_stands")
+            room.engine.handle(EventType.ACKNOWLEDGE)
+            play(room)
+    told = [(record["kind"], record["minutes"]) for record in room.records("protection.reminder")]
+    assert told == [("time", 60), ("time", 90), ("time", 120)]
+    assert len(room.records("protection.acknowledged")) == 3
+    minutes(room, 300)  # the machine was left alone over several: one is enough
+    room.engine.handle(EventType.REMINDER_DUE)
+    room.engine.handle(EventType.ACKNOWLEDGE)
+    assert due(room.cabinet) is None
+    assert time_due_at(room.cabinet) > room.clock.now()
+
+
+@pytest.mark.requirement("N-02", "N-03")
+def test_what_was_spent_is_wagers_less_wins_and_is_exact_over_a_restart(make):
+    room = make("remind_spend_cents = 50").insert(10000)
+    room.engine.handle(EventType.BET, value=10)
+    spent_cents = -1
+    while spent_cents < 50:
+        play(room)
+        spent_cents = 10000 - room.credit_cents
+        assert snapshot(room.engine, fingerprint="").session.spent_cents == spent_cents
+    room = make("remind_spend_cents = 50")
+    assert snapshot(room.engine, fingerprint="").session.spent_cents == spent_cents
+    room.engine.handle(EventType.REMINDER_DUE)
+    seen = snapshot(room.engine, fingerprint="").reminder
+    assert (seen.kind, seen.spent_cents, seen.until_utc) == ("spend", spent_cents, "")
+    room = make("remind_spend_cents = 50")  # it stands until it is read
+    room.play()
+    assert room.notice == "refused.no_reminder_stands"
+    room.engine.handle(EventType.ACKNOWLEDGE)
+    assert due(room.cabinet) is None  # until as much more is spent
+    play(room)
+
+
+@pytest.mark.requirement("N-03")
+def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
+    room = make("limit_minutes = 30\npause_minutes = 5").insert(2000)
+    play(room)
+    minutes(room, 30)
+    room.engine.handle(EventType.REMINDER_DUE)
+    seen = snapshot(room.engine, fingerprint="").reminder
+    assert (seen.kind, seen.until_utc[11:16], seen.own) == ("time_limit", "00:35", False)
+    room.engine.handle(EventType.ACKNOWLEDGE)
+    assert room.notice == "refused.reminder_may_go"
+    assert room.engine.accepts(EventType.CASH_OUT)
+    room.engine.handle(EventType.PAUSE_OVER)
+    assert room.cabinet.memory.get(Key.REMINDER) is not None
+    minutes(room, 5)
+    room.engine.handle(EventType.PAUSE_OVER)
+    play(room)
+    assert due(room.cabinet) is None  # counted anew
+
+
+@pytest.mark.requirement("N-02")
+def test_a_clock_set_far_ahead_in_a_session_reminds_of_nothing_until_a_person_has_confirmed_it(make):
+    """A battery that was empty: from 1970 to today, or to the end of the calendar, at the first time server."""
+    room = make("remind_minutes = [60, 30]").insert(10000)
+    play(room)
+    room.clock.wall = room.clock.wall.replace(year=9990)
+    assert due(room.cabinet) is None
+    room.cabinet.times.confirm()
+    assert due(room.cabinet) == "time"
+    room.engine.handle(EventType.REMINDER_DUE)
+    room.engine.handle(EventType.ACKNOWLEDGE)
+    assert due(room.cabinet) is None
+    for after, wanted in ((29, None), (1, "time")):
+        minutes(room, after)
+        assert due(room.cabinet) == wanted
+    assert time_due_at(room.cabinet) == room.clock.wall
+
+
+@pytest.mark.requirement("N-02", "N-03")
+def test_at_a_limit_the_place_may_pay_the_player_out(make):
+    room = make('limit_spend_cents = 5\nat_limit = "cash_out"').insert(2000)
+    while due(room.cabinet) is None:
+        play(room)
+    room.engine.handle(EventType.REMINDER_DUE)
+    assert (room.state, room.credit_cents) == (State.PAYING, 0)
+    assert room.hands.jobs
+
+
+@pytest.mark.requirement("N-03")
+def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(make):
+    room = make("own_limits = true\nlimit_minutes = 120")
+    limit = {"of": "minutes"}
+    room.engine.handle(EventType.LIMIT, value=20, options=limit)
+    assert room.notice == "refused.limit_is_offered"  # nobody plays
+    room.insert(2000)
+    for value, options in (
+        (-1, limit),
+        (10**9, limit),
+        (True, limit),
+        ("20", limit),
+        (20, {"of": "spins"}),
+        (20, None),
+    ):
+        room.engine.handle(EventType.LIMIT, value=value, options=options)
+        assert room.notice == "refused.limit_is_offered"
+    room.engine.handle(EventType.LIMIT, value=20, options=limit)
+    room.engine.handle(EventType.LIMIT, value=1000, options={"of": "cents"})
+    for value in (21, 0):
+        room.engine.handle(EventType.LIMIT, value=value, options=limit)
+        assert room.notice == "refused.limit_is_offered"
+    room.engine.handle(EventType.LIMIT, value=10, options=limit)
+    play(room)
+    session = snapshot(room.engine, fingerprint="").session
+    assert (session.limit_minutes, session.limit_cents) == (10, 1000)
+    minutes(room, 10)
+    assert due(room.cabinet) == "time_limit"
+    room.engine.handle(EventType.REMINDER_DUE)
+    assert snapshot(room.engine, fingerprint="").reminder.own
+    room.cash_out_ticket()
+    room.engine.handle(EventType.SESSION_OVER)
+    room.insert(2000)
+    room.engine.handle(EventType.LIMIT, value=60, options=limit)
+    assert room.notice == "limit_set"
+    assert [record["value"] for record in room.records("protection.limit_set")] == [20, 1000, 10, 60]
+
+
+@pytest.mark.requirement("N-02")
+def test_a_session_ends_only_when_nothing_of_the_players_is_left(make):
+    room = make("remind_minutes = [60]").insert(500)
+    room.engine.handle(EventType.SESSION_OVER)
+    play(room)
+    room.engine.handle(EventType.SESSION_OVER)
+    assert room.cabinet.memory.get(Key.SESSION) is not None  # credits are left
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.SESSION_OVER)
+    assert room.cabinet.memory.get(Key.SESSION) is not None  # and now they are on their way
+    room.engine.handle(EventType.TICKET_FAILED, why="test")
+    room.engine.handle(EventType.SESSION_OVER)
+    assert room.cabinet.memory.get(Key.SESSION) is not None
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.SESSION_OVER)
+    assert room.cabinet.memory.get(Key.SESSION) is None
+    (ended,) = room.records("protection.session_ended")
+    assert ended["minutes"] == 0
+
+
+@pytest.mark.requirement("N-09")
+def test_protection_draws_nothing_and_changes_no_outcome(make):
+    """The same numbers give the same games, with protection and without."""
+
+    class Counting:
+        """A generator that counts what is asked of it."""
+
+        def __init__(self):
+            self.asked = []
+
+        def step(self):
+            return self
+
+        def __enter__(self):
+            self.draws = []
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def below(self, bound, purpose=""):
+            from rng.draws import Draw
+
+            value = (len(self.asked) * 7) % bound
+            self.asked.append((bound, purpose))
+            self.draws.append(Draw(bound, value, purpose))
+            return value
+
+    seen = []
+    for state, rules in (
+        ("plain", ""),
+        ("kept", "remind_minutes = [1]\nremind_spend_cents = 5\nown_limits = true"),
+    ):
+        chance = Counting()
+        room = make(rules, chance=chance, state=state).insert(2000)
+        for _ in range(6):
+            if due(room.cabinet):
+                room.engine.handle(EventType.REMINDER_DUE)
+                room.engine.handle(EventType.ACKNOWLEDGE)
+            play(room)
+            minutes(room, 2)
+        seen.append((chance.asked, [record["outcome"] for record in room.records("game.start")]))
+    assert seen[0] == seen[1]
+    assert room.records("protection.reminder")
+
+
+def test_where_a_place_keeps_no_count_nothing_is_counted(make):
+    room = make("clock = true").insert(500)
+    play(room)
+    assert room.cabinet.memory.get(Key.SESSION) is None
+    seen = snapshot(room.engine, fingerprint="")
+    assert (seen.session, seen.reminder, seen.protection.clock) == (None, None, True)
+
+
+@pytest.mark.requirement("N-01", "N-08")
+def test_quebecs_machines_always_show_the_time_and_where_help_is(tmp_path):
+    for name in ("quebec-vlt", "quebec-casino"):
+        room = MachineRig(tmp_path / name, profile=name).boot()
+        shown = snapshot(room.engine, fingerprint="").protection
+        assert shown.clock
+        assert all("aidejeu.ca" in shown.help_line[code] for code in ("en", "fr"))
+        room.close()
+
+
+# ---------------------------------------------------------------------------------------------- the attachment
+def context(room, tmp_path) -> MachineContext:
+    return MachineContext(
+        engine=room.engine,
+        file=load_cabinet(),
+        folder=StateFolder(tmp_path / "run"),
+        clock=room.clock,
+        handle=lambda event: room.engine.handle(event.type, **event.data),
+    )
+
+
+async def settled(attachment: Reminders, room) -> None:
+    """Let the attachment look after something has happened, until it waits again."""
+    attachment.changed(snapshot(room.engine, fingerprint=""))
+    for _ in range(20):  # turns of the loop, not time
+        await asyncio.sleep(0)
+
+
+@pytest.mark.requirement("N-02")
+def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(make, tmp_path):
+    rules = "remind_minutes = [60]\nlimit_minutes = 90\npause_minutes = 5\nsession_gap_minutes = 5"
+    room = make(rules).insert(500)
+    play(room)
+    (attachment,) = reminders(context(room, tmp_path))
+
+    async def session():
+        running = asyncio.create_task(attachment.run())
+        await settled(attachment, room)
+        assert room.cabinet.memory.get(Key.REMINDER) is None
+        assert attachment._seconds() == 3600
+        minutes(room, 60)
+        await settled(attachment, room)
+        assert room.cabinet.memory.get(Key.REMINDER)["kind"] == "time"
+        room.engine.handle(EventType.ACKNOWLEDGE)
+        minutes(room, 30)
+        await settled(attachment, room)
+        assert room.cabinet.memory.get(Key.REMINDER)["kind"] == "time_limit"
+        assert attachment._seconds() == 300
+        minutes(room, 5)
+        await settled(attachment, room)
+        assert room.cabinet.memory.get(Key.REMINDER) is None
+        room.cash_out_ticket()
+        await settled(attachment, room)
+        assert room.cabinet.memory.get(Key.SESSION) is not None
+        assert attachment._seconds() == 300
+        minutes(room, 5)
+        await settled(attachment, room)
+        assert room.cabinet.memory.get(Key.SESSION) is None
+        assert attachment._seconds() is None
+        running.cancel()
+
+    asyncio.run(session())
+
+
+def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
+    assert reminders in MAKERS
+    assert list(reminders(context(make("clock = true"), tmp_path))) == []

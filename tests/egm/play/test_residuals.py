@@ -1,0 +1,108 @@
+"""A rest of credit that buys nothing: kept, given up, or staked on one fair draw, as the place offers."""
+
+import pytest
+
+from egm.app.view import snapshot
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.messages import Residual
+from egm.profiles import profile as profiles
+from egm.staff.registers import lines
+from egm.staff.rulings import forfeit_credits
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
+from meters import Transaction, Transfer
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+#: The cheapest game of the room costs a credit of five cents.
+USEFUL_CENTS, REST_CENTS = 5, 3
+GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+
+
+@pytest.fixture
+def make(tmp_path):
+    rooms = []
+
+    def room(chance=None, way="played") -> MachineRig:
+        """A machine with a rest of three cents on its meter."""
+        place = tmp_path / "place.toml"
+        place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"'))
+        made = MachineRig(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
+        ruling = {"amount_cents": 500 - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
+        forfeit_credits(made.cabinet, Event(EventType.FORFEIT_CREDITS, ruling))
+        rooms.append(made)
+        return made
+
+    yield room
+    for made in rooms:
+        made.close()
+
+
+def findings(room) -> list[str]:
+    return [finding.why for finding in Auditor(Shelf()).run(room.journal.bodies()).findings]
+
+
+@pytest.mark.requirement("F-10", "D-13")
+def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
+    """Every draw there is, once: what is won is what was staked, to the cent."""
+    won_cents = 0
+    for value in range(USEFUL_CENTS):
+        room = make(ScriptedChance(value))
+        assert snapshot(room.engine, fingerprint="").residual == Residual(
+            amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
+        )
+        room.engine.handle(EventType.RESIDUAL)
+        won = value < REST_CENTS
+        assert room.notice == ("residual_won" if won else "residual_lost")
+        assert room.credit_cents == (USEFUL_CENTS if won else 0)
+        meters = room.journal.meters().values
+        assert (meters["residual_removed"], meters["residual_won"]) == (REST_CENTS, room.credit_cents)
+        assert (meters["coin_out"], meters["games_played"]) == (0, 0)
+        room.journal.self_audit()
+        assert findings(room) == []
+        won_cents += meters["residual_won"]
+    assert won_cents == USEFUL_CENTS * REST_CENTS
+
+
+def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
+    room = make(ScriptedChance(0))
+    room.engine.handle(EventType.RESIDUAL)
+    room.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
+    assert (room.notice, room.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
+    assert snapshot(room.engine, fingerprint="").residual is None
+    [line] = lines("residuals", room.journal.entries())
+    assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
+
+
+def test_a_generator_that_fails_takes_no_rest(make):
+    room = make(FailingChance())
+    room.engine.handle(EventType.RESIDUAL)
+    assert (room.state, room.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
+    assert not room.engine.accepts(EventType.RESIDUAL)
+
+
+@pytest.mark.parametrize("way", ["stays", "given_up"])
+def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
+    room = make(ScriptedChance(), way)
+    room.engine.handle(EventType.RESIDUAL)
+    assert room.credit_cents == (REST_CENTS if way == "stays" else 0)
+    assert room.records("residual.played") == []
+    assert room.notice == ("refused.residual_may_go" if way == "stays" else "residual_removed")
+
+
+@pytest.mark.parametrize(
+    ("won_cents", "kind", "why"),
+    [(5, "residual.played", "0 due"), (5, "residual.gift", "no entry of this kind")],
+)
+def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatch, won_cents, kind, why):
+    room = make(ScriptedChance(4))
+    append = room.journal.append
+
+    def lying(transaction):
+        win = Transfer("house:residual_win", "credit:1:cashable", won_cents)
+        told = {**transaction.record, "won_cents": won_cents}
+        return append(Transaction(id="lie", kind=kind, transfers=(*transaction.transfers, win), record=told))
+
+    monkeypatch.setattr(room.journal, "append", lying)
+    room.engine.handle(EventType.RESIDUAL)
+    monkeypatch.undo()
+    assert any(why in found for found in findings(room))

@@ -1,0 +1,132 @@
+"""A level given up keeps its amount until staff move it, and the whole of it arrives, fractions too."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+from rigs.three_levels import GAME, NO_LUCK, A, B, room_of
+
+from egm.kernel.events import EventType
+from egm.kernel.machine import Key
+from egm.people import Role
+from egm.progressive.level import Level
+from egm.progressive.pools import Pools
+from egm.testing.controller import pool
+from egm.testing.service_menu import Menu, said
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+MISS = 49
+
+
+def level(room, pool) -> Level:
+    return Level.from_json(room.journal.state(f"{Key.LEVEL}{pool}"))
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A machine played at 5 cents and at 1 dollar a credit; then only 5 cents are offered any more."""
+    first = room_of(tmp_path, *(B, NO_LUCK, MISS) * 4).boot().insert(10000)
+    first.engine.handle(EventType.DENOMINATION, value=100)
+    for _ in range(3):
+        first.play()
+        first.shown()
+    first.engine.handle(EventType.DENOMINATION, value=5)
+    first.play()
+    first.shown()
+    first.engine.handle(EventType.CASH_OUT)
+    first.engine.handle(EventType.KEY_TURNED, key="attendant")
+    first.close()
+    room = room_of(tmp_path, denominations_cents=(5,)).boot()
+    yield room
+    room.close()
+
+
+DEAR = "three-levels.top.1000"
+
+
+def move(room, source, target):
+    return Menu(room).sign_in(Role.TECHNICIAN).touch("form:level_move").complete(source, target).notice
+
+
+def test_a_level_is_moved_only_behind_an_open_door(room):
+    assert move(room, DEAR, "three-levels.luck.50") == "notice.refused.machine_is_open"
+    assert level(room, DEAR).held
+
+
+@pytest.mark.requirement("I-12", "I-13")
+def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_path):
+    assert level(room, DEAR).current == 30_000 + Fraction(3000, 70)
+    assert DEAR not in room.cabinet.state(Pools).by_id
+    before = level(room, "three-levels.luck.50")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert move(room, DEAR, "three-levels.luck.50") == "service.done"
+    assert level(room, DEAR).held == 0
+    assert level(room, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
+    (moved,) = room.records("progressive.moved")
+    assert moved["amount"] == str(30_000 + Fraction(3000, 70))
+    assert moved["persons"]
+    room.close()
+    again = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
+    again.close()
+    with open_view(tmp_path) as view:
+        assert Auditor(Shelf([GAME.parent])).run(view.bodies()).findings == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("three-levels.top.50", "three-levels.luck.50"),  # in play
+        (DEAR, "three-levels.top.1000"),  # not in play
+        (DEAR, "nowhere"),
+        ("nowhere", "three-levels.luck.50"),
+    ],
+)
+def test_what_must_not_move_does_not(room, source, target):
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert move(room, source, target) == "notice.refused.level_may_move"
+    assert room.records("progressive.moved") == []
+
+
+@pytest.mark.requirement("I-05", "D-18")
+def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
+    room.close()
+    run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path), "--json"])
+    assert run.exit_code == 0, run.output
+    shown = json.loads(run.output)["own"][DEAR]
+    assert (shown["shown_cents"], shown["current"], shown["hits"], shown["paid"]) == (30042, "210300/7", 0, 0)
+    assert shown["terms"]["increment"] == "1/70"
+    run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path)])
+    assert "30,042" in run.output
+    run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path / "none")])
+    assert run.exit_code == 1
+
+
+@pytest.mark.requirement("I-05", "D-16", "D-18")
+def test_every_level_is_shown_at_the_machine(room):
+    room.cabinet.install(Pools((*room.cabinet.state(Pools).by_id.values(), pool("SHARED"))))
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("levels")
+    tables = {said(table.title, "en"): table for table in menu.page.tables}
+    assert "Top (three-levels.top.50)" in tables
+    given_up = tables["three-levels.top.1000, no longer played for"]
+    lines = {said(row.cells[0], "en"): said(row.cells[1], "en") for row in given_up.rows}
+    assert lines["Shows"] == "$300.42"
+    assert lines["Exact amount, minor units"] == "210300/7"
+    assert lines["Increment, of each wager"] == "1/70"
+    shared = tables["SHARED (SHARED)"]
+    assert said(shared.rows[1].cells[1], "en") == "Not linked"
+
+
+@pytest.mark.requirement("E-01", "D-19")
+def test_a_level_won_is_in_the_recall_of_its_game(tmp_path):
+    room = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
+    room.play()
+    room.shown()
+    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+    menu.touch(menu.page.tables[0].rows[0].action)
+    lines = menu.lines()
+    assert (lines["Win"], lines["Progressive level three-levels.top.50"]) == ("$16.00", "$15.00")
+    room.close()

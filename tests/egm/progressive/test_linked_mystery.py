@@ -1,0 +1,452 @@
+"""A mystery level of a controller on a whole machine: found won as it counts, added to the game, paid once.
+
+The machine's engine, journal and link are the real ones, and so is the controller, at the other end of a wire
+in memory. Only what is drawn is laid down.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+from rigs.floor_controller import RealController
+from rigs.three_levels import GAME, LINKED_MYSTERY, MYSTERY_TERMS, NO_LUCK, STAKE, B, lucky
+from test_progressive_link import Rig, run
+
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.messages import Play
+from meters import open_view
+from meters.entry import canonical
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+
+@pytest.fixture
+def controller(tmp_path):
+    """One whose first prize the second wager wins, and every other the last before the ceiling."""
+    made = RealController(tmp_path, lucky(), drawn=(1, 88, 88))
+    yield made
+    made.close()
+
+
+def life_of(folder, controller, *numbers, **options):
+    return Rig(folder / "state", controller, *numbers, levels=LINKED_MYSTERY, watched="LUCKY", **options)
+
+
+def numbers(games):
+    return (B, NO_LUCK) * games
+
+
+def plays(rig):
+    return [told for told in rig.room.hands.told if isinstance(told, Play)]
+
+
+def audited(folder):
+    with open_view(folder / "state") as view:
+        bodies = list(view.bodies())
+    report = Auditor(Shelf([GAME.parent])).run(bodies)
+    assert report.findings == []
+    return bodies
+
+
+def counted(rig, controller, games):
+    return rig.until(lambda: rig.link.decided("LUCKY") == games)
+
+
+@pytest.mark.requirement("I-04", "I-09", "I-17")
+def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path, controller):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(3)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            before = rig.room.credit_cents
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.won"))
+            assert rig.room.state is State.PLAYING
+            (win,) = plays(rig)[-1].progressives
+            assert (win.id, win.level, win.amount_cents) == ("LUCKY", "mystery", 501)
+            rig.room.shown()
+            assert rig.room.state is State.IDLE
+            assert rig.room.credit_cents == before - STAKE + 15 + 501
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: rig.view().amount_cents == 500)
+            await rig.one_game()
+            await counted(rig, controller, 3)
+
+    run(life())
+    (hit,) = controller.hits
+    assert (hit.machine, hit.after, hit.amount_cents, hit.paid_cents, hit.way) == (
+        "TEST-1", 2, 501, 501, "credit",
+    )  # fmt: skip
+    bodies = [json.loads(body) for body in audited(tmp_path)]
+    found = {body["kind"]: body for body in bodies}
+    sealed, won = (next(b for b in bodies if b["kind"] == "progressive.sealed"), found["progressive.won"])
+    assert sealed["record"]["commitment"] == won["record"]["commitment"]
+    assert won["record"]["proved"] is True
+    (registered,) = (b["record"] for b in bodies if b["kind"] == "progressive.hit")
+    assert (registered["pool"], registered["amount_cents"], registered["way"]) == ("LUCKY", 501, "credit")
+
+
+@pytest.mark.requirement("I-07", "I-09", "A-08")
+def test_a_game_waits_until_it_is_known_and_so_does_the_next_life(tmp_path, controller):
+    async def first():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await counted(rig, controller, 1)
+            rig.wire.mute = True  # the machine speaks and is not heard
+            await rig.one_game()
+            assert rig.room.state is State.AWAITING_AWARD
+
+    async def second():
+        async with life_of(tmp_path, controller) as rig:
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            assert [win.amount_cents for win in plays(rig)[-1].progressives] == [501]
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(first())
+    run(second())
+    audited(tmp_path)
+    assert [hit.paid_cents for hit in controller.hits] == [501]
+
+
+@pytest.mark.requirement("A-08", "I-09")
+def test_a_cut_between_the_prize_and_its_payment_pays_it_once(tmp_path, controller):
+    async def first():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.won"))
+
+    async def second():
+        async with life_of(tmp_path, controller) as rig:
+            await rig.until(lambda: plays(rig))
+            (win,) = plays(rig)[-1].progressives
+            assert win.amount_cents == 501
+            await counted(rig, controller, 2)
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            assert len(rig.room.records("progressive.won")) == 1
+
+    run(first())
+    run(second())
+    audited(tmp_path)
+
+
+@pytest.mark.requirement("I-07", "I-09")
+def test_a_prize_heard_of_after_an_attendant_let_the_game_end_is_paid_by_hand(tmp_path, controller):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await counted(rig, controller, 1)
+            rig.wire.mute = True
+            await rig.one_game()
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.IDLE
+            assert rig.room.notice == "progressive_undecided"
+            rig.wire.mute = False
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            assert rig.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 501
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.IDLE
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(life())
+    (hit,) = controller.hits
+    assert (hit.paid_cents, hit.way) == (501, "hand")
+    audited(tmp_path)
+
+
+def test_a_prize_heard_of_late_waits_until_nothing_else_is_being_done(tmp_path, controller):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(3)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await counted(rig, controller, 1)
+            rig.wire.mute = True
+            await rig.one_game()
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            rig.room.play()
+            rig.wire.mute = False
+            await counted(rig, controller, 3)
+            assert not rig.room.records("progressive.won")
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(life())
+    assert [hit.way for hit in controller.hits] == ["hand"]
+    audited(tmp_path)
+
+
+def a_prize_won_and_the_power_gone(folder, controller):
+    async def first():
+        async with life_of(folder, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.won"))
+
+    run(first())
+
+
+def and_the_claim_is_over(folder, controller):
+    async def last():
+        async with life_of(folder, controller) as rig:
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(last())
+    return [(hit.way, hit.paid_cents) for hit in controller.hits]
+
+
+@pytest.mark.requirement("I-11")
+def test_a_void_game_s_prize_goes_back_to_its_level(tmp_path, controller):
+    a_prize_won_and_the_power_gone(tmp_path, controller)
+
+    async def second():
+        async with life_of(tmp_path, controller) as rig:
+            engine = rig.room.engine
+            engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+            engine.handle(EventType.MENU, key="operator")
+            engine.handle(
+                EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
+            )
+            assert rig.room.credit_cents == 2000 - STAKE + 15
+
+    run(second())
+    assert and_the_claim_is_over(tmp_path, controller) == [("void", 501)]
+    audited(tmp_path)
+
+
+@pytest.mark.requirement("I-11", "F-14")
+def test_a_prize_is_paid_though_its_level_was_edited_out_of_the_cabinet_file(tmp_path, controller):
+    a_prize_won_and_the_power_gone(tmp_path, controller)
+
+    async def second():
+        without = replace_slot(stakes={"100": "OTHER"})
+        async with Rig(tmp_path / "state", controller, levels=without, watched="LUCKY") as rig:
+            before = rig.room.credit_cents
+            assert rig.room.state is State.PLAYING
+            rig.room.shown()
+            assert rig.room.credit_cents >= before + 501
+
+    run(second())
+    assert and_the_claim_is_over(tmp_path, controller) == [("credit", 501)]
+    audited(tmp_path)
+
+
+def replace_slot(**changes):
+    return (*LINKED_MYSTERY[:2], LINKED_MYSTERY[2].model_copy(update=changes))
+
+
+def spoilt(**changes):
+    """A controller that says something else of each prize: of its secret, or of the prize."""
+
+    def other(answer):
+        told = []
+        for won in getattr(answer, "won", ()):
+            of_secret = {k: v for k, v in changes.items() if hasattr(won.trigger, k)}
+            of_prize = {k: v for k, v in changes.items() if k not in of_secret}
+            trigger = replace(won.trigger, **of_secret)
+            told.append(won.model_copy(update={"trigger": trigger, **of_prize}))
+        return answer.model_copy(update={"won": tuple(told)}) if told else answer
+
+    return other
+
+
+def ruled(rig, decision, persons=("2", "5")):
+    engine = rig.room.engine
+    engine.handle(EventType.MENU, key="operator")
+    engine.handle(
+        EventType.PRIZE_RULED,
+        form="prize_ruling",
+        person=persons[0],
+        persons=persons,
+        decision=decision,
+        reason="asked",
+    )
+    told = rig.room.notice
+    engine.handle(EventType.MENU_CLOSED, why="key")
+    return told
+
+
+#: What a lying controller may say, and what this machine finds wrong with it.
+LIES = [
+    ({"salt": "e" * 64}, "not the one that was committed to"),
+    ({"number": 77}, "no commitment to prize 77"),
+    ({"number": 77, "ceiling_cents": 99999900, "amount_cents": 99999900}, "no commitment to prize 77"),
+    ({"ceiling_cents": 99999900, "amount_cents": 99999900}, "not the one that was committed to"),
+    ({"amount_cents": 99999900}, "was not won at"),
+    ({"amount_cents": 1}, "was not won at"),
+]
+
+
+@pytest.mark.requirement("I-15", "I-07")
+@pytest.mark.parametrize(("lie", "why"), LIES)
+def test_a_prize_that_is_not_proved_is_held_and_never_paid_by_itself(tmp_path, controller, lie, why):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            controller.spoil = spoilt(**lie)
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.held"))
+            assert (rig.room.state, list(rig.room.cabinet.faults)) == (State.TILT, ["progressive_unproved"])
+            (held,) = rig.room.records("progressive.held")
+            assert why in held["why"]
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.TILT
+            assert ruled(rig, "decline", ("2",)) == "refused.authorised"
+            ruled(rig, "decline")
+            assert rig.room.state is State.PLAYING
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(life())
+    assert [(hit.way, hit.amount_cents) for hit in controller.hits] == [("void", 501)]
+    audited(tmp_path)
+
+
+@pytest.mark.requirement("I-15", "F-05")
+def test_two_persons_may_have_it_paid_by_hand_also_over_a_power_cut(tmp_path, controller):
+    async def first():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            controller.spoil = spoilt(number=77)
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.held"))
+            ruled(rig, "pay")
+
+    async def second():
+        async with life_of(tmp_path, controller) as rig:
+            assert rig.room.state is State.PLAYING
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            assert rig.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 501
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert not rig.room.journal.states(Key.HELD)
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
+
+    run(first())
+    run(second())
+    (told,) = [json.loads(b) for b in audited(tmp_path) if json.loads(b)["kind"] == "progressive.ruled"]
+    assert told["record"]["persons"] == ["2", "5"]
+    assert (told["record"]["decision"], told["record"]["amount_cents"]) == ("pay", 501)
+    assert [(hit.way, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
+
+
+@pytest.mark.requirement("I-15")
+def test_a_journal_that_paid_what_was_not_proved_and_nobody_ruled_on_is_found_out(tmp_path, controller):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+
+    run(life())
+    bodies = audited(tmp_path)
+    without = [body for body in bodies if json.loads(body)["kind"] != "progressive.sealed"]
+    report = Auditor(Shelf([GAME.parent])).run(without)
+    assert any("no commitment" in finding.why for finding in report.findings), report.findings
+
+
+@pytest.mark.requirement("I-15")
+def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path, controller):
+    def strange(answer):
+        won = getattr(answer, "won", ())
+        return (
+            answer.model_copy(update={"won": tuple(w.model_copy(update={"sequence": 77}) for w in won)})
+            if won
+            else answer
+        )
+
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            controller.spoil = strange
+            rig.room.insert(2000)
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
+            assert rig.room.records("progressive.not_ours")[0]["sequence"] == 77
+            assert not rig.room.records("progressive.won")
+
+    run(life())
+
+
+@pytest.mark.requirement("I-03", "R-09")
+@pytest.mark.parametrize(
+    ("terms", "code"),
+    [
+        ({"base_cents": 400, "ceiling_cents": 450}, "refused.other_terms"),
+        ({"base_cents": 600, "ceiling_cents": 650}, "refused.other_terms"),
+        ({"ceiling_cents": 560}, "refused.other_odds"),
+    ],
+)
+def test_a_controller_with_other_terms_than_the_game_s_is_not_fed(tmp_path, terms, code):
+    controller = RealController(tmp_path, lucky(replace(MYSTERY_TERMS, **terms)), drawn=(1,))
+
+    async def life():
+        async with life_of(tmp_path, controller) as rig:
+            await rig.until(lambda: rig.room.records("progressive.refused"))
+            assert rig.room.records("progressive.refused")[0]["code"] == code
+            assert rig.view().status == "down"
+
+    run(life())
+    controller.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda raw: raw["record"].update(amount_cents=500), "was not won at"),
+        (lambda raw: raw["record"]["trigger"].update(salt="0" * 64), "not the one that was committed to"),
+        (lambda raw: raw["record"].update(sequence=1), "was not that of"),
+        (lambda raw: raw["record"].update(late="hand"), "should have moved"),
+        (lambda raw: raw["record"].pop("trigger"), "cannot be read"),
+        (lambda raw: raw["record"]["trigger"].pop("salt"), "no secret"),
+    ],
+)
+def test_the_audit_names_a_prize_that_was_not_won_like_that(tmp_path, controller, change, why):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+
+    run(life())
+    bodies = audited(tmp_path)
+    at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "progressive.won")
+    raw = json.loads(bodies[at])
+    change(raw)
+    report = Auditor(Shelf([GAME.parent])).run([*bodies[:at], canonical(raw), *bodies[at + 1 :]])
+    assert any(why in finding.why for finding in report.findings), report.findings

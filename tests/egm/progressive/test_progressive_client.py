@@ -1,0 +1,424 @@
+"""The machine's end of a link: counted once, paid once, believed only while it is fresh."""
+
+import random
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import pytest
+
+from egm.progressive import messages as m
+from egm.progressive.display import Status
+from egm.progressive.feeder import RETRY_NS, WINDOW
+from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, Over, Phase
+from egm.testing.controller import SmallController, pool
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.store import SqliteStore
+
+SECOND = 1_000_000_000
+STALE = 5 * SECOND
+
+
+def contribution(sequence, wager=50, level="TOP", machine="EGM-1"):
+    return m.Contribution(
+        machine=machine, level=level, sequence=sequence, wager_cents=wager, amount=Fraction(wager, 70)
+    )
+
+
+def claim(name="c1", after=0, level="TOP", machine="EGM-1"):
+    return m.Claim(machine=machine, level=level, claim=name, after=after, shown_cents=1500)
+
+
+def joined(**changes):
+    terms = pool().definition.terms
+    told = {"machine": "EGM-1", "nonce": "n", "level": "TOP", "increment": terms.increment}
+    return m.Joined(**told, base_cents=terms.base_cents, **changes)
+
+
+class Wire:
+    """A link and a controller with an honest wire between them, and a clock."""
+
+    def __init__(self, *pools):
+        self.now = 0
+        self.controller = SmallController()
+        self.link = Link("EGM-1", pools or (pool(),), stale_ns=STALE)
+        self.sent = []
+
+    def connect(self):
+        self.link.connected(f"n{self.now}", self.now)
+        self.run()
+        return self
+
+    def run(self):
+        while messages := self.link.take_messages():
+            self.sent += messages
+            for message in messages:
+                for answer in self.controller.hear(message):
+                    self.link.receive(answer, self.now)
+
+    def values(self, times=1):
+        for _ in range(times):
+            for value in self.controller.values():
+                self.link.receive(value, self.now)
+
+    def wait(self, ns):
+        self.now += ns
+        self.link.tick(self.now)
+        self.run()
+
+    @property
+    def status(self):
+        return self.link.shown("TOP", self.now).status
+
+
+@pytest.mark.requirement("I-07", "I-02")
+def test_a_level_is_up_only_while_its_controller_is_heard():
+    wire = Wire()
+    assert wire.status is Status.DOWN
+    wire.connect()
+    assert wire.status is Status.DOWN  # enrolled, and nothing heard
+    wire.values()
+    assert wire.status is Status.STALE  # a broker may have kept it
+    wire.values()
+    assert wire.status is Status.UP
+    assert wire.link.shown("TOP", wire.now).amount_cents == 1500
+    wire.wait(STALE)
+    assert wire.status is Status.UP
+    wire.wait(1)
+    assert wire.status is Status.STALE
+    wire.values()
+    assert wire.status is Status.UP
+    wire.link.disconnected()
+    assert wire.status is Status.DOWN
+
+
+@pytest.mark.requirement("I-11")
+def test_nothing_less_is_shown_without_a_fall_and_nothing_twice():
+    wire = Wire().connect()
+    wire.values(2)
+
+    def value(sequence, amount, falls=0):
+        message = m.Value(level="TOP", sequence=sequence, time_utc="", amount_cents=amount, falls=falls)
+        wire.link.receive(message, wire.now)
+        return wire.link.shown("TOP", wire.now).amount_cents
+
+    assert value(10, 1600) == 1600
+    assert value(11, 1599) == 1600
+    assert isinstance(wire.link.take_news()[0], Complaint)
+    assert value(9, 1700) == 1600  # an old message, replayed
+    assert value(12, 1500, falls=1) == 1500
+    assert value(13, 1800, falls=0) == 1500
+    again = Link("EGM-1", (pool(),), stale_ns=STALE)
+    again.last_shown("TOP", 1500, 1)
+    again.connected("n", 0)
+    again.receive(m.Value(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
+    assert again.shown("TOP", 0).amount_cents == 1500
+
+
+@pytest.mark.requirement("I-03")
+def test_a_controller_that_will_not_have_the_machine_leaves_it_down():
+    wire = Wire(pool(), pool("NOWHERE"))
+    wire.connect()
+    wire.values(2)
+    assert wire.status is Status.UP
+    assert wire.link.shown("NOWHERE", 0).status is Status.DOWN
+    (complaint,) = wire.link.take_news()
+    assert complaint.code == "refused.unknown_level"
+    other = Wire(pool(increment=Fraction(1, 71)))
+    other.connect()
+    other.values(2)
+    assert other.status is Status.DOWN
+    assert "1/71" in other.link.take_news()[0].text
+
+
+@pytest.mark.requirement("I-15")
+def test_contributions_wait_out_an_outage_and_are_counted_once_in_order():
+    wire = Wire()
+    for n in range(1, 200):
+        wire.link.contributed(contribution(n), wire.now)
+    assert wire.link.take_messages() == []
+    wire.connect()
+    assert wire.controller.counted["EGM-1", "TOP"] == 199
+    assert wire.controller.levels["TOP"].contributed == 199 * 50 * (Fraction(1, 70) + Fraction(1, 1000))
+    assert not wire.link.feeders["TOP"].pending
+
+
+def test_no_more_than_a_window_is_sent_ahead():
+    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    for n in range(1, 200):
+        link.contributed(contribution(n), 0)
+    link.connected("n", 0)
+    link.take_messages()
+    link.receive(joined(counted=0), 0)
+    assert [c.sequence for c in link.take_messages()] == list(range(1, WINDOW + 1))
+    link.tick(RETRY_NS - 1)
+    assert link.take_messages() == []
+    link.tick(RETRY_NS)
+    assert [c.sequence for c in link.take_messages()] == list(range(1, WINDOW + 1))
+    link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=10), RETRY_NS)
+    assert [c.sequence for c in link.take_messages()] == list(range(WINDOW + 1, WINDOW + 11))
+    gap = m.Refused(machine="EGM-1", reason=m.Reason.GAP, of="contribution", level="TOP", next=12)
+    link.receive(gap, RETRY_NS)
+    assert [c.sequence for c in link.take_messages()] == list(range(12, WINDOW + 12))
+
+
+def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
+    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    for n in range(1, 21):
+        link.contributed(contribution(n), 0)
+    link.connected("n", 0)
+    link.take_messages()
+    link.receive(joined(counted=0), 0)
+    assert len(link.take_messages()) == 20
+    for n in range(1, 10):
+        link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=n), n * (RETRY_NS - 1))
+        assert link.take_messages() == []
+    link.tick(9 * (RETRY_NS - 1) + RETRY_NS)  # and now it stands still
+    assert [c.sequence for c in link.take_messages()] == list(range(10, 21))
+
+
+def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
+    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    link.remember("TOP", 5, [])
+    link.connected("n", 0)
+    link.receive(joined(counted=3), 0)
+    assert link.take_news() == [Behind("TOP", 3)]
+    link.remember("TOP", 3, [contribution(4), contribution(5)])
+    link.take_messages()
+    link.tick(0)
+    assert [c.sequence for c in link.take_messages()] == [4, 5]
+    link.receive(joined(counted=9), 0)
+    assert link.take_news() == [Ahead("TOP", 9)]
+    link.contributed(contribution(10), 0)
+    assert [c.sequence for c in link.take_messages()] == [10]
+
+
+@pytest.mark.requirement("I-09")
+def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
+    wire = Wire().connect()
+    wire.link.contributed(contribution(1), wire.now)
+    wire.link.hit(claim(after=1), wire.now)
+    assert wire.link.claims() == {"c1": Phase.CLAIMING}
+    wire.run()
+    assert (
+        type(wire.sent[-1]) is m.Contribution
+    )  # not before the level was heard: an award is held against it
+    wire.values()
+    wire.wait(RETRY_NS)
+    assert [type(s) for s in wire.sent] == [m.Join, m.Contribution, m.Claim]
+    (locked,) = wire.link.take_news()
+    assert locked == Locked("c1", 1500)
+    wire.link.locked("c1")
+    assert wire.link.claims() == {"c1": Phase.AWARDED}
+    wire.wait(3 * RETRY_NS)
+    assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known
+    wire.link.paid(m.Commit(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now)
+    assert wire.link.claims() == {"c1": Phase.COMMITTED}
+    wire.run()
+    assert wire.link.take_news() == [Over("c1")]
+    wire.link.forget("c1")
+    assert wire.link.claims() == {}
+    late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
+    wire.link.receive(late, wire.now)
+    assert wire.link.take_news() == []  # it was told twice
+
+
+def test_an_unanswered_claim_is_asked_again_and_answered_alike():
+    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    controller = SmallController()
+    link.connected("n", 0)
+    for answer in controller.hear(link.take_messages()[0]):
+        link.receive(answer, 0)
+    link.receive(controller.values()[0], 0)
+    link.hit(claim(), 0)
+    (first,) = link.take_messages()
+    controller.hear(first)  # the answer is lost
+    link.tick(RETRY_NS)
+    (second,) = link.take_messages()
+    assert second == first
+    link.receive(controller.hear(second)[0], RETRY_NS)
+    assert controller.levels["TOP"].hits == 1
+    assert link.take_news() == [Locked("c1", 1500)]
+    controller.restart()
+    link.hit(claim("c2"), RETRY_NS)
+    (third,) = link.take_messages()
+    link.receive(controller.hear(third)[0], RETRY_NS)
+    (join,) = link.take_messages()
+    assert isinstance(join, m.Join)
+
+
+def test_what_is_for_another_machine_is_passed_over():
+    wire = Wire().connect()
+    wire.link.receive(m.Award(machine="EGM-2", level="TOP", claim="x", amount_cents=9, order=1), 0)
+    assert wire.link.take_news() == []
+    wire.link.receive(m.Award(machine="EGM-1", level="TOP", claim="x", amount_cents=9, order=1), 0)
+    assert wire.link.take_news()[0].code == "award"
+
+
+# ---------------------------------------------------------------------------------------------- the worst of wires
+class Machine:
+    """What a machine keeps through everything, and the link that is made anew with each of its lives."""
+
+    def __init__(self, name, chance):
+        self.name = name
+        self.chance = chance
+        self.made = []
+        self.claims = {}
+        self.paid = {}
+        self.live()
+
+    def live(self):
+        self.link = Link(self.name, (pool(),), stale_ns=STALE)
+        self.link.remember("TOP", 0, self.made)
+        for made in self.claims.values():
+            self.link.hit(made, 0)
+        for name, commit in self.paid.items():
+            if name in self.claims:
+                self.link.paid(commit, self.claims[name], 0)
+
+    def play(self, now):
+        wager = 50
+        self.made.append(contribution(len(self.made) + 1, wager, machine=self.name))
+        self.link.contributed(self.made[-1], now)
+        if self.chance.random() < 0.05:
+            name = f"{self.name}:{len(self.made)}"
+            self.claims[name] = claim(name, after=len(self.made), machine=self.name)
+            self.link.hit(self.claims[name], now)
+
+    def learn(self, now):
+        for news in self.link.take_news():
+            match news:
+                case Locked():
+                    commit = m.Commit(
+                        machine=self.name, level="TOP", claim=news.claim, amount_cents=news.amount_cents
+                    )
+                    assert self.paid.setdefault(news.claim, commit) == commit
+                    self.link.paid(commit, self.claims[news.claim], now)
+                case Over():
+                    self.claims.pop(news.claim, None)
+                    self.link.forget(news.claim)
+                case Behind() | Ahead():
+                    raise AssertionError(news)
+
+
+class Storm:
+    """Three machines, a controller, and everything that can happen between them."""
+
+    def __init__(self, seed, controller):
+        self.chance = random.Random(seed)
+        self.controller = controller
+        self.machines = [Machine(f"EGM-{n}", self.chance) for n in range(3)]
+        self.flying = []
+        self.now = 0
+
+    def turn(self, turn, *, troubled):
+        self.now += self.chance.randrange(SECOND)
+        for machine in self.machines:
+            self._happen(machine, turn, troubled)
+            machine.link.tick(self.now)
+            self.flying += [(machine, message) for message in machine.link.take_messages()]
+        if troubled:
+            self.chance.shuffle(self.flying)
+            if self.chance.random() < 0.02:
+                self.controller.restart()
+        flying, self.flying = self.flying, []
+        for machine, message in flying:
+            self._carry(machine, message, troubled)
+        for value in self.controller.values():
+            for machine in self.machines:
+                machine.link.receive(value, self.now)
+
+    def _happen(self, machine, turn, troubled):
+        event = self.chance.random()
+        if event < 0.4:
+            if troubled:
+                machine.play(self.now)
+        elif event < 0.43 and troubled:
+            machine.live()
+        elif event < 0.46 and troubled:
+            machine.link.disconnected()
+        elif event < 0.6 and machine.link.shown("TOP", self.now).status is Status.DOWN:
+            machine.link.connected(f"{machine.name}.{turn}", self.now)
+
+    def _carry(self, machine, message, troubled):
+        fate = self.chance.random() if troubled else 1.0
+        if fate < 0.15:
+            return
+        if fate < 0.25:
+            self.flying.append((machine, message))
+        for answer in self.controller.hear(message):
+            if not troubled or self.chance.random() > 0.15:
+                machine.link.receive(answer, self.now)
+        machine.learn(self.now)
+
+
+class RealController:
+    """The controller itself on its SQLite store, opened anew with each restart."""
+
+    def __init__(self, path):
+        self.path = path
+        self.open()
+        self.controller.open_levels([pool().definition])
+        for n in range(3):
+            self.controller.admit(f"EGM-{n}")
+
+    def open(self):
+        self.store = SqliteStore(self.path)
+        self.controller = Controller(self.store, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+
+    def restart(self):
+        self.store.close()
+        self.open()
+
+    def rule(self):
+        with self.controller.reading() as session:
+            held = [each.claim for each in session.all_held() if not each.ruling]
+        for claim in held:
+            self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
+
+    def hear(self, message):
+        return self.controller.take([Heard(message.machine, message)])
+
+    def values(self):
+        return self.controller.values()
+
+
+@pytest.mark.requirement("I-10", "I-14", "I-15")
+@pytest.mark.parametrize("seed", range(3))
+def test_the_real_controller_and_the_link_keep_every_cent_between_them(seed, tmp_path):
+    storm = Storm(seed, RealController(tmp_path / "controller.db"))
+    for turn in range(400):
+        storm.turn(turn, troubled=turn < 280)
+        if turn % 20 == 0:  # they hit far more often than their odds: it is held, and persons rule
+            storm.controller.rule()
+    with storm.controller.store.transaction() as session:
+        record, claims = session.level("TOP"), session.claims()
+    storm.controller.store.close()
+    record.level.check()
+    wagered = sum(c.wager_cents for machine in storm.machines for c in machine.made)
+    assert record.level.contributed == wagered * Fraction(1, 70)
+    paid = {name: commit.amount_cents for machine in storm.machines for name, commit in machine.paid.items()}
+    assert paid == {claim.claim: claim.paid_cents for claim in claims}
+    assert record.level.paid == sum(paid.values())
+    assert paid
+    assert all(not machine.claims for machine in storm.machines)
+
+
+@pytest.mark.requirement("I-10", "I-14", "I-15")
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_the_wire_does_every_wager_is_counted_once_and_every_hit_paid_once(seed):
+    """Messages are lost, doubled and turned round; machines die; the controller forgets who joined."""
+    storm = Storm(seed, SmallController())
+    for turn in range(600):
+        storm.turn(turn, troubled=turn < 450)
+    machines, controller = storm.machines, storm.controller
+    level = controller.levels["TOP"]
+    level.check()
+    wagered = sum(c.wager_cents for machine in machines for c in machine.made)
+    assert level.contributed == wagered * (Fraction(1, 70) + Fraction(1, 1000))
+    paid = {name: commit.amount_cents for machine in machines for name, commit in machine.paid.items()}
+    assert paid == {name: award.amount_cents for name, award in controller.awards.items()}
+    assert level.paid == sum(paid.values())
+    assert sorted(a.order for a in controller.awards.values()) == list(range(1, level.hits + 1))
+    assert len(paid) >= 5
+    assert all(not machine.claims for machine in machines)
+    assert set(controller.commits) == set(paid)

@@ -1,0 +1,382 @@
+"""Games that feed and win progressive levels: nothing rounded away, locked at the draw, paid with the game."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
+
+from egm.app.view import snapshot
+from egm.config.cabinet_file import GameSlot
+from egm.config.levels import Kind, LevelSlot
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.positions import Position
+from egm.play.installed_games import admit
+from egm.profiles import load_profile
+from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.level import Level
+from egm.progressive.pools import NoPoolError, Pools
+from egm.records.games import GameInProgress
+from egm.staff.registers import lines
+from egm.testing.machine import generator
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+TOP, LUCKY, MYSTERY = "three-levels.top.50", "three-levels.luck.50", "three-levels.mystery.50"
+MISS = 49
+"""A number of the mystery draw that does not hit."""
+
+
+def level(room, pool) -> Level:
+    return Level.from_json(room.journal.state(f"{Key.LEVEL}{pool}"))
+
+
+def one_game(room) -> None:
+    room.play()
+    room.shown()
+
+
+@pytest.fixture
+def room(tmp_path):
+    rooms = []
+
+    def made(*numbers, **options):
+        rooms.append(room_of(tmp_path, *numbers, **options))
+        return rooms[-1].boot().insert(10000)
+
+    yield made
+    for each in rooms:
+        each.close()
+
+
+@pytest.mark.requirement("I-01", "I-14")
+def test_a_wager_feeds_every_level_it_plays_for_exactly_and_in_its_own_transaction(room):
+    machine = room(*(B, NO_LUCK, 2**30 % 7 + 20) * 3)
+    for _ in range(3):
+        one_game(machine)
+    assert level(machine, TOP).current == 1500 + Fraction(150, 70)
+    assert level(machine, LUCKY).current == 501
+    assert level(machine, MYSTERY).current == 500 + Fraction(150, 90)
+    assert level(machine, "three-levels.top.100").current == 3000  # another stake, another amount
+    start = next(machine.journal.entries("game.start"))
+    assert {t.target for t in start.transfers} == {"house:wager"}  # no whole cent yet
+    last = next(machine.journal.entries("game.start", newest_first=True))
+    assert sum(t.amount_cents for t in last.transfers if t.source.startswith("pool:")) == 2
+    assert machine.journal.balance_cents(f"pool:{TOP}:current") == 1502
+    assert machine.journal.meters().values["progressive.contributed"] == 4
+
+
+@pytest.mark.requirement("I-09", "I-20", "D-09")
+def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(room):
+    machine = room(B, NO_LUCK, MISS, A, LUCK, MISS)
+    one_game(machine)
+    machine.play()
+    top = 1500 + int(Fraction(100, 70))
+    start = machine.records("game.start")[-1]
+    assert [(h["pool"], h["amount_cents"]) for h in start["hits"]] == [(TOP, top), (LUCKY, 500)]
+    assert level(machine, TOP).current == 1500 + Fraction(100, 70) - 1
+    shown = machine.hands.told[-1]
+    assert (shown.win_credits, shown.win_cents) == (20, 100 + top + 500)
+    assert [(w.level, w.amount_cents) for w in shown.progressives] == [("top", top), ("luck", 500)]
+    before = machine.credit_cents
+    machine.shown()
+    assert machine.credit_cents == before + 100 + top + 500
+    meters = machine.journal.meters()
+    assert meters.value("mach_progressive") == top + 500
+    assert meters.value("coin_out") == 100 + 15  # the level is no coin-out
+    assert meters.by("progressive.wins", "level") == {TOP: top, LUCKY: 500}
+    hits = machine.records("progressive.hit")
+    assert [(h["pool"], h["amount_cents"], h["way"]) for h in hits] == [
+        (TOP, top, "credit"),
+        (LUCKY, 500, "credit"),
+    ]
+
+
+@pytest.mark.requirement("A-08", "I-09")
+def test_a_restart_between_hit_and_payment_pays_the_locked_amount(room, tmp_path):
+    machine = room(A, NO_LUCK, MISS)
+    machine.play()
+    machine.close()
+    again = room_of(tmp_path).boot()
+    assert again.state is State.PLAYING
+    assert again.hands.told[-1].progressives[0].amount_cents == 1500
+    before = again.credit_cents
+    again.shown()
+    assert again.credit_cents == before + 100 + 1500
+    assert level(again, TOP).hits == 1
+    again.close()
+
+
+@pytest.mark.requirement("B-07", "I-04")
+def test_a_mystery_is_drawn_in_the_games_own_step_and_recorded(room):
+    machine = room(B, NO_LUCK, 0)
+    machine.play()
+    start = machine.records("game.start")[-1]
+    ((bound, value, purpose),) = start["mystery"]
+    assert (bound, value, purpose) == (90, 0, f"progressive.{MYSTERY}")
+    assert [(h["level"], h["mystery"], h["amount_cents"]) for h in start["hits"]] == [("mystery", True, 500)]
+    assert len(start["steps"][0]["draws"]) == 2  # the game's own
+
+
+def test_a_mystery_must_be_hit_by_its_ceiling(room):
+    machine = room(
+        *(B, NO_LUCK, 89), *(n for left in range(89, 1, -1) for n in (B, NO_LUCK, left - 1)), B, NO_LUCK
+    )
+    for _ in range(90):
+        one_game(machine)
+    assert level(machine, MYSTERY).hits == 1
+    start = machine.records("game.start")[-1]
+    assert start["mystery"] == []  # certain: no number was needed
+    assert start["hits"][0]["amount_cents"] == 550
+
+
+def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(room):
+    machine = room(C, MISS, 1, NO_LUCK)
+    machine.play()
+    assert machine.records("game.start")[-1]["hits"] == []
+    machine.engine.handle(EventType.CHOOSE, value=1)
+    (choice,) = machine.records("game.choice")
+    assert [(h["pool"], h["amount_cents"]) for h in choice["hits"]] == [(TOP, 1500)]
+    before = machine.credit_cents
+    machine.shown()
+    assert machine.credit_cents == before + 5 + 1500
+
+
+@pytest.mark.requirement("F-05", "D-10", "I-17")
+def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
+    path = place(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
+    machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
+    before = machine.credit_cents
+    one_game(machine)
+    assert machine.state is State.HANDPAY
+    assert machine.cabinet.memory.get(Key.HANDPAY)["kind"] == "progressive"
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert machine.credit_cents == before - 50
+    values = machine.journal.meters().values
+    assert (values["att_progressive"], values["att_jackpot"]) == (1500, 100)
+    machine.journal.self_audit()
+    hit, paid = lines("progressives", machine.journal.entries())
+    assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (
+        "TEST-1", "three-levels.top.50", 1500, "hand",
+    )  # fmt: skip
+    assert (paid["play_id"], paid["pool"], paid["slip"]) == (hit["play_id"], hit["pool"], 1)
+    assert paid["persons"] == ["attendant"]
+    machine.close()
+
+
+@pytest.mark.requirement("I-06")
+def test_changed_terms_of_a_level_wait_until_it_is_won(room, tmp_path):
+    room(B, NO_LUCK, MISS).close()
+    other = (LevelSlot(game="three-levels", level="top", ceiling_bases=2), *OWN[1:])
+    machine = room_of(tmp_path, A, NO_LUCK, MISS, levels=other).boot()
+    assert level(machine, TOP).terms.ceiling_cents is None
+    assert level(machine, TOP).next_terms.ceiling_cents == 3000
+    one_game(machine)
+    assert level(machine, TOP).terms.ceiling_cents == 3000
+    assert len(machine.records("progressive.changed")) == 4  # one a stake
+    machine.close()
+
+
+@pytest.mark.requirement("I-02", "I-04", "I-05")
+def test_the_snapshot_shows_the_levels_of_the_bet_in_force(room):
+    machine = room(*(B, NO_LUCK, MISS) * 2)
+    shown = snapshot(machine.engine, fingerprint="").progressives
+    assert [(v.level, v.amount_cents, v.status, v.mystery) for v in shown] == [
+        ("top", 1500, "up", False),
+        ("luck", 500, "up", False),
+        ("mystery", 500, "up", True),
+    ]
+    machine.engine.handle(EventType.BET, value=20)
+    assert snapshot(machine.engine, fingerprint="").progressives[0].amount_cents == 3000
+
+
+@pytest.mark.requirement("I-03")
+def test_a_game_whose_levels_are_not_all_kept_is_refused_or_offered_at_the_stakes_that_are():
+    profile = load_profile("generic")
+    slot = (GameSlot(game=str(GAME)),)
+    none, refused = admit(slot, profile, OWN[:2])
+    assert not none
+    assert "'mystery'" in refused[0].reason
+    only = tuple(
+        LevelSlot(game=s.game, level=s.level, kind=s.kind, stakes={"50": s.level.upper()} if s.stakes else {})
+        for s in LINKED
+    )
+    admitted, _ = admit(slot, profile, only)
+    resident = admitted["three-levels"]
+    assert resident.denominations_cents == (5,)
+    game = resident.game
+    assert {p.id for p in resident.pools.played(game, game.wager(10), 5)} == {"TOP", "LUCK", MYSTERY}
+    with pytest.raises(NoPoolError, match="stake of 100"):
+        resident.pools.played(game, game.wager(20), 5)
+    twice = tuple(resident.pools.by_id.values())
+    with pytest.raises(NoPoolError, match="two levels"):
+        Pools((*twice, replace(twice[0], game="other")))
+
+
+@pytest.mark.requirement("I-03")
+def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
+    slot = (GameSlot(game="archipelago-keno"),)
+    shared = LevelSlot(game="archipelago-keno", level="lighthouse", kind=Kind.LINKED, stakes={"5": "SEA"})
+    own = LevelSlot(game="archipelago-keno", level="buoy")
+    _, refused = admit(slot, load_profile("generic"), (shared, own))
+    assert "takes one stake only" in refused[0].reason
+
+
+# ---------------------------------------------------------------------------------------------- a controller's
+@pytest.mark.requirement("I-07")
+@pytest.mark.parametrize("status", [Status.STALE, Status.DOWN])
+def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(room, status):
+    machine = room(B, NO_LUCK, MISS, levels=LINKED)
+    machine.cabinet.state(LevelDisplays).link.now = Shown(1700, status)
+    machine.play()
+    assert (machine.state, machine.notice) == (State.IDLE, "refused.levels_are_up")
+    assert machine.records("game.start") == []
+    machine.cabinet.state(LevelDisplays).link.now = Shown(1700, Status.UP)
+    machine.play()
+    assert machine.state is State.PLAYING
+
+
+@pytest.mark.requirement("I-09")
+def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
+    machine = awaiting(tmp_path)
+    (claim,) = machine.journal.states(Key.CLAIM)
+    machine.close()
+    again = room_of(tmp_path, levels=LINKED).boot()
+    assert again.state is State.AWAITING_AWARD
+    assert [n.code for n in snapshot(again.engine, fingerprint="").notices] == ["award_awaited"]
+    again.engine.handle(EventType.PLAY)
+    assert again.notice == "refused.awaiting_award"
+    before = again.credit_cents
+    name = claim.removeprefix(Key.CLAIM)
+    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
+    assert again.state is State.IDLE
+    assert again.credit_cents == before + 100 + 1712
+    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
+    assert again.credit_cents == before + 100 + 1712
+    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=9999)
+    assert again.records("progressive.award_differs")
+    assert again.credit_cents == before + 100 + 1712
+    kept = again.journal.state(claim)
+    assert (kept["way"], kept["amount_cents"]) == ("credit", 1712)
+    again.engine.handle(EventType.CLAIM_CLOSED, claim=name)
+    assert again.journal.states(Key.CLAIM) == {}
+    assert again.journal.meters().value("mach_progressive") == 1712
+    again.close()
+
+
+@pytest.mark.requirement("I-04")
+def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(room):
+    machine = room(A, NO_LUCK, MISS, levels=LINKED)
+    machine.play()
+    (claim,) = machine.journal.states(Key.CLAIM)
+    told = machine.hands.told[-1]
+    assert told.progressives[0].amount_cents is None
+    machine.engine.handle(EventType.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1650)
+    assert machine.state is State.PLAYING
+    again = machine.hands.told[-1]
+    assert (again.play_id, again.progressives[0].amount_cents) == (told.play_id, 1650)
+    machine.shown()
+    assert machine.state is State.IDLE
+    assert machine.credit_cents == 10000 - 50 + 100 + 1650
+
+
+@pytest.mark.requirement("I-07", "F-05")
+def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
+    machine = awaiting(tmp_path)
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert machine.state is State.HANDPAY
+    assert machine.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 1700 + 100
+    assert machine.records("progressive.unanswered")[0]["amount_cents"] == 1700
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert machine.state is State.IDLE
+    (kept,) = machine.journal.states(Key.CLAIM).values()
+    assert (kept["way"], kept["unanswered"]) == ("hand", True)
+    machine.close()
+
+
+def test_a_place_may_make_everybody_wait_for_the_controller(tmp_path):
+    path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
+    awaiting(tmp_path / "state").close()
+    machine = room_of(tmp_path / "state", levels=LINKED, profile=path).boot()
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (machine.state, machine.notice) == (State.AWAITING_AWARD, "refused.attendant_may_settle")
+    machine.close()
+
+
+def test_contributions_to_a_controller_are_numbered_without_gaps(room):
+    machine = room(*(B, NO_LUCK, MISS) * 3, levels=LINKED)
+    for _ in range(3):
+        one_game(machine)
+    fed = [f for g in machine.records("game.start") for f in g["fed"] if f["pool"] == "TOP"]
+    assert [(f["sequence"], f["amount"]) for f in fed] == [(n, "5/7") for n in (1, 2, 3)]
+    assert machine.journal.state(f"{Key.LINK}TOP")["sequence"] == 3
+
+
+def test_real_chance_plays_the_levels_too(room):
+    machine = room()
+    machine.cabinet.chance = generator()
+    for _ in range(40):
+        machine.play()
+        if machine.cabinet.state(GameInProgress).conversation.decision is not None:
+            machine.engine.handle(EventType.CHOOSE, value=1)
+        machine.shown()
+        if machine.state is State.HANDPAY:
+            machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+        if machine.credit_cents < 500:
+            machine.insert(10000)
+    machine.journal.self_audit()
+    assert len(machine.records("game.start")) == 40
+
+
+@pytest.mark.requirement("C-04", "I-05")
+def test_where_prizes_are_limited_a_level_needs_a_ceiling_within_the_limit(tmp_path):
+    path = place(tmp_path, "[pay_out]", "win_limit_cents = 100000\n[pay_out]")
+    path.write_text(path.read_text().replace('prizes_in_kind = "or_cash"', ""))
+    slot = (GameSlot(game=str(GAME), denominations_cents=(5,)),)
+    capped = tuple(s.model_copy(update={"ceiling_bases": 3}) for s in OWN[:2])
+    for levels, said in (
+        (OWN, "level top has no ceiling"),
+        ((capped[0].model_copy(update={"ceiling_bases": 99}), *OWN[1:]), "level top may show"),
+        ((*capped, OWN[2]), None),
+    ):
+        admitted, refused = admit(slot, load_profile(path), levels)
+        assert (said is None) == bool(admitted), refused
+        assert said is None or said in refused[0].reason
+
+
+@pytest.mark.requirement("C-09", "C-05")
+@pytest.mark.parametrize(("counted", "admits"), [("nothing", False), ("reset", True), ("all", True)])
+def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, admits):
+    counting = f'[progressives]\ncounted = "{counted}"\n[returns]'
+    path = place(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
+    admitted, refused = admit((GameSlot(game=str(GAME)),), load_profile(path), OWN)
+    assert bool(admitted) is admits, refused
+    assert admits or "returns 80.0000%" in refused[0].reason
+
+
+@pytest.mark.requirement("O-01", "I-14")
+def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
+    first = room_of(tmp_path, B, NO_LUCK, MISS, B, NO_LUCK, MISS, position=Position(1, 2)).boot()
+    second = room_of(tmp_path, A, NO_LUCK, MISS, position=Position(2, 2), beside=first).boot()
+    for room in (first, second):
+        room.insert(2000)
+    first.play()
+    second.play()
+    assert level(first, TOP).hits == 1
+    first.shown()
+    second.shown()
+    first.play()
+    first.shown()
+    won = 1500 + 100 // 70
+    assert second.credit_cents == 2000 - 50 + 100 + won
+    assert first.credit_cents == 2000 - 2 * (50 - 15)
+    assert level(first, TOP).contributed == Fraction(150, 70)
+    reading = first.journal.meters()
+    assert reading.where(position=2).value("mach_progressive") == won
+    assert reading.where(position=1).value("mach_progressive") == 0
+    second.close()
+    first.close()
+    with open_view(tmp_path) as view:
+        assert Auditor(Shelf([GAME.parent])).run(view.bodies()).findings == []

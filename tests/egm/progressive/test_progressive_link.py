@@ -1,0 +1,378 @@
+"""A whole machine on its link: wagers counted, hits awarded and paid, through outages and restarts.
+
+The machine's engine, journal and link are the real ones; the controller is the small one of the link's own
+tests, at the other end of a wire in memory.
+"""
+
+import asyncio
+from fractions import Fraction
+
+import pytest
+from rigs.three_levels import NO_LUCK, A, B, place, room_of
+
+from egm.app.view import snapshot
+from egm.clock import SystemClock
+from egm.config.levels import Kind, LevelSlot
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.services import MachineContext
+from egm.progressive import messages as m
+from egm.progressive.attachment import ProgressiveLink
+from egm.progressive.display import LevelDisplays
+from egm.progressive.level import Level, Terms
+from egm.testing.controller import SmallController
+
+LEVELS = (
+    LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP"}),
+    LevelSlot(game="three-levels", level="luck"),
+    LevelSlot(game="three-levels", level="mystery"),
+)
+MISS = 49
+
+
+class Wire:
+    """A carrier in memory. ``up`` is whether anything gets through; what is sent meanwhile is lost."""
+
+    def __init__(self, controller):
+        self.controller = controller
+        self.up = True
+        self.mute = False
+        self.ears = None
+
+    async def run(self, ears):
+        self.ears = ears
+        connected = False
+        while True:
+            if self.up and not connected:
+                ears.connected()
+            elif connected and not self.up:
+                ears.disconnected("the wire was cut")
+            connected = self.up
+            for value in self.controller.values() if self.up else ():
+                ears.received(value)
+            await asyncio.sleep(0.01)
+
+    def send(self, message):
+        if self.up and not self.mute:
+            for answer in self.controller.hear(message):
+                self.ears.received(answer)
+
+
+class Rig:
+    """One life of a machine on its link."""
+
+    def __init__(self, folder, controller, *numbers, levels=LEVELS, watched="TOP", **options):
+        self.room = room_of(folder, *numbers, levels=levels, **options)
+        self.watched = watched
+        self.room.cabinet.state(LevelDisplays).link = None
+        self.wire = Wire(controller)
+        self.link = None
+
+    async def __aenter__(self):
+        engine = self.room.engine
+        context = MachineContext(engine, None, None, SystemClock(), lambda o: engine.handle(o.type, **o.data))
+        self.link = ProgressiveLink(context, self.wire)
+        self.changed, engine._changed = engine._changed, lambda: self.link.changed(None)
+        self.room.boot()
+        self.task = asyncio.create_task(self.link.run())
+        return self
+
+    async def __aexit__(self, *_):
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+        self.room.close()
+
+    async def until(self, condition):
+        async with asyncio.timeout(120):
+            while not condition():
+                if self.task.done():
+                    await self.task
+                await asyncio.sleep(0.01)
+
+    async def up(self):
+        await self.until(lambda: self.link.shown(self.watched).status == "up")
+        return self
+
+    def view(self):
+        levels = snapshot(self.room.engine, fingerprint="").progressives
+        return next(level for level in levels if level.id == self.watched)
+
+    async def one_game(self):
+        await self.until(lambda: self.room.state is State.IDLE)
+        self.room.play()
+        assert self.room.state is State.PLAYING, self.room.notice
+        self.room.shown()
+
+
+@pytest.fixture
+def controller(monkeypatch):
+    monkeypatch.setattr("small_controller.ODDS", Fraction(3, 8))
+    terms = Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
+    return SmallController("TOP", terms=terms)
+
+
+def run(test):
+    asyncio.run(test)
+
+
+@pytest.mark.requirement("I-02", "I-07", "I-14")
+def test_wagers_are_counted_and_the_level_is_shown_up_and_down(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 12) as rig:
+            assert rig.view().status == "down"
+            await rig.up()
+            rig.room.insert(2000)
+            for _ in range(6):
+                await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 6)
+            await rig.until(lambda: rig.view().amount_cents == 1500 + 300 // 70)
+            rig.wire.up = False
+            await rig.until(lambda: rig.view().status == "down")
+            rig.room.play()
+            assert rig.room.notice == "refused.levels_are_up"
+            rig.wire.up = True
+            await rig.up()
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 7)
+
+    run(life())
+    kept = controller.levels["TOP"]
+    assert kept.contributed == 350 * (Fraction(1, 70) + Fraction(1, 1000))
+
+
+@pytest.mark.requirement("I-15", "A-08")
+def test_what_was_played_while_nobody_listened_is_sent_by_the_next_life(tmp_path, controller):
+    async def first():
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 5) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: controller.counted.get(("TEST-1", "TOP")) == 1)
+            rig.wire.mute = True  # the machine speaks and is not heard
+            for _ in range(3):
+                await rig.one_game()
+
+    async def second():
+        async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
+            await rig.up()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 5)
+            mark = rig.room.journal.state(f"{Key.LINK}TOP")
+            assert (mark["sequence"], mark["counted"]) == (5, 4)
+
+    run(first())
+    run(second())
+    assert controller.levels["TOP"].contributed == 250 * (Fraction(1, 70) + Fraction(1, 1000))
+
+
+@pytest.mark.requirement("I-09")
+def test_a_hit_is_claimed_awarded_paid_and_closed(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            (award,) = controller.awards.values()
+            assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
+            (commit,) = controller.commits.values()
+            assert (commit.amount_cents, commit.way) == (award.amount_cents, "credit")
+            await rig.until(lambda: rig.view().amount_cents == controller.levels["TOP"].shown_cents)
+
+    run(life())
+
+
+@pytest.mark.requirement("I-07", "I-09", "A-08")
+def test_a_claim_outlives_an_outage_and_a_restart_and_is_paid_once(tmp_path, controller):
+    async def first():
+        async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            rig.wire.mute = True
+            await rig.one_game()
+            assert rig.room.state is State.AWAITING_AWARD
+
+    async def second():
+        async with Rig(tmp_path, controller) as rig:
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            (award,) = controller.awards.values()
+            assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(first())
+    run(second())
+    assert controller.levels["TOP"].hits == 1
+
+
+def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            rig.wire.mute = True
+            await rig.one_game()
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.HANDPAY
+            rig.wire.mute = False
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            (commit,) = controller.commits.values()
+            assert (commit.amount_cents, commit.way) == (1500, "hand")
+
+    run(life())
+
+
+def ruled(rig, decision, persons=("2", "5")):
+    engine = rig.room.engine
+    engine.handle(EventType.MENU, key="operator")
+    values = {"form": "prize_ruling", "person": persons[0], "persons": persons}
+    engine.handle(EventType.PRIZE_RULED, **values, decision=decision, reason="asked")
+    told = rig.room.notice
+    engine.handle(EventType.MENU_CLOSED, why="key")
+    return told
+
+
+@pytest.mark.requirement("I-09", "I-15")
+@pytest.mark.parametrize("decision", ["pay", "decline"])
+@pytest.mark.parametrize("amount_cents", [99_999_900, 1499, 2 * 1500 + 1])
+def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, amount_cents, decision):
+    hear = controller.hear
+
+    def lie(message):
+        return [
+            answer.model_copy(update={"amount_cents": amount_cents})
+            if isinstance(answer, m.Award)
+            else answer
+            for answer in hear(message)
+        ]
+
+    controller.hear = lie
+
+    async def life():
+        async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.held"))
+            (held,) = rig.room.records("progressive.held")
+            shown_cents = next(iter(rig.room.journal.states(Key.CLAIM).values()))["shown_cents"]
+            assert held["amount_cents"] == amount_cents
+            assert list(rig.room.cabinet.faults) == ["progressive_unproved"]
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert rig.room.records("progressive.award") == []
+            assert ruled(rig, decision, ("2",)) == "refused.authorised"
+            ruled(rig, decision)
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            due = amount_cents if decision == "pay" else shown_cents
+            assert rig.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == due + 100
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            (told,) = rig.room.records("progressive.ruled")
+            assert (told["persons"], told["awarded_cents"], told["decision"]) == (["2", "5"], due, decision)
+            assert not rig.room.journal.states(Key.HELD)
+
+    run(life())
+
+
+@pytest.mark.requirement("I-07", "I-09")
+def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tmp_path, controller):
+    path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
+
+    async def life():
+        async with Rig(tmp_path / "state", controller, A, NO_LUCK, MISS, profile=path) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            rig.wire.mute = True
+            await rig.one_game()
+            assert rig.room.state is State.AWAITING_AWARD
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.AWAITING_AWARD
+            assert ruled(rig, "pay") == "refused.prize_is_held"  # nobody has said how much
+            ruled(rig, "decline")
+            assert rig.room.state is State.HANDPAY
+            assert rig.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 1500 + 100
+
+    run(life())
+
+
+@pytest.mark.requirement("I-07")
+def test_a_place_may_stop_the_whole_machine_without_the_controller(tmp_path, controller):
+    path = place(tmp_path, "[tickets]", '[progressives]\nlink_down = "machine"\n[tickets]')
+
+    async def life():
+        async with Rig(tmp_path / "state", controller, profile=path) as rig:
+            await rig.until(lambda: rig.room.state is State.IDLE and rig.view().status == "up")
+            rig.wire.up = False
+            await rig.until(lambda: rig.room.state is State.OUT_OF_SERVICE)
+            rig.wire.up = True
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.records("progressive.link_lost")
+
+    run(life())
+
+
+@pytest.mark.requirement("I-03")
+def test_a_controller_with_other_odds_is_recorded_and_the_level_stays_down(tmp_path):
+    async def life():
+        async with Rig(tmp_path, SmallController("TOP")) as rig:
+            await rig.until(lambda: rig.room.records("progressive.refused"))
+            assert rig.room.records("progressive.refused")[0]["code"] == "refused.other_odds"
+            assert rig.view().status == "down"
+
+    run(life())
+
+
+@pytest.mark.requirement("I-07", "I-14")
+def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 4) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            for n in range(1, 4):
+                await rig.one_game()
+                await rig.until(lambda made=n: controller.counted["TEST-1", "TOP"] == made)
+            rig.wire.up = False
+            await rig.until(lambda: rig.view().status == "down")
+            controller.counted["TEST-1", "TOP"] = 1
+            controller.levels["TOP"] = Level.open(controller.levels["TOP"].terms).contribute(50)
+            rig.wire.up = True
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 3)
+            assert rig.room.records("progressive.behind") == [{"pool": "TOP", "counted": 1}]
+            controller.falls["TOP"] += 1  # its operator corrects what it shows
+            await rig.up()
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+
+    run(life())
+    assert controller.levels["TOP"].contributed == 200 * (Fraction(1, 70) + Fraction(1, 1000))
+
+
+def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controller_is(tmp_path, controller):
+    controller.counted["TEST-1", "TOP"] = 7
+
+    async def life():
+        async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
+            await rig.until(lambda: rig.room.records("progressive.ahead"))
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 8)
+
+    run(life())
+
+
+@pytest.mark.requirement("I-15")
+def test_nonsense_moves_nothing_and_does_not_fill_the_journal(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller) as rig:
+            await rig.up()
+            shown = rig.view().amount_cents
+            for n in range(500):
+                rig.wire.ears.misunderstood(f"nonsense {n}")
+            assert rig.view().amount_cents == shown
+            refused = rig.room.records("progressive.refused")
+            assert len(refused) == 50
+            assert refused[-1]["last"]
+
+    run(life())

@@ -1,0 +1,68 @@
+"""A machine that takes its time to start says what it does, and the screen says it before there is any answer."""
+
+import asyncio
+from pathlib import Path
+
+import pygame
+import pytest
+
+from egm.app.process import Machine
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.links.screen.starting import Doing, read, say
+from egm.screen.picture import Picture
+from egm.screen.text import Texts
+from egm.screen.theme import load_theme
+from egm.screen.view import Scene, View
+from egm.testing.machine import StoppedClock
+
+
+def test_what_is_written_is_read_and_nothing_else_is_taken_for_it(tmp_path):
+    file = tmp_path / "starting.json"
+    assert read(file) is None
+    doing = Doing("game", {"number": 2, "count": 12, "game": "icebreak"})
+    say(file, doing)
+    assert read(file) == doing
+    for nonsense in (b"", b"\xff", b"[]", b'{"what": 1}', b'{"what": "game", "values": 5}'):
+        file.write_bytes(nonsense)
+        assert read(file) is None
+    say(file, None)
+    assert not list(tmp_path.iterdir())
+    say(Path("/nowhere/starting.json"), doing)  # which stops no machine
+
+
+def test_a_machine_says_each_game_it_examines_and_is_silent_once_it_answers(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr("egm.app.process.starting.say", lambda _file, doing: told.append(doing))
+
+    async def not_yet(_):
+        """Its devices and people are another test's."""
+
+    monkeypatch.setattr(Machine, "_work", not_yet)
+    games = (GameSlot(game="maple-classic"), GameSlot(game="icebreak"))
+    folder = StateFolder(tmp_path)
+    folder.prepare()
+    asyncio.run(Machine(folder, load_cabinet().model_copy(update={"games": games}), StoppedClock()).run())
+    assert [doing.what for doing in told[:-1]] == ["memory", "game", "game", "self_test"]
+    assert told[2].values == {"number": 2, "count": 2, "game": "icebreak"}
+    assert told[-1] is None
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_step_has_its_words(language):
+    texts = Texts(language)
+    for what in ("memory", "game", "self_test", "link"):
+        assert texts.has(f"boot.{what}")
+
+
+def test_the_first_picture_says_what_is_done():
+    pygame.font.init()
+    picture = Picture(load_theme())
+    waiting = View(starting=Doing("game", {"number": 3, "count": 12, "game": "icebreak"}))
+    assert waiting.scene is Scene.BOOT
+    drawn = []
+    for view in (waiting, View(), View(starting=Doing("unheard-of"))):
+        surface = pygame.Surface(picture.pixels)
+        picture.draw(surface, view)
+        drawn.append(pygame.image.tobytes(surface, "RGB"))
+    assert drawn[0] != drawn[1]
+    assert drawn[2] == drawn[1]

@@ -1,0 +1,401 @@
+"""A visit on the real machine: the automaton with its journal, and the screen that hears what it says.
+
+Chance is scripted where an outcome must be had: three maple leaves (60 credits), three canoes
+(10 credits), a loss.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.app.view import game_view, snapshot
+from egm.app.wiring import requested, tower
+from egm.kernel.events import EventType
+from egm.kernel.games import InstalledGames
+from egm.kernel.messages import Hello
+from egm.screen.hearing import heard, ticked
+from egm.screen.layout import LANDSCAPE
+from egm.screen.marks import stakes_on
+from egm.screen.painter import Painter
+from egm.screen.pressing import pressed
+from egm.screen.scenes import bonus
+from egm.screen.scenes.board import last_step
+from egm.screen.scenes.deck import figures
+from egm.screen.scenes.glass import notice_words, status
+from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.wheel import wheel_glasses
+from egm.screen.text import Texts
+from egm.screen.view import Action, View, playing, times
+from egm.testing.machine import MachineRig, ScriptedChance, generator
+from rng import Draw
+
+MAPLES, CANOES, LOSS = (23, 7, 5), (2, 1, 3), (0, 0, 0)
+GAMES = ("maple-classic", "aurora-twenty")
+
+
+class Turning:
+    """Chance that goes round: other numbers each time, and the same at every run."""
+
+    def __init__(self):
+        self.turn = 0
+
+    def step(self):
+        self.draws = []
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def below(self, bound, purpose=""):
+        self.turn += 37
+        self.draws.append(Draw(bound, self.turn % bound, purpose))
+        return self.turn % bound
+
+    def reseed(self, reason):
+        pass
+
+
+class Visit:
+    """A machine and its screen; time passes only where a test lets it."""
+
+    def __init__(self, folder, theme, *draws, games=GAMES, devices=("printer",)):
+        self.theme = theme
+        self.room = MachineRig(
+            folder, chance=ScriptedChance(*draws) if draws else Turning(), games=games, devices=devices
+        )
+        self.heard = 0
+        self.view = View(now=100.0, active_at=100.0)
+        self.room.boot()
+        self.greet()
+
+    def greet(self):
+        residents = self.room.cabinet.games
+        games = tuple(game_view(_resident(self.room, game_id, game)) for game_id, game in residents.items())
+        self.view = heard(self.view, Hello(games=games))
+        self.listen()
+
+    def listen(self):
+        """Hear everything the machine has said since, its snapshot first, as its link says it."""
+        self.view = heard(self.view, snapshot(self.room.engine, fingerprint=""))
+        for message in self.room.hands.told[self.heard :]:
+            self.view = heard(self.view, message)
+        self.heard = len(self.room.hands.told)
+
+    def do(self, act, *args, **kwargs):
+        """Something happens to the machine, and the screen hears of it."""
+        act(*args, **kwargs)
+        self.listen()
+        return self
+
+    def happen(self, event, **values):
+        return self.do(self.room.engine.handle, event, **values)
+
+    def press(self, name, value=None):
+        """A key is pressed; the wishes that the machine heard."""
+        self.view, messages = pressed(self.view, Action(name, value), self.theme)
+        return self.send(messages)
+
+    def send(self, messages):
+        for message in messages:
+            self.do(self.room.happen, requested(message))
+        return [message.name for message in messages]
+
+    def wait(self, seconds, step=0.05):
+        """Time passes; the wishes of the screen itself are sent."""
+        sent = []
+        for _ in range(round(seconds / step)):
+            self.view, messages = ticked(self.view, self.view.now + step, self.theme)
+            sent += self.send(messages)
+        return sent
+
+    def play_out(self):
+        """PLAY, and all of the game is shown."""
+        assert self.press("play") == ["play"]
+        self.wait(12.0)
+        assert self.view.snapshot.state == "idle"
+        return self
+
+    @property
+    def stage(self):
+        return Stage(Painter(self.theme), Texts(self.view.snapshot.language), LANDSCAPE, self.view)
+
+    @property
+    def bar(self):
+        return status(self.stage)[0]
+
+
+def _resident(room, game_id, game):
+    from egm.play.installed_games import Resident
+    from egm.progressive.pools import Pools
+
+    return Resident(
+        game,
+        room.cabinet.denominations_cents[game_id],
+        room.cabinet.state(InstalledGames).returns[game_id],
+        Pools(),
+    )
+
+
+@pytest.fixture
+def visit(tmp_path, theme):
+    made = []
+
+    def make(*draws, **options):
+        made.append(Visit(tmp_path / str(len(made)), theme, *draws, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.room.close()
+
+
+# ------------------------------------------------------------------ nothing of one game stays on the next
+def test_the_win_and_the_message_of_one_game_do_not_stand_on_the_next(visit):
+    at = visit(*MAPLES)
+    at.do(at.room.insert, 2000).play_out()
+    assert at.view.snapshot.win_cents == 300
+    assert "3.00" in at.bar
+    assert figures(at.stage).win_cents == 300
+    at.press("game", "aurora-twenty")
+    assert at.view.snapshot.game_id == "aurora-twenty"
+    assert figures(at.stage).win_cents == 0
+    assert "3.00" not in at.bar
+    assert last_step(at.view) is None
+    at.press("game", "maple-classic")
+    assert at.view.snapshot.win_cents == 300  # the last game of this player on this game
+
+
+def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next(visit):
+    at = visit(*MAPLES)
+    at.do(at.room.insert, 2000).play_out()
+    at.room.cabinet.chance = generator()
+    at.do(at.room.cash_out_ticket)
+    assert figures(at.stage).win_cents == 0
+    assert at.bar == "Thank you! Please take your ticket: $22.95"
+    at.wait(20)
+    assert at.bar == "Thank you! Please take your ticket: $22.95"
+    at.wait(15)
+    assert at.bar == "Insert a bill or a ticket to play"
+    at.do(at.room.insert, 500)  # the next player: nothing of the last one's is seen again
+    assert at.view.snapshot.win_cents == figures(at.stage).win_cents == 0
+    assert at.bar == "$5.00 added to your credits"
+    at.wait(6)
+    assert at.bar == "Choose your bet, then press PLAY"
+
+
+def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
+    at = visit(*MAPLES, devices=())
+    at.do(at.room.insert, 2000).play_out()
+    at.happen(EventType.CASH_OUT).happen(EventType.KEY_TURNED, key="attendant")
+    at.do(at.room.insert, 500)
+    at.room.close()
+    room = MachineRig(tmp_path / "0", games=GAMES).boot()
+    assert room.credit_cents == 500
+    assert snapshot(room.engine, fingerprint="").win_cents == 0
+    said = notice_words(at.stage, snapshot(room.engine, fingerprint="").notices[0])
+    assert said == "The machine has restarted. Your credits are safe: $5.00"
+    room.close()
+
+
+def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
+    at = visit(devices=())
+    at.do(at.room.insert, 2000)
+    at.happen(EventType.SERVICE)
+    at.happen(EventType.CASH_OUT)
+    assert at.view.snapshot.state == "handpay"
+    at.happen(EventType.KEY_TURNED, key="attendant")
+    assert at.bar == "Paid by the attendant: $20.00. Thank you!"
+
+
+def test_a_message_ends_with_what_it_was_about(visit):
+    """A closed door is not told again when a jam comes and goes; a refusal ends with the state it was for."""
+    at = visit(*MAPLES)
+    at.do(at.room.insert, 2000)
+    at.happen(EventType.DOOR_OPENED, door="belly").happen(EventType.DOOR_CLOSED, door="belly")
+    assert at.bar == "Door closed. Your credits are safe: $20.00"
+    at.wait(60)
+    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    at.happen(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
+    assert "Door closed" not in at.bar
+    at.press("play")
+    at.press("cash_out")
+    assert at.bar == "Please wait until the game is over"
+    at.wait(8.0)
+    assert at.view.snapshot.state == "idle"
+    assert "Please wait" not in at.bar
+
+
+def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
+    at = visit()
+    at.do(at.room.offer, 500)
+    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    assert at.bar == "Bill jam: your $5.00 is held, not lost. An attendant is called"
+    assert "service" in tower(at.view.snapshot)
+    at.wait(60)
+    said = {status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)}
+    assert "Bill jam: your $5.00 is held, not lost. An attendant is called" in said
+
+
+# ------------------------------------------------------------------ the rhythm of PLAY
+def test_play_stops_the_reels_then_counts_and_plays_on(visit):
+    at = visit(*CANOES, *LOSS)
+    at.do(at.room.insert, 2000)
+    assert at.press("play") == ["play"]
+    at.wait(0.3)
+    whole = times(at.view, at.theme)
+    assert at.press("play") == []  # the reels stop
+    stopped = times(at.view, at.theme)
+    assert stopped.spun < whole.spun - 0.5
+    at.wait(stopped.spun - 0.2)
+    assert playing(at.view, at.theme)
+    assert at.press("play") == []  # counted, and the next game is asked for
+    assert figures(at.stage).win_cents == 50
+    assert at.room.records("game.start")[1:] == []
+    assert at.wait(1.0) == ["shown", "play"]
+    assert len(at.room.records("game.start")) == 2
+    assert at.room.credit_cents == 2000 - 5 + 50 - 5
+
+
+def test_one_press_while_a_win_counts_stakes_once(visit):
+    at = visit(*CANOES, *LOSS, *LOSS)
+    at.do(at.room.insert, 2000).press("play")
+    at.wait(times(at.view, at.theme).spun + 0.1)
+    at.press("play")
+    at.wait(30)
+    assert at.view.snapshot.state == "idle"
+    assert len(at.room.records("game.start")) == 2
+
+
+@pytest.mark.parametrize("page", ["help", "games"])
+def test_play_under_an_open_page_closes_it_and_stakes_nothing(visit, page):
+    at = visit(*LOSS)
+    at.do(at.room.insert, 2000).press(page)
+    assert at.view.page.value == page
+    assert at.press("play") == []
+    assert at.view.page.value == "none"
+    assert at.room.credit_cents == 2000
+    assert at.press("play") == ["play"]
+    assert at.press(page) == []  # and none is opened over a game
+    assert at.view.page.value == "none"
+
+
+def test_a_game_asked_for_is_not_staked_after_a_change_of_mind(visit):
+    at = visit(*CANOES, *LOSS)
+    at.do(at.room.insert, 2000).press("play")
+    at.wait(times(at.view, at.theme).spun + 0.1)
+    at.press("play")
+    at.press("bet_less")
+    at.wait(30)
+    assert len(at.room.records("game.start")) == 1
+
+
+def test_the_greatest_wins_are_counted_at_a_press_and_the_next_game_waits_for_another(visit):
+    at = visit(*MAPLES, *LOSS)
+    at.do(at.room.insert, 2000).press("play")
+    at.wait(times(at.view, at.theme).spun + 0.1)
+    assert at.press("play") == []
+    assert figures(at.stage).win_cents == 300
+    assert at.wait(5) == ["shown"]
+    assert at.press("play") == ["play"]
+
+
+# ------------------------------------------------------------------ stakes on a layout
+@pytest.mark.requirement("P-05", "P-06", "P-07")
+def test_what_lies_on_the_wheels_layout_is_what_is_played_and_stays_until_the_pin_has_decided(
+    visit, theme, monkeypatch
+):
+    """Québec by-law, ss. 118 and 119: the player sees each stake where it lies before he closes betting."""
+    at = visit(games=("river-wheel",))
+    at.do(at.room.insert, 2000)
+    for area in ("bear", "bear", "bear", "otter"):
+        assert at.press("area", area) == ["bet"]
+    chips = []
+    text = Painter.text
+    monkeypatch.setattr(
+        Painter,
+        "text",
+        lambda self, words, *rest, **more: chips.append(words) or text(self, words, *rest, **more),
+    )
+    wheel_glasses(at.stage)
+    lying = stakes_on(at.view.game, at.view.snapshot)
+    names = {area["id"]: at.stage.texts.local(area["name"]) for area in at.view.game.presentation["areas"]}
+    assert lying == {"bear": 5, "otter": 2}
+    drawn = {area: chips[chips.index(names[area]) + 2] for area in lying}
+    assert drawn == {area: str(stake) for area, stake in lying.items()}
+    assert at.press("play") == ["play"]
+    started = at.room.records("game.start")[-1]
+    assert started["wager"]["options"]["bets"] == lying
+    staked_cents = sum(lying.values()) * started["denomination_cents"]
+    assert at.room.journal.meters().value("coin_in") == staked_cents
+    # betting is closed: no stake is laid, moved or taken back, by the screen or by whoever speaks for it
+    assert at.press("area", "star") == []
+    at.happen(EventType.BET, value=5, options={"bets": {"star": 5}})
+    at.wait(12.0)
+    assert at.view.snapshot.state == "idle"
+    assert len(at.room.records("game.start")) == 1
+    assert at.room.journal.meters().value("coin_in") == staked_cents
+
+
+# ------------------------------------------------------------------ what is bought, and for how much
+def test_a_keno_ticket_says_what_it_is_and_costs_before_it_is_bought(visit):
+    at = visit(games=("aurora-keno",))
+    at.do(at.room.insert, 2000)
+    unit_cents = at.view.snapshot.denomination_cents
+    for form in at.view.game.presentation["forms"]:
+        at.press("form", form["id"])
+        price = at.stage.money(at.view.snapshot.bet_credits * unit_cents)
+        assert at.bar == f"PLAY buys {form['name']['en']}, picked for you: {price}"
+        before_cents = at.room.credit_cents
+        at.press("play")
+        assert at.stage.money(before_cents - at.room.credit_cents) == price
+        at.wait(40)
+    picked = frozenset(last_step(at.view).cards[0].numbers)
+    gone = min(picked)
+    at.press("mark", gone)  # what was picked stays marked, but the number touched
+    assert at.view.slip.numbers == picked - {gone}
+    count = len(picked) - 1
+    assert at.bar.startswith(f"PLAY buys your {count} numbers: ")
+    before_cents = at.room.credit_cents
+    price = at.bar.rpartition(": ")[2]
+    at.press("play")
+    assert at.stage.money(before_cents - at.room.credit_cents) == price
+    at.wait(40)
+    assert at.view.slip.numbers == picked - {gone}
+
+
+def test_a_wheel_says_what_its_stakes_cost(visit):
+    at = visit(games=("river-wheel",))
+    at.do(at.room.insert, 2000)
+    for area in ("otter", "bear"):
+        at.press("area", area)
+        staked = at.view.snapshot.bet_wager["bets"]
+        price = at.stage.money(at.view.snapshot.bet_credits * at.view.snapshot.denomination_cents)
+        assert at.bar == f"PLAY stakes {price} on {len(staked)} {'area' if len(staked) == 1 else 'areas'}"
+
+
+@pytest.mark.requirement("B-15")
+@pytest.mark.parametrize("revolutions", [3, 7])
+def test_the_wheel_makes_its_turns_however_often_play_is_pressed(visit, revolutions, monkeypatch):
+    """Québec by-law, s. 121: a spin of fewer turns is none; the machine draws no such spin."""
+    at = visit(games=("river-wheel",))
+    at.do(at.room.insert, 2000).press("area", "bear")
+    at.press("play")
+    shown = at.view.game.presentation | {"revolutions": revolutions}
+    game = at.view.game.model_copy(update={"presentation": shown})
+    monkeypatch.setattr(View, "game", property(lambda _: game))
+    angles = []
+    turned_by = bonus.wheel_angle
+    monkeypatch.setattr(bonus, "wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
+    line = times(at.view, at.theme)
+    begun, step = at.view.show.began, at.view.show.steps[0]
+    while (since := at.view.now - begun) < line.spun:
+        at.press("play")
+        bonus.draw_wheel(at.stage, step, times(at.view, at.theme).steps[0], since)
+        at.wait(0.5)
+    bonus.draw_wheel(at.stage, step, times(at.view, at.theme).steps[0], line.spun)
+    assert angles == sorted(angles)
+    assert angles[-1] >= 360 * revolutions
+    assert len({int(angle // 360) for angle in angles}) > revolutions / 2, "it is seen to turn"

@@ -1,0 +1,293 @@
+"""What a player is told before, during and after a game, read from the words and figures that are drawn."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pygame
+import pytest
+from test_picture import Watcher
+
+from egm.devices.ioboard.codec import INPUTS
+from egm.kernel.messages import Protection
+from egm.screen.audio.cues import sounds_between
+from egm.screen.controls import BY_NAME
+from egm.screen.hearing import heard
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.outcome import prize_at, read_field, stages_of
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from egm.screen.scenes.help import sheets
+from egm.screen.scenes.stage import Stage
+from egm.screen.steps import KenoStep
+from egm.screen.text import Texts, read_catalogue
+from egm.screen.view import Action, times
+from paytables import Depth, analyse, load_game
+from paytables.odds import awards
+from tools.dev.gallery import at_rest, game_view, played, shown, snapshot
+
+LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
+
+
+def words_on(view, theme, layout=LANDSCAPE):
+    """Every text of the picture of a view."""
+    picture = Picture(theme, layout=layout)
+    watcher = picture.painter = Watcher(theme)
+    seen = []
+    write = watcher.text
+
+    def keep(words, *args, **kwargs):
+        seen.append(words)
+        return write(words, *args, **kwargs)
+
+    watcher.text = keep
+    picture.draw(pygame.Surface(picture.pixels), view)
+    return seen
+
+
+def help_words(view, theme):
+    """Every text of every help page."""
+    view, _ = pressed(view, Action("help"), theme)
+    count = len(sheets(Stage(Picture(theme).painter, Texts(view.snapshot.language), LANDSCAPE, view)))
+    return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet), theme)]
+
+
+@pytest.mark.requirement("C-01", "C-02", "C-12", "C-25", "C-26", "M-01", "C-11")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, theme, language):
+    """Its name, what a credit costs, the rules, the prizes, the return, when it is void, which version it is."""
+    texts = Texts(language)
+    for game in published:
+        view = at_rest(published, game, language, credit_cents=0)
+        said = " ".join(help_words(view, theme))
+        flat = " ".join(said.split())
+        rules = " ".join(texts.local(game.help).split())
+        assert texts.local(game.title) in flat
+        missing = [word for word in rules.split() if word not in flat]
+        assert not missing, f"{game.id}: {missing}"
+        assert ("malfunction" if language == "en" else "défectuosité") in rules.lower()
+        for key in ("defect.rule_refund",):
+            assert texts.say(key)[:40] in flat
+        least, most = (texts.number(bet(game.bet_options)) for bet in (min, max))
+        unit = texts.say("help.unit", amount=texts.money(25, "CAD"), least=least, most=most)
+        assert " ".join(unit.split()) in flat
+        for spots, pays in game.presentation.get("tables", {}).items():
+            numbers = [" ".join(texts.number(pay).split()) for pay in pays.values()]
+            assert not [words for words in numbers if f" {words} " not in flat], f"{game.id}: {spots} spots"
+        for prize in read_field(game).prizes if stages_of(game) else ():
+            told = prize_at(game, prize.name, prize.credits, min(game.bet_options))
+            words = " ".join(texts.number(told).split())
+            assert not told or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
+        figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
+        assert figure in flat
+        assert game.version in flat
+        assert game.digest[:16] in flat
+        credits_said = texts.say("help.prize_bet" if stages_of(game) else "keno.table")
+        assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
+
+
+@pytest.mark.requirement("C-23")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_very_long_odds_are_told_on_a_page_of_their_own(theme, language):
+    game = game_view(load_game(LONG_ODDS))
+    view = at_rest((game,), game, language)
+    texts = Texts(language)
+    said = help_words(view, theme)
+    assert any(texts.say("odds.title") in words for words in said)
+    star = texts.say("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
+    comet = texts.say("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
+    assert f"{star} · {texts.say('help.bet', bet='2')}" in said
+    assert f"{comet} · {texts.say('help.bet', bet='1')}" in said
+    assert {"en": "The sky", "fr": "Le ciel"}[language] in said
+    odds = [
+        words
+        for words in said
+        if words in {texts.say("odds.one_in", games=texts.number(n)) for n in (27_000_000, 40_000_000)}
+    ]
+    assert len(odds) >= 3
+    usual = game_view(load_game("maple-classic"))
+    assert not any(
+        texts.say("odds.title") in words for words in help_words(at_rest((usual,), usual, language), theme)
+    )
+
+
+@pytest.mark.requirement("C-11", "C-22", "N-07")
+def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, published):
+    """Also where a dearer bet buys more of the pay table than a multiple of it."""
+    compared, seen = 0, set()
+    for source, game in zip(games, published, strict=True):
+        if not stages_of(game):
+            continue
+        field = read_field(game)
+        exact = analyse(source, Depth.PRIZES)
+        seen.add(game.id)
+        for bet in exact.bets:
+            stage = next(b["stage"] for b in game.presentation["bets"] if bet.cost_credits % b["cost"] == 0)
+            truth = {p.name: p.credits for p in bet.prizes if p.where == stage}
+            for prize in field.prizes:
+                if prize.name not in truth:
+                    continue
+                told = prize_at(game, prize.name, prize.credits, bet.cost_credits)
+                assert told == truth[prize.name], f"{game.id}, bet {bet.cost_credits}: {prize.name}"
+                compared += 1
+    assert compared > 90
+    assert seen == {source.id for source in games if source.family == "reels"}
+
+
+@pytest.mark.requirement("C-13")
+def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, theme):
+    """Won or lost, the reels take the same time and sound the same, and no text promises anything."""
+    game = next(one for one in published if one.id == "maple-classic")
+    source = next(one for one in games if one.id == game.id)
+    seen = set()
+    for number in range(60):
+        outcome = played(source, f"same/{number}", 3)
+        view = shown(at_rest(published, game, "en"), game, outcome)
+        line = times(view, theme)
+        until = [replace(view, now=100 + line.spun * i / 40) for i in range(40)]
+        sounds = tuple(name for a, b in pairwise(until) for name in sounds_between(a, b, theme))
+        status = tuple(dict.fromkeys(words_on(until[20], theme, LANDSCAPE)[-40:])) if number < 2 else ()
+        seen.add((line.steps[0].stops, line.spun, sounds))
+        assert not [words for words in status if "win" in words.lower() and words != "WIN"]
+    assert len(seen) == 1
+    promises = re.compile(
+        r"\b(due|ready to|almost|so close|next spin|hot|bientôt|presque|prêt à)\b", re.IGNORECASE
+    )
+    for language in ("en", "fr"):
+        for key, text in read_catalogue(language).items():
+            if not key.startswith(("service", "drawer", "help", "tilt", "notice", "form")):
+                assert not promises.search(text), (key, text)
+
+
+@pytest.mark.requirement("C-14")
+def test_free_games_are_counted_down(published, outcomes, theme):
+    game = next(one for one in published if one.id == "aurora-twenty")
+    view = shown(at_rest(published, game, "en"), game, outcomes[game.id].feature)
+    line = times(view, theme)
+    series = [i for i, step in enumerate(view.show.steps) if step.stage != view.show.steps[0].stage]
+    assert len(series) > 1
+    for place, index in enumerate(series):
+        spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
+        wanted = f"{place + 1} of {len(series)}"
+        assert any(wanted in words for words in words_on(spinning, theme)), wanted
+
+
+@pytest.mark.requirement("C-15")
+def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, published, theme):
+    game = next(one for one in published if one.id == "aurora-twenty")
+    source = next(one for one in games if one.id == game.id)
+    shown_lines = 0
+    for number in range(200):
+        outcome = played(source, f"lines/{number}", max(game.bet_options))
+        lines = [win["number"] for win in outcome.display["wins"] if win.get("on", "line") == "line"]
+        if len(outcome.display["steps"]) > 1 or len(lines) < 2:
+            continue
+        view = shown(at_rest(published, game, "en"), game, outcome)
+        line = times(view, theme)
+        after = heard(
+            replace(view, now=100 + line.done),
+            snapshot(game, "en", win_cents=outcome.win_credits * 25),
+        )
+        said = set()
+        for i in range(4 * (len(lines) + 2)):
+            later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
+            said |= {words for words in words_on(later, theme) if words.startswith("Line ")}
+        for each in lines:
+            assert any(words.startswith(f"Line {each}:") for words in said), (each, said)
+        shown_lines += len(lines)
+        if shown_lines > 6:
+            break
+    assert shown_lines > 6
+
+
+@pytest.mark.requirement("C-21")
+def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
+    inputs = {name for _, name in INPUTS}
+    assert "play" in inputs
+    assert not {name for name in inputs | set(BY_NAME.values()) if "lever" in name or "handle" in name}
+
+
+@pytest.mark.requirement("N-01")
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, theme, layout):
+    game = published[0]
+    rest = at_rest(published, game, "en")
+    for view in (rest, shown(rest, game, outcomes[game.id].little)):
+        assert [words for words in words_on(view, theme, layout) if re.search(r"\d:\d\d\s[ap]\.m\.", words)]
+
+
+@pytest.mark.requirement("N-05")
+def test_credit_and_bet_are_told_in_money_and_in_credits(published, theme):
+    game = next(one for one in published if one.id == "maple-classic")
+    said = words_on(at_rest(published, game, "en"), theme)
+    assert {"$1,234.50", "4,938 credits", "$0.75", "3 credits"} <= set(said)
+
+
+@pytest.mark.requirement("N-08")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_help_about_chance_and_where_help_is_found_can_be_read(published, theme, language):
+    line = {"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
+    view = at_rest(published, published[0], language, protection=Protection(help_line=line), credit_cents=0)
+    said = " ".join(" ".join(help_words(view, theme)).split())
+    assert line[language] in said
+    assert Texts(language).say("help.chance")[:40] in said
+
+
+@pytest.mark.requirement("C-16", "C-17")
+def test_the_last_frame_of_every_game_is_its_outcome(games, published, theme):
+    """Windows, boxes, coins, parts, balls and sums, over random games of the whole library."""
+    for source, game in zip(games, published, strict=True):
+        for number in range(25):
+            bet = max(game.bet_options)
+            outcome = played(source, f"end/{game.id}/{number}", bet)
+            view = shown(at_rest(published, game, "en"), game, outcome)
+            display = outcome.to_json()["display"]
+            told = display.get("draws") or [*display["steps"], *display.get("double_up", ())]
+            assert len(view.show.steps) == len(told), game.id
+            for step, recorded in zip(view.show.steps, told, strict=True):
+                assert step.credits == recorded["credits"], game.id
+                if isinstance(step, KenoStep):
+                    assert list(step.balls) == recorded["balls"]
+                    assert [list(card.hits) for card in step.cards] == [
+                        way["hits"] for way in recorded["ways"]
+                    ]
+                elif "falls" in recorded:
+                    assert [list(map(list, fall.window)) for fall in step.falls] == [
+                        fall["window"] for fall in recorded["falls"]
+                    ]
+                elif "window" in recorded:
+                    assert [list(column) for column in step.window] == recorded["window"]
+                elif "part" in recorded:
+                    assert step.part == recorded["part"]
+                elif "opened" in recorded:
+                    assert [box for box, _ in step.opened] == [one["box"] for one in recorded["opened"]]
+                elif "spins" in recorded:
+                    assert [list(cells) for cells in step.spins] == [s["cells"] for s in recorded["spins"]]
+            assert view.show.play.win_credits == outcome.win_credits
+
+
+@pytest.mark.requirement("C-25")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_help_tells_how_often_a_game_wins_from_its_own_analysis(games, published, theme, language):
+    """Hits or prizes in a hundred games, every feature, the highest prize: exact, and rounded only to be read."""
+    texts = Texts(language)
+    for source, game in zip(games, published, strict=True):
+        seen = help_words(at_rest(published, game, language), theme)
+        assert game.chances
+        bets = [bet for bet in analyse(source, Depth.PRIZES).bets if any(award.top for award in awards(bet))]
+        ways = {bet.bet.partition(" at ")[0]: bet for bet in reversed(bets)}
+        assert {one.bet for one in game.chances} == set(ways)
+        for one in game.chances:
+            bet = ways[one.bet]
+            share = 100 * (bet.hit_probability or sum(p.rate for p in bet.prizes if p.credits))
+            told = one.hit_percent or one.prizes_in_100
+            assert abs(Fraction(told) - share) <= Fraction(1, 20)
+            shown = told.replace(".", ",") if language == "fr" else told
+            assert any(words.startswith(shown) for words in seen), (game.id, one.bet)
+            rates = [award.rate for award in awards(bet) if award.name == one.top and award.top]
+            assert one.top_one_in == round(1 / sum(rates))
+            odds = [one.top_one_in, *(one_in for _, one_in in one.features)]
+            assert all(texts.say("odds.one_in", games=texts.number(n)) in seen for n in odds)
+            assert {name for name, _ in one.features} == {f.feature for f in bet.features if f.rate}

@@ -1,0 +1,171 @@
+"""Tests of devices at the service menu: the real drivers' ledgers, every fact of a test, and no meter moved."""
+
+import pytest
+
+from egm.devices import interface as device
+from egm.devices.interface import Note, PrintState
+from egm.devices.ledgers import PayoutRecord
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.host.model import HostMoney, Inquiry
+from egm.people import Role
+from egm.staff.service.desk import ServiceDesk
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import Menu
+
+#: What a test may count: that people were at the machine, never anything of value or play.
+SERVICE = ("door.", "sign_in_refused")
+KINDS = {"bill": "bill_acceptor", "printer": "ticket_printer", "hopper": "hopper", "io": "io_board"}
+
+
+def fingerprint(room):
+    """Every live meter, and every account behind them."""
+    values = room.journal.meters().values
+    return {name: v for name, v in values.items() if not name.startswith(SERVICE) and ".since_" not in name}
+
+
+@pytest.fixture
+def menu(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.cabinet.state(ServiceDesk).bench.kinds = KINDS
+    menu = Menu(room).sign_in(Role.MECHANIC).touch("devices")
+    before = fingerprint(room)
+    yield menu
+    assert fingerprint(room) == before
+    assert room.credit_cents == 2000
+    room.journal.self_audit()
+    room.close()
+
+
+@pytest.mark.requirement("J-10", "D-17")
+def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
+    room = menu.room
+    menu.touch("device:printer").touch("print")
+    assert menu.page.test
+    (job,) = room.hands.jobs
+    assert "TEST" in job.fields["kind"]
+    assert set(job.barcode) == {"0"}
+    for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
+        room.printer_says(state)
+    assert [
+        entry.kind for entry in room.journal.entries(("test.started", "test.printed", "ticket.taken"))
+    ] == [
+        "test.started",
+        "test.printed",
+        "ticket.taken",
+    ]
+    assert room.cabinet.memory.get(Key.PRINT) is None
+
+
+def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    room.cabinet.state(ServiceDesk).bench.kinds = KINDS
+    menu = Menu(room).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
+    menu.touch("print")
+    assert menu.notice == "notice.refused.device_is_free"
+    room.close()
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert again.ledgers.printing.pending().job.job_id.startswith("test-")
+    before = fingerprint(again)
+    again.printer_says(PrintState.FAILED, "no paper")
+    assert again.records("test.failed")[0]["why"] == "no paper"
+    assert (again.state, again.credit_cents) == (State.IDLE, 2000)
+    assert fingerprint(again) == before
+    again.close()
+
+
+@pytest.mark.requirement("J-11", "D-17")
+def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(menu):
+    room = menu.room
+    menu.touch("device:hopper").enter("99")
+    assert menu.notice == "notice.refused.device_is_free"
+    menu.enter("3")
+    ((payout_id, coins),) = room.hands.payouts
+    assert coins == 3
+    room.ledgers.payouts.ordered(PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0))
+    room.ledgers.payouts.finished(payout_id, 2)
+    assert room.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
+    assert room.cabinet.memory.get(Key.HOPPER) is None
+
+
+@pytest.mark.requirement("J-11")
+def test_behind_closed_doors_no_coin_is_paid(menu):
+    menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    menu.touch("device:hopper").enter("3")
+    assert menu.notice == "notice.refused.device_is_free"
+    assert menu.room.hands.payouts == []
+    menu.enter("three")
+    assert menu.notice == "service.refused.not_offered"
+
+
+@pytest.mark.requirement("J-10", "J-19")
+def test_a_note_under_test_is_read_and_goes_back(menu):
+    room = menu.room
+    menu.touch("device:bill").touch("take")
+    room.hands.offered[9] = Note(500)
+    room.engine.handle(EventType.BILL_ESCROWED, escrow=9, amount_cents=500)
+    room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
+    room.engine.handle(EventType.TICKET_ESCROWED, escrow=10, digits="910000000000000000")
+    room.engine.handle(EventType.BILL_REJECTED, reason="unreadable")
+    assert room.hands.orders[-2:] == [("return", 9), ("return", 10)]
+    assert [record["amount_cents"] for record in room.records("test.read")] == [500, 0]
+    assert len(room.records("test.paper")) == 2
+    assert b"910000000000000000" not in b"".join(room.journal.bodies())
+    menu.touch("stop")
+    assert not menu.cabinet.state(ServiceDesk).bench.taking
+
+
+@pytest.mark.requirement("J-10", "J-11")
+def test_no_acceptor_is_tested_while_a_hosts_word_is_awaited_about_a_paper_in_it(menu):
+    menu.cabinet.state(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
+    menu.touch("device:bill").touch("take")
+    assert menu.notice == "notice.refused.device_is_free"
+    assert not menu.cabinet.state(ServiceDesk).bench.taking
+
+
+def test_leaving_the_menu_ends_every_test(menu):
+    bench = menu.cabinet.state(ServiceDesk).bench
+    menu.touch("device:io").touch("lamps")
+    assert "lamp:play" in bench.outputs
+    menu.touch("back").touch("device:bill").touch("take")
+    assert bench.taking
+    menu.room.engine.handle(EventType.MENU_CLOSED, why="time_out")
+    assert (bench.taking, bench.outputs) == (False, frozenset())
+
+
+@pytest.mark.requirement("J-10", "A-19")
+def test_a_page_shows_live_what_the_device_says(menu):
+    bench = menu.cabinet.state(ServiceDesk).bench
+    bench.hear(device.Identified(device="io", identity="board 3.1"))
+    bench.hear(
+        device.InputsKnown(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))
+    )
+    bench.hear(device.ButtonPressed(device="io", button="play"))
+    bench.hear(device.Escrowed(device="bill", escrow=3, content=device.Barcode("910000000000000000")))
+    menu.touch("device:io")
+    lines = menu.lines()
+    assert lines["Identifies as"] == "board 3.1"
+    assert [lines[name] for name in ("Main door", "Operator key", "PLAY button", "Logic door")] == [
+        "On",
+        "On",
+        "On",
+        "Off",
+    ]
+    menu.touch("back").touch("device:bill")
+    assert "Escrowed escrow=3 content=a ticket" in menu.lines()
+
+
+@pytest.mark.requirement("J-14")
+def test_the_screen_runs_its_own_tests(menu):
+    for pattern in ("display", "touch", "sound"):
+        menu.touch(f"screen:{pattern}")
+        assert (menu.page.test, menu.page.pattern) == (True, pattern)
+        menu.touch("back")
+
+
+def test_only_whoever_may_tests(menu):
+    menu.room.engine.handle(EventType.TEST, test="print", device="printer", person="1", persons=("1",))
+    assert menu.room.notice == "refused.may_test"
+    menu.room.engine.handle(EventType.TEST, test="explode", device="printer", person="3", persons=("3",))
+    assert menu.room.notice == "refused.device_is_free"

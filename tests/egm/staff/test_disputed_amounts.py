@@ -1,0 +1,279 @@
+"""Where no byte tells who owes whom, a person decides an amount: nothing is credited, paid or lost by default."""
+
+import re
+from contextlib import suppress
+
+import pytest
+from click.testing import CliRunner
+
+from egm.devices.ledgers import CoinDoubt, PayoutRecord
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.positions import Position
+from egm.people import Role
+from egm.profiles import profile as profiles
+from egm.staff.disputed import disputed_amounts
+from egm.staff.registers import lines
+from egm.testing.machine import MachineRig, PowerCutError
+from egm.testing.service_menu import Menu
+from egm.tickets.model import TicketState
+from tools.cli import main
+
+PAID = "out:handpay_disputed"
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path / "state", devices=("printer",)).boot()
+    yield room
+    room.close()
+
+
+def open_one(room):
+    [disputed] = disputed_amounts(room.cabinet).values()
+    return disputed
+
+
+def rule(room, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
+    """A person signs in, opens the dispute and decides; the menu, left open where it was refused."""
+    menu = Menu(room).sign_in(role).touch("disputed")
+    menu.touch(f"disputed:{dispute or open_one(room).id}").enter(str(amount_cents))
+    if menu.notice:
+        return menu
+    menu.enter("looked at the recording").touch("confirm")
+    if second is not None:
+        menu.prove(second)
+    menu.home().touch("leave")
+    return menu
+
+
+def register(room):
+    return list(lines("disputed-amounts", room.journal.entries()))
+
+
+def lose_bill(room, cents=2000):
+    room.offer(cents)
+    room.ledger.lost_track("the acceptor is idle")
+
+
+@pytest.mark.requirement("G-02", "G-05", "F-13")
+def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(room, tmp_path):
+    lose_bill(room)
+    assert (room.state, room.credit_cents) == (State.TILT, 0)
+    assert not room.journal.pending()
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
+    room.close()
+    again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
+    assert (again.state, open_one(again).most_cents) == (State.TILT, 2000)
+
+    rule(again, 2000)
+    assert (again.state, again.cabinet.faults) == (State.IDLE, {})
+    assert again.journal.balance_cents(PAID) == again.journal.meters().values["disputed"] == 2000
+    [line] = register(again)
+    assert (line["device"], line["least_cents"], line["most_cents"]) == ("bill_acceptor", 0, 2000)
+    assert (line["amount_cents"], line["persons"]) == (2000, ["2"])
+    again.journal.self_audit()
+    again.close()
+
+
+def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(room):
+    lose_bill(room)
+    assert rule(room, 2001).notice == "service.refused.out_of_range"
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    menu = Menu(room).sign_in(Role.ATTENDANT)
+    assert "disputed" not in [row.action for table in menu.page.tables for row in table.rows]
+    for amount_cents, reason in ((2001, "x"), (-1, "x"), (2000, " "), (True, "x")):
+        values = {"disputed": open_one(room).id, "amount_cents": amount_cents, "reason": reason}
+        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+    assert (room.state, register(room)) == (State.TILT, [])
+
+
+def test_two_disputes_of_a_device_need_two_rulings(room):
+    room.ledger.contradicted("stacked and never ordered", 10000)
+    room.ledger.contradicted("and again", 10000)
+    first, second = disputed_amounts(room.cabinet)
+    rule(room, 0, dispute=first)
+    assert room.state is State.TILT
+    rule(room, 500, dispute=second)
+    assert (room.state, [line["amount_cents"] for line in register(room)]) == (State.IDLE, [0, 500])
+
+
+@pytest.mark.requirement("O-01")
+def test_a_dispute_belongs_to_its_position(tmp_path):
+    first = MachineRig(tmp_path, position=Position(1, 2)).boot()
+    second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
+    lose_bill(second)
+    assert (first.state, second.state) == (State.IDLE, State.TILT)
+    assert disputed_amounts(first.cabinet) == {}
+    rule(second, 0)
+    assert second.state is State.IDLE
+    first.close()
+
+
+# ---------------------------------------------------------------------------------------------- tickets
+def lose_ticket(room):
+    number = room.insert(2000).cash_out_ticket()
+    room.offer_ticket(number)
+    room.ledger.lost_track("the acceptor is idle")
+    return number
+
+
+@pytest.mark.requirement("H-08")
+@pytest.mark.parametrize(
+    ("decided", "state", "good"), [(2000, TicketState.REDEEMED, False), (0, TicketState.ISSUED, True)]
+)
+def test_a_lost_ticket_stays_locked_until_it_is_decided(room, tmp_path, decided, state, good):
+    number = lose_ticket(room)
+    room.close()
+    again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
+    assert again.store.get(number).state is TicketState.PENDING  # nobody else can have it paid
+    rule(again, 1000)
+    assert again.state is State.TILT  # it is worth all or nothing
+    rule(again, decided)
+    assert (again.state, again.store.get(number).state) == (State.IDLE, state)
+    assert again.journal.balance_cents(PAID) == decided
+    assert number not in str(register(again))
+    again.offer_ticket(number)
+    assert (again.hands.orders[-1][0] == "stack") is good
+    again.close()
+
+
+@pytest.mark.requirement("A-08", "H-08")
+@pytest.mark.parametrize("written", range(4))
+def test_a_cut_around_the_ruling_on_a_ticket(room, tmp_path, written):
+    number = lose_ticket(room)
+    room.cut_power_after(written)
+    values = {"disputed": open_one(room).id, "amount_cents": 2000, "reason": "it is in the box"}
+    with suppress(PowerCutError):
+        room.engine.handle(EventType.MENU, key="operator")
+        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+    room.close()
+    again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
+    if disputed_amounts(again.cabinet):
+        assert again.store.get(number).state is TicketState.PENDING
+        rule(again, 2000)
+    assert again.store.get(number).state is TicketState.REDEEMED
+    assert again.journal.balance_cents(PAID) == 2000
+    again.close()
+
+
+# ---------------------------------------------------------------------------------------------- the hopper
+@pytest.fixture
+def coins(tmp_path):
+    text = (profiles._FOLDER / "generic.toml").read_text()
+    profile = tmp_path / "coins.toml"
+    profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
+
+    def start():
+        return MachineRig(tmp_path / "state", profile=profile, devices=("hopper",)).boot()
+
+    start.room = start()
+    yield start
+    start.room.close()
+
+
+def pay_five(room):
+    room.insert(500)
+    room.engine.handle(EventType.CASH_OUT)
+    payout_id, number = room.hands.payouts[-1]
+    room.ledgers.payouts.ordered(
+        PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
+    )
+    return payout_id
+
+
+@pytest.mark.requirement("G-08", "F-13", "A-08")
+@pytest.mark.parametrize("seen", [0, 3])
+@pytest.mark.parametrize("written", range(7))
+def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins, seen, written):
+    """Wherever the power goes meanwhile: what was seen has left, and the rest waits for a person."""
+    room = coins.room
+    payout_id = pay_five(room)
+    if seen:
+        room.ledgers.payouts.progressed(payout_id, seen)
+    room.cut_power_after(written)
+    with suppress(PowerCutError):
+        room.ledgers.payouts.finished(payout_id, seen, "another hopper is in its place")
+    room.close()
+    again = coins.room = coins()
+    record = again.ledgers.payouts.pending()
+    if record is not None:  # the driver finds it once more, and with it what was seen before the cut
+        assert record.paid_coins == seen
+        again.ledgers.payouts.finished(payout_id, record.paid_coins, "another hopper is in its place")
+    assert (again.state, again.cabinet.memory.get(Key.HANDPAY)) == (State.TILT, None)
+    assert again.journal.balance_cents("out:hopper") == seen * 100
+    assert (open_one(again).most_cents, again.credit_cents) == (500 - seen * 100, 0)
+
+    rule(again, 100)  # one of the missing coins was found in the hopper
+    assert again.state is State.IDLE
+    assert again.journal.balance_cents(PAID) == 100
+    assert again.journal.balance_cents("out:hopper") == 400
+    assert again.journal.balance_cents("stock:hopper") == -400
+    assert again.credit_cents == 0
+    again.journal.self_audit()
+
+
+@pytest.mark.requirement("A-08", "F-13")
+@pytest.mark.parametrize("written", range(5))
+def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
+    room = coins.room
+    room.ledgers.payouts.finished(pay_five(room), 2, "its count fell")
+    room.cut_power_after(written)
+    values = {"disputed": open_one(room).id, "amount_cents": 200, "reason": "two in the tray"}
+    with suppress(PowerCutError):
+        room.engine.handle(EventType.MENU, key="operator")
+        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+    room.close()
+    again = coins.room = coins()
+    if disputed_amounts(again.cabinet):
+        rule(again, 200)
+    assert (again.journal.balance_cents(PAID), again.journal.balance_cents("out:hopper")) == (200, 300)
+    assert (again.credit_cents, again.state) == (0, State.IDLE)
+    assert len(register(again)) == 1
+
+
+@pytest.mark.requirement("G-08")
+def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins, tmp_path):
+    room = coins.room
+    room.ledgers.payouts.strayed(4, "4 coins left the hopper and none were ordered")
+    assert (room.state, room.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
+    shown = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state")])
+    assert re.search(r"^hopper_level +-0*400  cents", shown.output, re.MULTILINE), (
+        shown.output
+    )  # with its sign
+    rule(room, 0)
+    assert (room.state, room.journal.balance_cents(PAID)) == (State.IDLE, 0)
+
+
+def test_a_cabinet_that_has_lost_its_hopper_does_not_pay_for_ever(coins, tmp_path):
+    room = coins.room
+    payout_id = pay_five(room)
+    room.ledgers.payouts.progressed(payout_id, 4)
+    room.close()
+    again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
+    assert again.journal.balance_cents("out:hopper") == 400
+    assert (open_one(again).most_cents, again.state) == (100, State.TILT)
+    again.close()
+    coins.room = coins()
+
+
+# ---------------------------------------------------------------------------------------------- coins
+@pytest.mark.requirement("G-07", "A-08")
+@pytest.mark.parametrize("written", range(3))
+def test_coins_never_reported_are_disputed_with_the_very_entry_that_passes_them(coins, written):
+    room = coins.room
+    doubt = CoinDoubt(why="2 coins were accepted", least_cents=50, most_cents=400)
+    room.cut_power_after(written)
+    with suppress(PowerCutError):
+        room.ledgers.coins.coins_in(((100, True),), 7, doubt)
+    room.close()
+    again = coins.room = coins()
+    assert (again.ledgers.coins.position() == 7) is bool(disputed_amounts(again.cabinet))
+    if again.ledgers.coins.position() != 7:
+        again.ledgers.coins.coins_in(((100, True),), 7, doubt)
+    disputed = open_one(again)
+    assert (again.credit_cents, again.state) == (100, State.TILT)
+    assert (disputed.least_cents, disputed.most_cents) == (50, 400)
+    rule(again, 225)
+    assert (again.state, again.journal.balance_cents(PAID)) == (State.IDLE, 225)

@@ -1,0 +1,92 @@
+"""The register of identities lies on both media: either alone brings it back, and what is erased stays erased."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from egm.app.process import Machine
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.staff.identities import FILE, IdentityRegister
+from egm.testing.machine import MachineRig, StoppedClock
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+ANNA = {"name": "Anna", "document": "passport X1"}
+
+
+def opened(tmp_path):
+    return closing(IdentityRegister.open(tmp_path / "first", tmp_path / "second"))
+
+
+def told(tmp_path):
+    with opened(tmp_path) as kept:
+        return [(record.subject, record.fields, record.agrees) for record in kept.records()]
+
+
+def noise(path):
+    path.write_bytes(b"\x07" * 9000)
+
+
+def half(path):
+    path.write_bytes(path.read_bytes()[:4096])
+
+
+def put_back(path):
+    path.write_bytes(path.with_name("before").read_bytes())
+
+
+@pytest.mark.requirement("A-05", "Q-01")
+@pytest.mark.parametrize("medium", ["first", "second"])
+@pytest.mark.parametrize(
+    "lose", [type(FILE), noise, half, put_back], ids=["lost", "noise", "half", "put_back"]
+)
+def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
+    with opened(tmp_path) as kept:
+        kept.keep("handpay-1", ANNA, AT)
+        (tmp_path / medium / "before").write_bytes((tmp_path / medium / FILE).read_bytes())
+        kept.keep("handpay-2", ANNA, AT)
+    path = tmp_path / medium / FILE
+    if lose is type(FILE):
+        path.unlink()
+    else:
+        lose(path)
+    both = [("handpay-1", ANNA, True), ("handpay-2", ANNA, True)]
+    assert told(tmp_path) == both
+    (tmp_path / ("second" if medium == "first" else "first") / FILE).unlink()
+    assert told(tmp_path) == both
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_what_is_erased_comes_back_from_no_medium(tmp_path):
+    with opened(tmp_path) as kept:
+        kept.keep("handpay-1", ANNA, AT)
+    before = (tmp_path / "second" / FILE).read_bytes()
+    with opened(tmp_path) as kept:
+        assert kept.erase_before(AT + timedelta(days=1)) == 1
+    (tmp_path / "second" / FILE).write_bytes(before)
+    assert told(tmp_path) == [("handpay-1", None, True)]
+    assert b"Anna" not in (tmp_path / "second" / FILE).read_bytes()
+
+
+def test_a_record_that_was_altered_is_mended_by_the_copy_that_agrees(tmp_path):
+    with opened(tmp_path) as kept:
+        kept.keep("handpay-1", ANNA, AT)
+    with closing(sqlite3.connect(tmp_path / "first" / FILE)) as database:
+        database.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
+        database.commit()
+    assert told(tmp_path) == [("handpay-1", ANNA, True)]
+
+
+def test_the_machine_keeps_it_beside_both_copies_of_its_memory(tmp_path, monkeypatch):
+    MachineRig(tmp_path).boot().close()
+    opened_in = []
+    monkeypatch.setattr(
+        "egm.app.process.IdentityRegister.open", lambda *folders: opened_in.append(folders) or 1 / 0
+    )
+    state = StateFolder(tmp_path)
+    state.prepare()
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(Machine(state, load_cabinet(), StoppedClock()).run())
+    assert opened_in == [(tmp_path, tmp_path / "second")]

@@ -1,0 +1,274 @@
+"""Interventions: identified openings, alarms for the others, and the sheet made from the events alone."""
+
+import json
+
+import pypdfium2
+import pytest
+from click.testing import CliRunner
+
+from egm.integrity.lockups import disabled_by
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.people import Role
+from egm.staff.sheet import sheets
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu
+from tools.cli import main
+
+MECHANIC = NUMBERS[Role.MECHANIC]
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path, profile="monaco").boot().insert(2000)
+    yield room
+    room.close()
+
+
+def intervene(room, reason="bill jam"):
+    Menu(room).sign_in(Role.MECHANIC).fill("intervention", reason).touch("leave")
+    monitored(room)
+
+
+def monitored(room):
+    """The monitoring system reads who is at work."""
+    opened = room.cabinet.memory.get(Key.INTERVENTION)
+    room.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
+
+
+def finish(room, *values):
+    Menu(room).sign_in(Role.MECHANIC).fill("intervention_end", *values)
+    return Menu(room)
+
+
+def clear(room):
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    Menu(room).prove(Role.SUPERVISOR)
+
+
+@pytest.mark.requirement("J-06", "E-12", "K-13", "J-07", "J-15")
+def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_all(room):
+    intervene(room)
+    assert room.state is State.OUT_OF_SERVICE
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="hopper")
+    assert room.state is State.DOOR_OPEN
+    for door in ("hopper", "main"):
+        room.engine.handle(EventType.DOOR_CLOSED, door=door)
+    assert room.cabinet.faults == {}
+    finish(room, "belt replaced", "belt 12").touch("leave")
+    assert (room.state, room.credit_cents) == (State.IDLE, 2000)
+    (sheet,) = sheets(room.journal)
+    assert (sheet.person, sheet.ended_by, sheet.reason) == (MECHANIC, MECHANIC, "bill jam")
+    assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
+    assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
+    assert sheet.moved.keys() == {"door.main.opens", "door.hopper.opens"}
+    assert sheet.before["bill_in.value"] == sheet.after["bill_in.value"] == 2000
+    assert sheet.stopped == room.journal.get(sheet.id).time_utc.isoformat()
+
+
+@pytest.mark.requirement("J-06", "K-13")
+def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room):
+    menu = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam")
+    assert room.notice == "intervention_announced"
+    menu.touch("leave")
+    room.engine.handle(EventType.INTERVENTION_SEEN, id="intervention-of-yesterday")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    clear(room)
+    monitored(room)
+    monitored(room)
+    assert len(room.records("intervention.seen")) == 1
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert room.cabinet.faults == {}
+    finish(room, "done", "").touch("leave")
+    Menu(room).sign_in(Role.MECHANIC).fill("intervention", "again").touch("leave")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")  # what was read of the last one is not this one
+    assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
+
+
+@pytest.mark.requirement("J-04")
+@pytest.mark.parametrize("door", ["stacker", "drop", "cash_box"])
+def test_a_bill_box_and_a_base_open_at_a_collection_only(room, door):
+    intervene(room)
+    room.engine.handle(EventType.DOOR_OPENED, door=door)
+    assert room.cabinet.faults["unidentified_opening"]["detail"] == door
+    room.engine.handle(EventType.DOOR_CLOSED, door=door)
+    clear(room)
+    finish(room, "nothing", "").touch("leave")
+    Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
+    monitored(room)
+    room.engine.handle(EventType.DOOR_OPENED, door=door)
+    room.engine.handle(EventType.DOOR_CLOSED, door=door)
+    assert room.cabinet.faults == {}
+    Menu(room).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
+    assert [sheet.kind for sheet in sheets(room.journal)] == ["repair", "collection"]
+
+
+@pytest.mark.requirement("J-04")
+def test_a_bill_box_that_is_gone_is_an_opening_whatever_its_door_says(room):
+    def gone(event):
+        room.engine.handle(event, code="bill_acceptor.stacker_removed", detail="")
+
+    intervene(room)
+    gone(EventType.FAULT_RAISED)
+    assert room.cabinet.faults["unidentified_opening"]["detail"] == "stacker"
+    gone(EventType.FAULT_CLEARED)
+    clear(room)
+    finish(room, "nothing", "").touch("leave")
+    Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
+    monitored(room)
+    gone(EventType.FAULT_RAISED)
+    assert "unidentified_opening" not in room.cabinet.faults
+
+
+@pytest.mark.requirement("J-05")
+def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(room, tmp_path):
+    menu = Menu(room).sign_in(Role.SUPERVISOR)
+    menu.fill("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
+    assert menu.notice == "notice.refused.somebody_is_at_work"
+    menu.home().fill("collection", "weekly")
+    monitored(room)
+    menu.home().fill("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
+    (handed,) = room.records("base.withdrawn")
+    assert (handed["lock"], handed["cashier"], handed["person"]) == (
+        "lock 41",
+        "H. Main",
+        NUMBERS[Role.SUPERVISOR],
+    )
+    menu.home().fill("collection_end", "base taken out").touch("leave")
+    assert (room.state, set(disabled_by(room.cabinet))) == (State.OUT_OF_SERVICE, {"base"})
+    room.close()
+    again = MachineRig(tmp_path, profile="monaco").boot()  # nor does a restart give it back
+    assert again.state is State.OUT_OF_SERVICE
+    menu = Menu(again).sign_in(Role.SUPERVISOR).fill("collection", "new base")
+    menu.home().fill("base_in", "S-7", "lock 42", "H. Main")
+    menu.home().fill("collection_end", "base in place").touch("leave")
+    assert again.state is State.IDLE
+    first, second = sheets(again.journal)
+    assert "base.withdrawn" in {line.what for line in first.lines}
+    assert "base.returned" in {line.what for line in second.lines}
+    again.close()
+
+
+@pytest.mark.requirement("J-06", "E-12")
+@pytest.mark.parametrize("unattended", [False, True])
+def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(room, unattended):
+    room.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert room.state is State.TILT
+    assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    Menu(room).prove(Role.SUPERVISOR)
+    assert room.state is State.IDLE
+
+
+def test_where_the_place_does_not_ask_a_door_is_a_door(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert room.state is State.IDLE
+    room.close()
+
+
+def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(room, tmp_path):
+    menu = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "check")
+    monitored(room)
+    menu.fill("intervention", "again")
+    assert menu.notice == "notice.refused.no_intervention_is_open"
+    menu.touch("leave")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu.sign_in(Role.MECHANIC).touch("form:intervention_end")
+    menu.complete("nothing", "")
+    assert menu.notice == "notice.refused.every_door_is_closed"
+    room.close()
+    again = MachineRig(
+        tmp_path, profile="monaco"
+    ).boot()  # it stays open over a restart, and so does the hold
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert again.state is State.OUT_OF_SERVICE
+    forged = {"form": "intervention_end", "kind": "repair", "work": "x", "person": "1", "persons": ("1",)}
+    again.engine.handle(EventType.INTERVENTION_CLOSED, **forged)
+    assert again.notice == "refused.authorised"
+    Menu(again).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
+    assert again.state is State.IDLE
+    assert next(sheets(again.journal)).lines[-1].what.startswith("menu.")
+    again.close()
+
+
+@pytest.mark.requirement("J-07", "J-18", "Q-15", "J-15")
+def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
+    intervene(room)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    menu = finish(room, "cleaned", "")
+    name = next(sheets(room.journal)).id
+    menu.home().touch("interventions").touch(name)
+    shown = menu.lines()
+    assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == (
+        "Main door",
+        "7  (TEST-1)",
+        MECHANIC,
+    )
+    assert "2026" in shown["Machine stopped"]
+    assert "Signature" in shown
+    room.close()
+
+    def egm(*words):
+        run = CliRunner().invoke(main, ["intervention", *words, "--state", str(tmp_path)])
+        assert run.exit_code == 0, run.output
+        return run.output
+
+    (listed,) = json.loads(egm("list", "--json"))
+    assert (listed["id"], listed["person"], listed["doors"]) == (name, MECHANIC, ["main"])
+    assert name in egm("list")
+    shown = egm("show", name, "--language", "fr")
+    assert "Portes ouvertes" in shown
+    assert "cleaned" in shown
+    paper = tmp_path / "sheet.pdf"
+    egm("export", name, "--out", str(paper))
+    pdf = pypdfium2.PdfDocument(paper.read_bytes())
+    assert [round(side) for side in pdf[0].get_size()] == [595, 842]  # A4 in points
+    pdf.close()
+    egm("export", name, "--out", str(tmp_path / "sheet.json"), "--format", "json")
+    assert json.loads((tmp_path / "sheet.json").read_text())["moved"]["door.main.opens"] == {
+        "before": 0,
+        "after": 1,
+    }
+    bundle, today = tmp_path / "day.pdf", room.clock.wall.date().isoformat()
+    assert egm("day", today, "--out", str(bundle)).startswith("1 sheet written")
+    pdf = pypdfium2.PdfDocument(bundle.read_bytes())
+    assert len(pdf) >= 1
+    pdf.close()
+    assert egm("day", "2020-01-01", "--out", str(bundle), "--language", "fr").startswith("0 sheets")
+    assert MECHANIC in egm("show", name).split("Signed by PIN")[1].splitlines()[0]
+    unknown = CliRunner().invoke(main, ["intervention", "show", "nothing", "--state", str(tmp_path)])
+    assert unknown.exit_code == 1
+    assert name in unknown.output
+
+
+@pytest.mark.requirement("Q-15")
+def test_interventions_parts_and_visits_stand_in_their_registers_by_serial_number(room, tmp_path):
+    intervene(room)
+    finish(room, "belt replaced", "belt 12; bearing 6").touch("leave")
+    intervene(room, "check")
+    finish(room, "nothing found", "").touch("leave")
+    room.close()
+
+    def register(name):
+        run = CliRunner().invoke(main, ["register", "show", name, "--state", str(tmp_path), "--json"])
+        assert run.exit_code == 0, run.output
+        return json.loads(run.output)
+
+    work = register("interventions")
+    assert [line["event"] for line in work] == ["intervention.opened", "intervention.closed"] * 2
+    assert {(line["serial"], line["operator_number"]) for line in work} == {("TEST-1", "7")}
+    assert [line["work"] for line in work if line["work"]] == ["belt replaced", "nothing found"]
+    (replaced,) = register("parts")  # an intervention that replaced none has no line
+    assert (replaced["serial"], replaced["parts"]) == ("TEST-1", "belt 12; bearing 6")
+    assert (replaced["id"], replaced["persons"]) == (work[0]["id"], [MECHANIC])
+    visits = register("visits")
+    assert {(line["person"], line["role"]) for line in visits} == {(MECHANIC, str(Role.MECHANIC))}
+    assert len(visits) == 4  # to begin and to end each intervention

@@ -1,0 +1,304 @@
+"""The inventory entry and the technical sheet: what they hold, every change, and a base number fixed for good."""
+
+import asyncio
+import hashlib
+import json
+import shutil
+from dataclasses import FrozenInstanceError, replace
+from datetime import date
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+from egm.app.process import Machine
+from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, load_cabinet
+from egm.errors import LocalError, OperatorError
+from egm.kernel.events import Event, EventType
+from egm.kernel.games import InstalledGames
+from egm.kernel.machine import Key
+from egm.people import Role
+from egm.play.installed_games import Certifying, admit
+from egm.profiles import load_profile
+from egm.staff.forms import FORMS, FieldKind
+from egm.staff.inventory import KIND, note_inventory, sheet
+from egm.testing.machine import GAME, MachineRig, StoppedClock
+from egm.testing.service_menu import NUMBERS, Menu
+from meters import Journal, JournalDamaged
+from tools.cli import main
+from tools.lab.certification import bundle
+
+
+def inventory(tmp_path, **more):
+    photograph = tmp_path / "machine.jpg"
+    photograph.write_bytes(b"a picture")
+    facts = {
+        "kind": "upright",
+        "manufacturer": "Works",
+        "model": "One",
+        "made": date(2026, 1, 2),
+        "base_number": "B-12",
+        "photograph": photograph,
+        "certified_on": {GAME: date(2026, 2, 3)},
+    }
+    return Inventory(**{**facts, **more})
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path / "state").boot()
+    room.cabinet.state(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
+    note_inventory(room.cabinet, inventory(tmp_path))
+    yield room
+    room.close()
+
+
+@pytest.mark.requirement("Q-08", "J-15", "R-01")
+def test_the_entry_has_all_that_the_order_asks_for(room):
+    now = sheet(room.journal).now
+    assert (now["kind"], now["serial"], now["operator_number"], now["base_number"]) == (
+        "upright",
+        "TEST-1",
+        "7",
+        "B-12",
+    )
+    assert (now["site"], now["location"]) == ("test", "floor")
+    assert now["photograph"] == f"machine.jpg {hashlib.sha256(b'a picture').hexdigest()}"
+    (game,) = now["games"]
+    assert (game["game"], game["return"], game["certified_on"]) == (GAME, "87.3700", "2026-02-03")
+
+
+@pytest.mark.requirement("Q-16", "Q-17")
+def test_every_move_and_change_of_return_stays_on_the_sheet(room, tmp_path):
+    before = room.journal.sequence
+    note_inventory(room.cabinet, inventory(tmp_path))
+    assert room.journal.sequence == before  # nothing new, nothing written
+    note_inventory(room.cabinet, inventory(tmp_path, location="workshop"))
+    moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
+    note_inventory(room.cabinet, moved)
+    changes = [what for _, what in sheet(room.journal).changes]
+    assert "location: floor -> workshop" in changes
+    assert f"{GAME}: {room.cabinet.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
+
+
+@pytest.mark.requirement("Q-09")
+def test_a_base_number_is_fixed_for_good(room, tmp_path):
+    with pytest.raises(OperatorError, match=r"inventory\.base_number: 'B-13'; this machine's base .*'B-12'"):
+        note_inventory(room.cabinet, inventory(tmp_path, base_number="B-13"))
+    assert len(room.records("inventory.changed")) == 1
+
+
+@pytest.mark.requirement("Q-08", "Q-09", "J-05")
+def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
+    def made(name, base, serial="TEST-1", number="7"):
+        folder = tmp_path / name
+        room = MachineRig(folder, profile="monaco").boot()
+        room.cabinet.identity = replace(room.cabinet.identity, serial=serial, operator_number=number)
+        note_inventory(room.cabinet, inventory(tmp_path, base_number=base))
+        return room, folder
+
+    first, one = made("first", "B-12")
+    second, two = made("second", "B-13", serial="TEST-2", number="8")
+    menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
+    opened = second.cabinet.memory.get(Key.INTERVENTION)
+    second.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
+    menu.home().fill("base_out", "B-13", "lock 41", "H. Main", "hinge bent").touch("leave")
+    first.close()
+    second.close()
+
+    def egm(*words):
+        return CliRunner().invoke(main, [str(word) for word in words])
+
+    exported = tmp_path / "second.jsonl"
+    assert egm("audit", "export", exported, "--state", two).exit_code == 0
+    done = egm("inventory", "house", one, exported, "--json")
+    assert done.exit_code == 0, done.output
+    here, away = json.loads(done.output)
+    assert (here["base_number"], here["base"], here["serial"], here["location"]) == (
+        "B-12", "in place", "TEST-1", "floor",
+    )  # fmt: skip
+    assert (away["base_number"], away["serial"], away["operator_number"]) == ("B-13", "TEST-2", "8")
+    assert away["base"].startswith("out of service since 2026-01-01")
+    assert "H. Main" in away["base"]
+
+    third, three = made("third", "B-12", serial="TEST-3", number="9")
+    third.close()
+    twice = egm("inventory", "house", one, three)
+    assert twice.exit_code == 1
+    assert f"base number B-12 is that of {one} and of {three}" in twice.output
+    nothing = tmp_path / "nothing"
+    MachineRig(nothing).boot().close()
+    assert "has recorded no inventory entry yet" in egm("inventory", "house", nothing).output
+
+
+def test_a_photograph_that_is_not_there_is_named(room, tmp_path):
+    with pytest.raises(OperatorError, match=r"inventory\.photograph: .*gone\.jpg"):
+        note_inventory(room.cabinet, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
+
+
+@pytest.mark.requirement("Q-10")
+def test_the_sheet_is_shown_and_exported_twice(room, tmp_path):
+    menu = Menu(room).sign_in(Role.INSPECTOR).touch("inventory")
+    assert menu.lines()["Base number"] == "B-12"
+    room.close()
+
+    def egm(*words):
+        return CliRunner().invoke(main, ["inventory", *words, "--state", str(tmp_path / "state")])
+
+    assert json.loads(egm("show", "--json").output)["now"]["base_number"] == "B-12"
+    assert "Numéro du socle" in egm("show", "--language", "fr").output
+    first, second = tmp_path / "direction.pdf", tmp_path / "secretariat.pdf"
+    done = egm("export", "--out", str(first), "--copy", str(second))
+    assert done.exit_code == 0, done.output
+    assert first.read_bytes() == second.read_bytes()
+    assert hashlib.sha256(first.read_bytes()).hexdigest() in done.output
+    assert egm("export", "--out", str(first), "--copy", str(tmp_path)).exit_code != 0
+
+
+def test_a_machine_without_an_entry_says_so(tmp_path):
+    MachineRig(tmp_path).boot().close()
+    run = CliRunner().invoke(main, ["inventory", "show", "--state", str(tmp_path)])
+    assert (run.exit_code, "no inventory entry yet" in run.output) == (1, True)
+
+
+# ---------------------------------------------------------------------------------------------- certificates
+@pytest.fixture(scope="module")
+def maker(tmp_path_factory):
+    """A maker's folder of certificates: one game certified for Monaco and one for Québec, and his key."""
+    folder = tmp_path_factory.mktemp("maker")
+    for place, game in (("monaco", GAME), ("quebec-casino", "aurora-keno")):
+        args = ["certify", game, "--jurisdiction", place, "--games-played", "200", "--out", str(folder)]
+        said = CliRunner().invoke(main, args)
+        assert said.exit_code == 0, said.output
+    return folder
+
+
+def key_of(folder):
+    return (folder / GAME / "signer.pub").read_text().strip()
+
+
+@pytest.mark.requirement("R-01", "O-03", "Q-08")
+def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventory(maker, room, tmp_path):
+    slot = GameSlot(game=GAME, certificate=maker / GAME)
+    admitted, refused = admit((slot,), load_profile("monaco"), certifying=Certifying(key_of(maker), True))
+    assert not refused
+    resident = admitted[GAME]
+    made = json.loads((maker / GAME / "manifest.json").read_text())
+    assert resident.certificate.least_return == resident.least_return == Fraction(made["least_return"])
+    note_inventory(room.cabinet, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
+    (game,) = sheet(room.journal).now["games"]
+    assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
+    assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
+
+
+@pytest.mark.requirement("R-01", "O-03")
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("none", f"{GAME}: has no certificate, and the profile monaco wants one"),
+        ("key", "is not the laboratory's key"),
+        ("no key", "machine.certifier names no key"),
+        ("game", "its certificate is of aurora-keno"),
+        ("place", "is certified for quebec-casino, and not for monaco"),
+        ("altered", "par.json: is not what was signed"),
+        ("return", "is certified with a return of 99.0000%; this machine makes it 87.3770%"),
+        ("failed", "not certified"),
+    ],
+)
+def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, wrong, why):
+    name = "aurora-keno" if wrong in {"game", "place"} else GAME
+    folder = tmp_path / name
+    shutil.copytree(maker / name, folder)
+    if wrong == "altered":
+        (folder / "par.json").write_text("{}")
+    if wrong in {"return", "failed"}:  # signed again, by the very key
+        told = json.loads((folder / "manifest.json").read_text())
+        files = {name: (folder / name).read_bytes() for name in told.pop("files")}
+        facts = {"least_return": "99/100"} if wrong == "return" else {"certified": False}
+        bundle.write(folder, files, {**told, **facts}, bundle.laboratory_key(bundle.key_path(None, maker)))
+    slot = GameSlot(
+        game="aurora-keno" if wrong == "place" else GAME, certificate=None if wrong == "none" else folder
+    )
+    key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
+    admitted, (refusal,) = admit((slot,), load_profile("monaco"), certifying=Certifying(key, required=True))
+    assert not admitted
+    assert why in refusal.reason
+
+
+@pytest.mark.requirement("Q-08")
+@pytest.mark.parametrize("field", ["kind", "manufacturer", "model", "base_number", "photograph"])
+def test_where_the_place_wants_it_whole_a_machine_does_not_start_on_less(room, tmp_path, field):
+    lacking = inventory(tmp_path, **{field: None if field == "photograph" else ""})
+    with pytest.raises(OperatorError, match=f"inventory: no {field}; the profile generic wants"):
+        note_inventory(MachineRig(tmp_path / "another").boot().cabinet, lacking, complete=True)
+
+
+def started(folder, **machine):
+    """Start a machine of Monaco whose one device is real, as its process does."""
+    default = load_cabinet()
+    file = default.model_copy(
+        update={
+            "machine": default.machine.model_copy(update={"profile": "monaco", **machine}),
+            "games": (GameSlot(game=GAME),),
+            "devices": {"printer": Device(protocol="tcl", port="/dev/not-there")},
+        }
+    )
+    state = StateFolder(folder)
+    state.prepare()
+    asyncio.run(Machine(state, file, StoppedClock()).run())
+
+
+@pytest.mark.requirement("R-01", "O-03", "Q-08")
+def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_every_game(
+    tmp_path, monkeypatch
+):
+    with pytest.raises(OperatorError, match="inventory: no kind, manufacturer, model, base_number, photo"):
+        started(tmp_path / "first")
+    with Journal.open(tmp_path / "first", now=StoppedClock().now) as journal:
+        assert not list(journal.entries(KIND))
+    monkeypatch.setattr("egm.app.process.note_inventory", lambda *_, **__: None)
+
+    async def not_yet(_):
+        """Its devices and people are another test's."""
+
+    monkeypatch.setattr(Machine, "_work", not_yet)
+    started(tmp_path / "second")
+    with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
+        (refused,) = [entry.record for entry in journal.entries("game.refused")]
+    assert refused["game"] == GAME
+    assert f"{GAME}: has no certificate" in refused["reason"]
+
+
+# ---------------------------------------------------------------------------------------------- identity
+@pytest.mark.requirement("K-01")
+def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path):
+    identity, before = room.cabinet.identity, sheet(room.journal).now
+    with pytest.raises(FrozenInstanceError):
+        identity.serial = "ANOTHER"
+    asked = {field.name for row in FORMS for field in row.fields}
+    assert not asked & {"serial", "operator_number", "site", "machine_id"}
+    forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
+    room.happen(Event(EventType.DISABLED, {"source": "host:main", "reason": "x", **forged}))
+    menu = Menu(room).sign_in(Role.MANAGER)
+    menu.fill("release")
+    number = NUMBERS[Role.MANAGER]
+    both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR]), **forged}
+    for row in FORMS:  # whatever a form's event carries beside its own fields moves nothing
+        if row.event is not EventType.RESTART:
+            numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
+            texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}
+            room.happen(Event(row.event, {"form": row.id, **texts, **both, **row.values}))
+    note_inventory(room.cabinet, inventory(tmp_path))
+    assert room.cabinet.identity == identity
+    assert sheet(room.journal).now == before
+
+
+@pytest.mark.requirement("K-01")
+def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path):
+    state = StateFolder(tmp_path)
+    state.prepare()
+    Journal.open(tmp_path, now=StoppedClock().now, machine_id="EGM-1").close()
+    default = load_cabinet()
+    file = default.model_copy(update={"machine": default.machine.model_copy(update={"serial": "EGM-2"})})
+    with pytest.raises((OperatorError, JournalDamaged, LocalError), match="EGM-1"):
+        asyncio.run(Machine(state, file, StoppedClock()).run())

@@ -1,0 +1,113 @@
+"""The forms about money, filled in at the service menu by people with PINs, as at a real machine."""
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.people import Role
+from egm.staff.registers import lines
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu
+
+
+@pytest.fixture
+def menu(tmp_path):
+    room = MachineRig(tmp_path, profile="monaco").boot()
+    yield Menu(room)
+    room.close()
+
+
+def register(menu, name):
+    return list(lines(name, menu.room.journal.entries()))
+
+
+@pytest.mark.requirement("Q-01", "Q-03", "F-16", "Q-12")
+def test_a_jackpot_is_paid_in_monaco_by_the_book(menu):
+    """The form is missing, the key asks who it is, the mechanic checks nothing here, the supervisor pays."""
+    for _ in range(11):
+        menu.room.insert(20000)
+    menu.room.engine.handle(EventType.CASH_OUT)
+    menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (menu.room.notice, menu.is_open) == ("refused.handpay_is_in_order", False)
+
+    menu.sign_in(Role.SUPERVISOR).fill("machine_check", "seal whole")
+    menu.home().fill("handpay", "transfer", "Anna Example", "passport", "X1234567")
+    menu.touch("leave")
+    assert menu.room.state is State.HANDPAY
+    menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    menu.prove(Role.MECHANIC)  # is told that it is not his to do
+    assert menu.room.state is State.HANDPAY
+    menu.prove(Role.ATTENDANT)
+    assert menu.room.state is State.IDLE
+    (paid,) = register(menu, "handpays")
+    assert (paid["method"], paid["amount_cents"], paid["persons"]) == ("transfer", 220000, ["2", "1"])
+    (check,) = register(menu, "checks")
+    assert (check["books"], check["remark"], check["persons"]) == ("right", "seal whole", ["2"])
+    assert not [entry for entry in menu.room.journal.entries() if "Anna" in str(entry)]
+
+
+@pytest.mark.requirement("Q-05", "Q-06", "J-16")
+def test_a_supervisor_pays_a_complement_and_takes_orphans_and_an_attendant_cannot(menu):
+    menu.room.insert(2000)
+    menu.sign_in(Role.ATTENDANT)
+    assert not [
+        action for action in page_actions(menu) if action in {"form:complement", "form:orphan_credits"}
+    ]
+    menu.touch("leave")
+    menu.sign_in(Role.SUPERVISOR).fill("complement", "1250", "line 2 was not paid", "", "")
+    assert menu.notice == "service.done"
+    menu.home().fill("orphan_credits", "slot room")
+    menu.home().touch("leave")
+    assert (menu.room.state, menu.room.credit_cents) == (State.IDLE, 0)
+    assert register(menu, "complements")[0]["amount_cents"] == 1250
+    assert register(menu, "orphans")[0]["amount_cents"] == 2000
+
+
+@pytest.mark.requirement("Q-04", "Q-07")
+def test_a_supervisor_writes_notes(menu):
+    menu.sign_in(Role.SUPERVISOR)
+    menu.fill("dispute", "three sevens", "two and a bell", "not paid", "").home()
+    menu.fill("exclusion", "Otto Example", "took an orphan")
+    for name in ("disputes", "exclusions"):
+        assert register(menu, name)[0]["persons"] == ["2"]
+
+
+@pytest.mark.requirement("Q-13")
+def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_informed(menu):
+    said = {"what": "a quarrel", "judgement": "both left", "officer": "agent 12, 14:00"}
+    menu.sign_in(Role.SUPERVISOR)
+    assert "form:incident" not in page_actions(menu)
+    judged = {"form": "incident", "person": "2", "persons": ("2",), **said, "informed": "telephone"}
+    menu.room.engine.handle(EventType.INCIDENT_JUDGED, **judged)  # even past the menu
+    assert menu.room.notice == "refused.authorised"
+    menu.home().touch("leave")
+    menu.sign_in(Role.MANAGER)
+    direction = {**judged, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
+    for lacking in ({"informed": "nobody"}, {"informed": ""}, {"officer": " "}):
+        menu.room.engine.handle(EventType.INCIDENT_JUDGED, **{**direction, **lacking})
+        assert menu.room.notice == "refused.note_is_whole"
+    assert register(menu, "incidents") == []
+    menu.fill("incident", "a quarrel", "both left", "telephone", "agent 12, 14:00")
+    (line,) = register(menu, "incidents")
+    assert (line["informed"], line["officer"]) == ("telephone", "agent 12, 14:00")
+    assert line["persons"] == [NUMBERS[Role.MANAGER]]
+
+
+@pytest.mark.requirement("F-15")
+def test_a_forfeit_takes_a_second_person_who_is_somebody_else(tmp_path):
+    room = MachineRig(tmp_path, profile="quebec-casino").boot().insert(500)
+    menu = Menu(room)
+    room.play()
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    menu.sign_in(Role.SUPERVISOR).fill("forfeit_game", "a wire in the slot", second=Role.SUPERVISOR)
+    assert room.cabinet.memory.get(Key.GAME) is not None  # nobody is two persons
+    menu.prove(Role.MANAGER)
+    assert room.cabinet.memory.get(Key.GAME) is None
+    (line,) = register(menu, "forfeited-games")
+    assert line["persons"] == ["2", "5"]
+    room.close()
+
+
+def page_actions(menu) -> list[str]:
+    """What the main menu offers."""
+    return [row.action for table in menu.page.tables for row in table.rows if row.action]

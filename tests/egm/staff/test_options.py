@@ -1,0 +1,190 @@
+"""Options: who may change them and when, what they leave, and that they hold from the next start on."""
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.kernel.games import InstalledGames
+from egm.people import Role
+from egm.staff.options import Options
+from egm.staff.service.desk import ServiceDesk
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu
+
+GAMES = ("maple-classic", "comet-respin")
+
+
+def room_of(folder, **more):
+    return MachineRig(folder, games=GAMES, **more).boot()
+
+
+@pytest.fixture
+def menu(tmp_path):
+    room = room_of(tmp_path)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options")
+    yield menu
+    room.close()
+
+
+@pytest.mark.requirement("E-11", "O-03")
+def test_a_game_taken_off_is_gone_after_the_next_start_and_the_journal_says_who(menu, tmp_path):
+    menu.touch("game:maple-classic").touch("game").complete("no")
+    assert menu.notice == "service.done"
+    (changed,) = menu.room.records("options.changed")
+    assert (changed["game"], changed["on"]) == ("maple-classic", "no")
+    assert (changed["person"], changed["persons"]) == (NUMBERS[Role.TECHNICIAN],) * 1 + (
+        [NUMBERS[Role.TECHNICIAN]],
+    )
+    assert (changed["before"]["off"], changed["after"]["off"]) == ([], ["maple-classic"])
+    assert set(menu.cabinet.games) == set(GAMES)
+    menu.room.close()
+    again = room_of(tmp_path)
+    assert set(again.cabinet.games) == {"comet-respin"}
+    assert again.cabinet.selection.game_id == "comet-respin"
+    assert set(again.cabinet.state(InstalledGames).games) == set(GAMES)
+    again.close()
+
+
+@pytest.mark.requirement("O-05", "E-11")
+def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_worth(menu, tmp_path):
+    first, *others = menu.cabinet.state(InstalledGames).denominations_cents["maple-classic"]
+    menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    menu.touch("game:maple-classic").touch("denomination").complete(str(first), "no")
+    assert menu.notice == "notice.refused.machine_is_open"
+    menu.room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu.touch("denomination").complete(str(first), "no")
+    menu.room.close()
+    again = room_of(tmp_path)
+    assert again.cabinet.denominations_cents["maple-classic"] == tuple(others)
+    assert again.cabinet.selection.denomination_cents in others
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
+    again.insert(2000)
+    again.engine.handle(EventType.DENOMINATION, value=first)
+    assert again.notice == "refused.denomination_is_offered"
+    assert again.credit_cents == 2000
+    again.close()
+
+
+@pytest.mark.requirement("A-22", "O-07")
+def test_nothing_is_changed_with_credits_or_a_game_on_the_machine(tmp_path):
+    room = room_of(tmp_path).insert(2000)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options")
+    menu.touch("bet_limit")
+    marks = [row.mark for table in menu.page.tables for row in table.rows]
+    assert marks == ["good", "warning"]  # the door is open; something is owed
+    menu.complete("500")
+    assert menu.notice == "notice.refused.nothing_is_owed"
+    assert room.records("options.changed") == []
+    room.close()
+
+
+@pytest.mark.requirement("C-04")
+def test_a_bet_limit_narrows_the_profiles_and_never_widens_it(menu, tmp_path):
+    menu.touch("bet_limit").complete("10")
+    menu.room.close()
+    again = room_of(tmp_path)
+    assert again.cabinet.profile.play.bet_limit_cents == 10
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
+    again.engine.handle(EventType.BET, value=max(again.cabinet.games["maple-classic"].bet_options))
+    assert again.notice == "refused.bet_is_offered"
+    again.engine.handle(EventType.DOOR_OPENED, door="main")
+    wide = Menu(again).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit").complete("99999999")
+    assert wide.notice == "service.done"
+    again.close()
+    last = room_of(tmp_path)
+    assert last.cabinet.profile.play.bet_limit_cents == 10000
+    last.close()
+
+
+def test_something_to_play_is_always_left(menu):
+    menu.touch("game:maple-classic").touch("game").complete("no")
+    menu.touch("back").touch("game:comet-respin").touch("game").complete("no")
+    assert menu.notice == "notice.refused.option_is_sound"
+    menu.touch("denomination")
+    menu.enter("7")
+    assert menu.notice == "service.refused.not_offered"
+    menu.home().touch("options").touch("bet_limit").enter("0")
+    assert menu.notice == "service.refused.out_of_range"
+    menu.enter("1").touch("confirm")
+    assert menu.notice == "notice.refused.option_is_sound"
+
+
+def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_path):
+    menu.touch("game:maple-classic").touch("game").complete("no")
+    menu.home().touch("leave")
+    room = menu.room
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    room.insert(500)
+    room.play()
+    room.close()
+    again = room_of(tmp_path)
+    assert again.state is State.PLAYING
+    again.shown()
+    assert again.records("game.void") == []
+    again.close()
+
+
+@pytest.mark.requirement("C-04")
+def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp_path):
+    menu.touch("bet_minimum").complete("99999999")
+    assert menu.notice == "notice.refused.option_is_sound"
+    credit_cents = menu.cabinet.state(InstalledGames).denominations_cents["maple-classic"][0]
+    least_cents = 2 * credit_cents + 1
+    menu.touch("bet_minimum").complete(str(least_cents))
+    assert menu.notice == "service.done"
+    menu.room.close()
+    again = room_of(tmp_path)
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
+    again.insert(2000)
+    assert again.cabinet.selection.bet_credits == 3  # the least that is taken is what is proposed
+    before = again.journal.meters().values
+    again.engine.handle(EventType.BET, value=2)
+    assert again.notice == "refused.bet_is_offered"
+    again.cabinet.select(bet_credits=2)
+    assert again.cabinet.selection.bet_credits == 3
+    again.engine.handle(EventType.BET, value=3)
+    assert again.journal.meters().values["coin_in"] == before["coin_in"] == 0
+    again.play()
+    assert again.journal.meters().values["coin_in"] == 3 * credit_cents
+    again.close()
+
+
+@pytest.mark.requirement("J-08", "A-22")
+def test_where_the_place_wants_two_both_prove_who_they_are_and_both_may(tmp_path):
+    room = MachineRig(tmp_path, profile="monaco", games=GAMES).boot()
+    mechanic = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "new game")
+    mechanic.touch("leave")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options").touch("game:comet-respin").touch("game")
+    menu.complete("no")
+    assert menu.page.title.value == "service.second_person"
+    menu.prove(Role.TECHNICIAN)
+    assert menu.notice == "service.refused.same_person"
+    menu.prove(Role.ATTENDANT)
+    assert menu.notice == "service.refused.not_permitted"
+    assert room.records("options.changed") == []
+    menu.prove(Role.MANAGER)
+    assert menu.notice == "service.done"
+    (changed,) = room.records("options.changed")
+    assert changed["persons"] == [NUMBERS[Role.TECHNICIAN], NUMBERS[Role.MANAGER]]
+    alone = {**changed, "form": "options_game", "persons": (NUMBERS[Role.TECHNICIAN],), "on": "yes"}
+    room.engine.handle(EventType.OPTIONS, **{k: v for k, v in alone.items() if k not in {"before", "after"}})
+    assert room.notice == "refused.authorised"
+    room.close()
+
+
+def test_a_restart_is_asked_by_somebody_with_a_name(menu):
+    menu.home().fill("restart")
+    assert menu.cabinet.state(ServiceDesk).restart
+    assert menu.room.records("machine.restart") == [{"person": NUMBERS[Role.TECHNICIAN]}]
+
+
+def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
+    room = room_of(tmp_path)
+    kept = Options(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
+    room.cabinet.record("options.changed", state={"options": kept.to_json()})
+    room.close()
+    again = room_of(tmp_path)
+    assert again.cabinet.denominations_cents == again.cabinet.state(InstalledGames).denominations_cents
+    again.close()

@@ -1,0 +1,166 @@
+"""Recall at the machine: every play in figures and pictures, from its own records, the interrupted one too."""
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.people import Role
+from egm.records.games import GameInProgress
+from egm.staff.service.desk import ServiceDesk
+from egm.staff.service.recall import PlayDetail
+from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.service_menu import NUMBERS, Menu, said
+
+WIN, LOSS = (23, 7, 5), (0, 0, 0)
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*WIN, *LOSS)).boot().insert(2000)
+    for _ in range(2):
+        room.play()
+        room.shown()
+    yield room
+    room.close()
+
+
+def replayed(menu, play_id):
+    """The page's picture, and what the machine showed the player."""
+    replay = menu.page.replay
+    shown = next(m for m in menu.room.hands.told if m.play_id == play_id)
+    return replay, shown
+
+
+@pytest.mark.requirement("E-01", "E-03", "E-04")
+def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(room):
+    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+    newest, won = [row.action for row in menu.page.tables[0].rows]
+    assert menu.page.tables[0].rows[1].cells[3].value == 300
+    menu.touch(won)
+    lines = menu.lines()
+    assert (lines["Bet"], lines["Win"], lines["Credit before"]) == ("$0.05", "$3.00", "$20.00")
+    assert lines["Added before: bills"] == "$20.00"
+    menu.touch("show")
+    replay, shown = replayed(menu, won)
+    assert (replay.display, replay.game_id, replay.win_cents) == (shown.display, shown.game_id, 300)
+    assert (replay.step, replay.steps, replay.asked) == (1, 1, "")
+    menu.touch("figures").touch("back").touch(newest).touch("show")
+    assert menu.page.replay.win_cents == 0
+    assert [r["play_id"] for r in room.records("recall.shown")] == [won, newest]
+    assert room.records("recall.shown")[0]["person"] == NUMBERS[Role.ATTENDANT]
+    assert room.credit_cents == 2000 - 10 + 300
+
+
+@pytest.mark.requirement("E-03")
+def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(room):
+    room.cabinet.chance = ScriptedChance(*WIN)
+    room.play()
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(room).sign_in(Role.MECHANIC).touch("recall")
+    first = menu.page.tables[0].rows[0]
+    assert (first.mark, first.cells[4].value) == ("warning", "service.recall.open")
+    menu.touch(first.action).touch("show")
+    replay, shown = replayed(menu, first.action)
+    assert (replay.display, replay.win_cents, replay.win_credits) == (shown.display, None, None)
+    menu.home().touch("leave")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert room.state is State.PLAYING
+    room.shown()
+    assert room.credit_cents == 2000 - 15 + 600
+
+
+@pytest.mark.requirement("E-01", "E-02")
+def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
+    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(2000)
+    room.play()
+    answers = []
+    while room.cabinet.state(GameInProgress).conversation.decision is not None:
+        answers.append(room.cabinet.state(GameInProgress).conversation.decision.options[-1])
+        room.engine.handle(EventType.CHOOSE, value=answers[-1])
+    play_id = room.cabinet.memory.get(Key.GAME)["play_id"]
+    outcome = room.hands.told[-1].display
+    room.shown()
+    assert answers
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("recall").touch(play_id).touch("show")
+    for number, answer in enumerate(answers, 1):
+        replay = menu.page.replay
+        assert (replay.step, replay.steps, replay.answer) == (number, len(answers) + 1, answer)
+        assert replay.asked
+        assert answer in replay.options
+        menu.touch("later")
+    assert (menu.page.replay.display, menu.page.replay.asked) == (outcome, "")
+    menu.touch("earlier")
+    assert menu.page.replay.step == len(answers)
+    room.close()
+
+
+def test_a_play_of_a_game_that_is_no_more_shows_what_was_recorded(room, tmp_path):
+    room.close()
+    again = MachineRig(tmp_path, games=("comet-respin",)).boot()
+    menu = Menu(again).sign_in(Role.INSPECTOR).touch("recall")
+    play_id = menu.page.tables[0].rows[1].action
+    menu.touch(play_id).touch("show")
+    assert menu.page.replay.display == room.hands.told[0].display
+    again.close()
+
+
+def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
+    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+    menu.touch("play-99999", page=menu.page.id)
+    assert menu.notice == "service.refused.not_offered"
+    menu.touch(menu.page.tables[0].rows[0].action)
+    assert isinstance(menu.cabinet.state(ServiceDesk).places[-1], PlayDetail)
+    menu.touch("later", page=menu.page.id).touch("later", page=menu.page.id)
+    assert menu.notice == "service.refused.not_offered"
+
+
+# ---------------------------------------------------------------------------------------------- meters and logs
+@pytest.mark.requirement("J-12", "D-16", "D-25", "D-03")
+def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(room):
+    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("meters")
+    lines = menu.lines()
+    assert (lines["Coin In"], lines["Coin Out"], lines["Bill In"]) == ("$0.10", "$3.00", "$20.00")
+    assert lines["Games played"] == "2"
+    menu.touch("denomination_cents")
+    split = {t.title.value: {r.cells[0].value: r.cells[1].value for r in t.rows} for t in menu.page.tables}
+    assert split["coin_in"] == {5: 10}
+    assert split["games_played"] == {5: 2}
+    menu.touch("game")
+    assert {t.title.value for t in menu.page.tables} >= {"coin_in", "coin_out", "games_won", "games_lost"}
+    menu.touch("bill_cents")
+    split = {t.title.value: {r.cells[0].value: r.cells[1].value for r in t.rows} for t in menu.page.tables}
+    assert split["bill_in.value"][2000] == 2000
+    menu.touch("whole")
+    assert menu.lines() == lines
+    assert room.credit_cents == 2000 - 10 + 300
+
+
+@pytest.mark.requirement("E-08", "E-09", "J-12", "J-18")
+def test_logs_and_identity_are_read_at_the_machine(room):
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    room.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
+    menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
+    events = [tuple(said(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
+    assert [event for event, _ in events[:2]] == ["Signed in at the service menu", "Service menu asked for"]
+    assert {("Fault", "Bill jam"), ("Fault cleared", "Bill jam")} <= set(events)
+    menu.touch("back").touch("log.bills")
+    assert menu.page.tables[0].rows[0].cells[2].value == 2000
+    menu.touch("back").touch("log.access")
+    assert menu.page.tables[0].rows[0].cells[4].value == NUMBERS[Role.INSPECTOR]
+    menu.touch("back").touch("software")
+    lines = menu.lines()
+    assert lines["Key fingerprint"] == room.journal.fingerprint
+    game = room.cabinet.games["maple-classic"]
+    assert lines[f"maple-classic {game.version}"] == game.digest[:32]
+
+
+@pytest.mark.requirement("A-20", "A-21")
+def test_memory_and_clock_are_shown_and_nothing_at_the_machine_clears_them(room):
+    room.cabinet.log(
+        "clock.changed", {"last_entry": "2026-01-02T00:00:00+00:00", "now": "2026-01-01T00:00:00+00:00"}
+    )
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("clock")
+    assert len(menu.page.tables[1].rows) == 1
+    menu.touch("back").touch("memory")
+    assert menu.lines()["Entries in the journal"] == str(room.journal.sequence)
+    assert [action.id for action in menu.page.actions] == ["back"]

@@ -1,0 +1,461 @@
+"""The service menu: who gets in, what each may reach, that nobody plays meanwhile, and that all is recorded."""
+
+import asyncio
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egm.app.view import snapshot
+from egm.integrity.lockups import disabled_by
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.people import Permission, Person, Role, Roster, permissions_of
+from egm.profiles import load_profile
+from egm.staff.forms import FORMS
+from egm.staff.service.desk import ServiceDesk
+from egm.staff.service.menu import SECTIONS, SUBJECTS
+from egm.staff.service.timeout import service_timeout
+from egm.staff.service.tries import key_of
+from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.service_menu import NUMBERS, TITLES, Menu, offered, pin_of, staff
+
+
+@pytest.fixture
+def menu(tmp_path):
+    room = MachineRig(tmp_path).boot().insert(2000)
+    yield Menu(room)
+    room.close()
+
+
+def kinds(menu, *, after=0):
+    return [entry.kind for entry in menu.room.journal.entries(since=after)]
+
+
+@pytest.mark.requirement("J-16")
+def test_number_and_pin_open_the_menu_and_the_journal_says_who(menu):
+    before = menu.room.journal.sequence
+    menu.open()
+    assert menu.room.state is State.SERVICE_MENU
+    assert menu.page.person is None
+    menu.prove(Role.SUPERVISOR)
+    assert menu.page.title.value == "service.menu.title"
+    menu.touch("leave")
+    assert not menu.is_open
+    assert menu.room.state is State.IDLE
+    assert kinds(menu, after=before) == ["menu.asked", "menu.entered", "menu.left"]
+    number = NUMBERS[Role.SUPERVISOR]
+    assert menu.room.records("menu.entered") == [{"menu": "operator", "person": number, "role": "supervisor"}]
+    assert menu.room.records("menu.left") == [{"menu": "operator", "person": number, "why": "left"}]
+
+
+@pytest.mark.requirement("J-16")
+def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_path):
+    menu.open()
+    for expected in ("wrong_pin", "wrong_pin", "locked"):
+        menu.prove(Role.MECHANIC, pin="1379")
+        assert menu.notice == f"service.refused.{expected}"
+    menu.prove(Role.MECHANIC)
+    assert menu.notice == "service.refused.locked"
+    assert [r["tries"] for r in menu.room.records("sign_in.refused") if r["why"] == "wrong"] == [1, 2]
+    assert [r["tries"] for r in menu.room.records("sign_in.locked")] == [3]
+    menu.room.close()
+    again = Menu(MachineRig(tmp_path).boot()).open()
+    again.prove(Role.MECHANIC)
+    assert again.notice == "service.refused.locked"
+    again.prove(Role.SUPERVISOR)  # another number is not locked with it
+    assert again.page.person is not None
+    again.touch("leave")
+    seconds = again.room.profile.staff.locked_minutes * 60
+    again.room.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
+    again.open()
+    again.prove(Role.MECHANIC)
+    assert again.notice == "service.refused.locked"
+    again.room.clock.pass_seconds(seconds - 1)
+    again.room.close()
+    again = Menu(MachineRig(tmp_path).boot()).open()  # what was left when somebody last tried begins anew
+    again.room.clock.pass_seconds(seconds - 1)
+    again.prove(Role.MECHANIC)
+    assert again.notice == "service.refused.locked"
+    again.room.clock.pass_seconds(1)
+    again.prove(Role.MECHANIC)
+    assert again.page.person is not None
+    assert again.room.journal.states(Key.TRIES) == {}
+    again.room.close()
+
+
+@pytest.mark.requirement("J-16")
+def test_no_wrong_pin_leads_to_a_field_that_shows_what_is_typed(menu):
+    """The PIN is asked for again, as dots; the number is a page back, and one further back is the game."""
+    menu.open().enter(NUMBERS[Role.MECHANIC])
+    for _ in range(5):
+        menu.enter("1379")
+        assert menu.page.prompt.kind == "pin"
+    menu.touch("back")
+    assert (menu.page.prompt.kind, menu.page.notice) == ("digits", None)
+    menu.touch("back")
+    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+    menu.open().enter(NUMBERS[Role.MECHANIC]).touch("leave", page=menu.page.id)
+    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+
+
+@pytest.mark.requirement("J-16")
+def test_who_has_no_key_locks_nobody_out_who_has_one(tmp_path):
+    """Where the menu opens from the screen, wrong PINs typed there lock the number there and nowhere else."""
+    place = tmp_path / "generic.toml"
+    place.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
+    room = MachineRig(tmp_path / "state", profile=place).boot()
+    menu = Menu(room)
+    room.engine.handle(EventType.MENU)
+    for _ in range(4):
+        menu.prove(Role.SUPERVISOR, pin="1379")
+    menu.prove(Role.SUPERVISOR)
+    assert menu.notice == "service.refused.locked"
+    menu.touch("leave", page=menu.page.id).open().prove(Role.SUPERVISOR)
+    assert menu.page.person is not None
+    menu.touch("leave").open().prove(Role.MANAGER).fill("unlock", NUMBERS[Role.SUPERVISOR], "children")
+    menu.touch("leave")
+    room.engine.handle(EventType.MENU)
+    menu.prove(Role.SUPERVISOR)
+    assert menu.page.person is not None
+    room.close()
+
+
+@pytest.mark.requirement("J-16")
+def test_the_management_lets_a_locked_number_in_again(menu):
+    menu.open()
+    for _ in range(3):
+        menu.prove(Role.MECHANIC, pin="1379")
+    number = NUMBERS[Role.MECHANIC]
+    menu.prove(Role.MANAGER).touch("form:unlock").complete(NUMBERS[Role.ATTENDANT], "it is not locked")
+    assert menu.notice.startswith("notice.refused")
+    assert menu.room.records("sign_in.unlocked") == []
+    menu.home().fill("unlock", number, "he mistook the keys")
+    assert menu.notice == "service.done"
+    (told,) = menu.room.records("sign_in.unlocked")
+    assert (told["person"], told["whom"]) == (NUMBERS[Role.MANAGER], number)
+    menu.touch("leave")
+    menu.sign_in(Role.MECHANIC)
+    assert all(Permission.ENROL not in permissions_of(role) for role in set(Role) - {Role.MANAGER})
+
+
+@pytest.mark.requirement("J-16")
+def test_no_sequence_of_tries_tells_whether_a_number_exists(menu):
+    """The same PINs for a real number and for one nobody has give the same words, whatever came before."""
+    real, nobody = NUMBERS[Role.MECHANIC], "8888"
+    told = {real: [], nobody: []}
+    menu.open()
+    for number in ("7777", "7777", "7777", "7777", "6666", "6666", "6666"):  # lock others of nobody's first
+        menu.enter(number).enter("1379").touch("back")
+    for _ in range(5):
+        for number, words in told.items():
+            menu.enter(number).enter("1379")
+            words.append(menu.notice)
+            menu.touch("back")
+    assert told[real] == told[nobody]
+    assert told[real] == [f"service.refused.{code}" for code in ("wrong_pin", "wrong_pin", *["locked"] * 3)]
+    menu.enter("not a number")
+    assert menu.notice == "service.refused.not_digits"
+
+
+def test_typing_numbers_fills_no_memory(menu):
+    buckets = {key_of(menu.cabinet, str(number)) for number in range(20_000)}
+    assert len(buckets) == 1024
+
+
+def test_a_pin_is_written_down_nowhere(menu):
+    menu.sign_in(Role.MANAGER).touch("leave")
+    menu.open().prove(Role.MANAGER, pin="864209864213")
+    menu.room.journal.checkpoint()
+    everything = b"".join(menu.room.journal.bodies())
+    assert pin_of(NUMBERS[Role.MANAGER]).encode() not in everything
+    assert b"864209864213" not in everything
+
+
+@pytest.mark.requirement("J-16", "J-08", "Q-12")
+@pytest.mark.parametrize("role", Role, ids=str)
+def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, role):
+    menu.sign_in(role)
+    reached = menu.everything()
+    for entries in SECTIONS.values():
+        for entry in entries:
+            allowed = entry.permission is None or entry.permission in permissions_of(role)
+            assert (entry.id in reached) is allowed, entry.id
+    hidden = next((e.id for es in SECTIONS.values() for e in es if e.id not in reached), None)
+    if hidden is not None:
+        menu.touch(hidden, page=menu.page.id)  # a forged touch on what is not shown
+        assert menu.notice == "service.refused.not_offered"
+    for action in sorted(reached):
+        menu.touch(action)
+        assert menu.page.title.value not in TITLES, action
+        menu.home()
+    menu.touch("search")
+    found = [row.action for table in menu.page.tables for row in table.rows]
+    assert (set(found), len(found)) == (reached, len(reached))
+    menu.touch(found[0])
+    assert menu.page.title.value not in TITLES
+
+
+def test_every_page_and_every_form_stands_in_one_subject():
+    pages = [entry for entries, _ in SUBJECTS.values() for entry in entries]
+    forms = [form for _, forms in SUBJECTS.values() for form in forms]
+    assert sorted(pages) == sorted({entry.id for entries in SECTIONS.values() for entry in entries})
+    assert sorted(forms) == sorted(form.id for form in FORMS if form.listed)
+
+
+@pytest.mark.requirement("J-10", "J-16")
+def test_nobody_plays_while_the_menu_is_open_and_the_credits_stay(menu):
+    menu.sign_in(Role.TECHNICIAN)
+    before = menu.room.journal.meters().values
+    for event, values in ((EventType.PLAY, {}), (EventType.CASH_OUT, {}), (EventType.BET, {"value": 2})):
+        menu.room.engine.handle(event, **values)
+        assert menu.room.notice == "refused.service_menu"
+    menu.room.offer(500)
+    assert menu.room.hands.orders[-1][0] == "return"
+    menu.touch("leave")
+    assert menu.room.journal.meters().values == before
+    assert (menu.room.state, menu.room.credit_cents) == (State.IDLE, 2000)
+
+
+@pytest.mark.requirement("J-10")
+def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    room.play()
+    room.engine.handle(EventType.MENU, key="operator")
+    assert room.notice == "refused.game_waits_for_chance"
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(room).sign_in(Role.TECHNICIAN)
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert room.state is State.SERVICE_MENU
+    room.shown()
+    assert room.records("game.end") == []
+    menu.touch("leave")
+    assert room.state is State.PLAYING
+    room.shown()
+    assert room.credit_cents == 2000 - 5 + 300
+    room.close()
+
+
+def test_the_key_turned_back_signs_out_and_so_does_a_restart(menu, tmp_path):
+    menu.sign_in(Role.MANAGER)
+    menu.room.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+    menu.sign_in(Role.MANAGER)
+    menu.room.close()
+    again = Menu(MachineRig(tmp_path).boot())
+    assert (again.is_open, again.room.state) == (False, State.IDLE)
+    assert [record["why"] for record in again.room.records("menu.left")] == ["key", "restart"]
+    again.room.close()
+
+
+def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
+    menu.open()
+    old = menu.page.id
+    menu.enter(NUMBERS[Role.MANAGER])
+    before = menu.room.journal.sequence
+    menu.touch("enter", pin_of(NUMBERS[Role.MANAGER]), page=old)
+    assert menu.page.prompt.kind == "pin"
+    assert menu.room.journal.sequence == before
+
+
+def test_somebody_disabled_is_not_let_in(menu):
+    number = NUMBERS[Role.TECHNICIAN]
+    menu.cabinet.install(staff().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
+    menu.open().prove(Role.TECHNICIAN)
+    assert menu.notice == "service.refused.wrong_pin"
+
+
+@pytest.mark.requirement("J-16")
+@pytest.mark.parametrize("place", ["generic", "quebec-vlt", "quebec-casino", "monaco"])
+def test_without_a_key_the_screen_opens_nothing(tmp_path, place):
+    room = MachineRig(tmp_path, profile=place).boot()
+    room.engine.handle(EventType.MENU)
+    assert room.notice == "refused.menu_may_open"
+    room.engine.handle(EventType.MENU, key="audit")
+    assert room.state is State.SERVICE_MENU
+    room.engine.handle(EventType.MENU, key="audit")
+    assert room.notice == "refused.service_menu"
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- the attendant's key
+@pytest.mark.requirement("J-08", "J-16")
+def test_where_the_key_alone_is_not_enough_whoever_turns_it_says_who_he_is(tmp_path):
+    room = MachineRig(tmp_path, profile="monaco").boot().insert(2000)
+    menu = Menu(room)
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.state is State.HANDPAY
+    assert menu.page.title.value == "service.act.pay_by_hand"
+    menu.prove(Role.MECHANIC)
+    assert menu.notice == "service.refused.not_permitted"
+    assert room.records("sign_in.not_permitted")[0]["permission"] == "pay_by_hand"
+    menu.prove(Role.ATTENDANT)
+    assert (menu.is_open, room.state, room.credit_cents) == (False, State.IDLE, 0)
+    assert room.records("handpay.paid")[0]["person"] == NUMBERS[Role.ATTENDANT]
+    room.close()
+
+
+@pytest.mark.requirement("E-14", "J-16")
+def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
+    room = MachineRig(tmp_path, profile="monaco").boot()
+    menu = Menu(room)
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    menu.prove(Role.INSPECTOR)
+    assert menu.notice == "service.refused.not_permitted"
+    menu.prove(Role.MECHANIC)
+    assert room.state is State.IDLE
+    cleared = room.records("tilt.cleared")[0]
+    assert (cleared["codes"], cleared["person"]) == (["bill_acceptor.cheat"], NUMBERS[Role.MECHANIC])
+    room.close()
+
+
+def test_a_failed_generator_waits_for_a_technician(tmp_path):
+    room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
+    room.restarts.append(room.cabinet.chance)
+    menu = Menu(room)
+    room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert menu.page.title.value == "service.act.restart"
+    menu.prove(Role.TECHNICIAN)
+    assert room.state is State.IDLE
+    assert room.records("chance.restarted")[0]["person"] == NUMBERS[Role.TECHNICIAN]
+    room.close()
+
+
+@pytest.mark.requirement("J-16")
+def test_every_turn_of_a_key_is_kept(menu):
+    menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=True, unattended=True)
+    menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=False, unattended=False)
+    assert menu.room.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
+    assert menu.room.records("key.returned") == [{"key": "audit", "on": False, "unattended": False}]
+
+
+# ---------------------------------------------------------------------------------------------- forms
+def test_a_form_holds_the_machine_and_gives_it_back(menu):
+    menu.sign_in(Role.MECHANIC).fill("hold", "cleaning")
+    assert menu.notice == "service.done"
+    assert disabled_by(menu.room.cabinet)["operator"]["reason"] == "cleaning"
+    menu.touch("leave")
+    assert menu.room.state is State.OUT_OF_SERVICE
+    menu.sign_in(Role.SUPERVISOR).fill("release")
+    menu.touch("leave")
+    assert menu.room.state is State.IDLE
+    assert permissions_of(Role.ATTENDANT).isdisjoint({Permission.HOLD})
+
+
+# ---------------------------------------------------------------------------------------------- PINs and time
+@pytest.mark.requirement("J-16")
+def test_everybody_changes_his_own_pin_and_the_journal_says_so(menu):
+    number = NUMBERS[Role.INSPECTOR]
+    menu.sign_in(Role.INSPECTOR).touch("own_pin").enter("1111")
+    assert menu.notice == "service.refused.weak_pin"
+    menu.enter("975310").enter("975311")
+    assert menu.notice == "service.refused.not_the_same"
+    menu.enter("975310").enter("975310")
+    assert menu.notice == "service.done"
+    menu.touch("leave")
+    menu.open().prove(Role.INSPECTOR)
+    assert menu.notice == "service.refused.wrong_pin"
+    menu.prove(Role.INSPECTOR, pin="975310")
+    assert menu.page.person is not None
+    (changed,) = menu.room.records("staff.pin")
+    assert (changed["person"], changed["whom"]) == (number, number)
+    assert b"975310" not in b"".join(menu.room.journal.bodies())
+
+
+def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_nobody_in(tmp_path):
+    path = tmp_path / "people.json"
+    manager = Person("7", "Morgan", Role.MANAGER)
+    Roster.load(path).added(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
+    room = MachineRig(tmp_path / "state")
+    room.cabinet.install(Roster(path))
+    room.boot()
+    (added,) = room.records("staff.added")
+    assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
+    room.engine.handle(EventType.MENU, key="operator")
+    page = room.cabinet.state(ServiceDesk).page(room.cabinet)
+    room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
+    path.write_text("broken")
+    page = room.cabinet.state(ServiceDesk).page(room.cabinet)
+    room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
+    assert (
+        room.cabinet.state(ServiceDesk).page(room.cabinet).notice.value == "service.refused.staff_unreadable"
+    )
+    assert len(room.records("staff.added")) == 1
+    room.close()
+
+
+def test_a_menu_nobody_touches_signs_out(menu):
+    async def session():
+        expired = asyncio.Event()
+
+        def handle(event):
+            menu.room.engine.handle(event.type, **event.data)
+            expired.set()
+
+        machine_context = SimpleNamespace(engine=menu.room.engine, handle=handle)
+        (timeout,) = service_timeout(machine_context)
+        timeout._seconds = 0.01
+        menu.sign_in(Role.MANAGER)
+        timeout.changed(snapshot(menu.room.engine, fingerprint=""))
+        await expired.wait()
+        timeout.changed(snapshot(menu.room.engine, fingerprint=""))
+        assert timeout._timer is None
+
+    asyncio.run(session())
+    assert not menu.is_open
+    assert [record["why"] for record in menu.room.records("menu.left")] == ["time_out"]
+
+
+# ---------------------------------------------------------------------------------------------- anything at all
+WORDS = st.sampled_from(["", "0", "5", "yes", "no", "2", "999999999", "\ud800", "é" * 500, "x; drop", "1e9"])
+
+
+@pytest.mark.requirement("A-11", "J-10")
+@pytest.mark.parametrize("role", [Role.TECHNICIAN, Role.MECHANIC, Role.INSPECTOR], ids=str)
+@given(steps=st.lists(st.tuples(st.integers(0, 1000), WORDS), min_size=30, max_size=80))
+@settings(max_examples=5)
+def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, steps):
+    with tempfile.TemporaryDirectory() as folder:
+        room = MachineRig(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        room.cabinet.state(ServiceDesk).bench.kinds = {
+            "printer": "ticket_printer",
+            "hopper": "hopper",
+            "io": "io_board",
+        }
+        menu = Menu(room).sign_in(role)
+        for choice, text in steps:
+            if not menu.is_open:
+                menu.sign_in(role)
+            actions = [*offered(menu.page), "enter", "nonsense"]
+            menu.touch(actions[choice % len(actions)], text, page=menu.page.id)
+            assert room.credit_cents == 2000
+        room.journal.self_audit()
+        room.close()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"options": None},
+        {"options": {"page": 5}},
+        {"options": {"page": ["x"], "input": {}}},
+        {"value": {}},
+    ],
+)
+def test_an_answer_that_is_no_answer_is_not_heard(menu, values):
+    menu.sign_in(Role.MANAGER)
+    before = menu.room.journal.sequence
+    menu.room.engine.handle(EventType.ANSWER, **values)
+    assert menu.room.journal.sequence == before
+    shown = {"page": menu.page.id, "input": {"no": "text"}}
+    menu.room.engine.handle(EventType.ANSWER, value=["leave"], options=shown)
+    assert menu.is_open

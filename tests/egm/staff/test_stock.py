@@ -1,0 +1,129 @@
+"""Fills of the hopper, and collections that are counted: every coin by somebody's name, every difference told."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from egm.kernel.events import EventType
+from egm.kernel.machine import Key
+from egm.people import Role
+from egm.staff.registers import lines
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+SUPERVISOR = NUMBERS[Role.SUPERVISOR]
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path, devices=("hopper",)).boot()
+    yield room
+    room.close()
+    with open_view(tmp_path) as view:
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+
+
+def coins(room, position, *fallen):
+    """Coins pass the acceptor: (minor units, whether into the hopper) each."""
+    room.engine.handle(EventType.COINS_IN, coins=fallen, position=position)
+
+
+def collect(room):
+    menu = Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
+    menu.home().fill("collection_end", "boxes taken").touch("leave")
+
+
+@pytest.mark.requirement("D-13")
+def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(room):
+    coins(room, 1, (100, True), (100, False))
+    menu = Menu(room).sign_in(Role.SUPERVISOR).fill("hopper_fill", "20050")
+    assert menu.notice == "notice.refused.fill_is_whole"
+    menu.home().fill("hopper_fill", "20000")
+    values = room.journal.meters().values
+    assert (values["hopper_fill"], values["hopper_level"], values["coin_drop"]) == (20000, 20100, 100)
+    assert (values["phys_coin_in"], values["money_in"], room.credit_cents) == (200, 200, 200)
+    (fill,) = lines("fills", room.journal.entries())
+    assert (fill["amount_cents"], fill["persons"]) == (20000, [SUPERVISOR])
+
+
+def test_nobody_else_fills_it(room):
+    menu = Menu(room).sign_in(Role.MECHANIC)
+    assert "form:hopper_fill" not in [action.id for action in menu.page.actions]
+    forged = {"form": "hopper_fill", "amount_cents": 100, "person": "1", "persons": ("1",)}
+    room.engine.handle(EventType.HOPPER_FILLED, **forged)
+    assert room.journal.meters().values["hopper_fill"] == 0
+
+
+@pytest.mark.requirement("D-21", "G-09")
+def test_what_a_collection_brought_is_counted_and_held_against_the_meters(room):
+    room.insert(2000)
+    coins(room, 1, (100, False), (200, False), (100, True))
+    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("form:box_count").complete("coin_box", "300")
+    assert menu.notice == "notice.refused.box_is_to_be_counted"  # nothing was collected yet
+    menu.home().touch("leave")
+    collect(room)
+    room.insert(500)
+    coins(room, 2, (200, False))  # of the next collection
+    menu = Menu(room).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "300")
+    assert room.notice == "count_agrees"
+    menu.home().fill("box_count", "bill_box", "1500")
+    assert room.notice == "count_differs"
+    menu.home().touch("form:box_count").complete("bill_box", "2000")
+    assert menu.notice == "notice.refused.box_is_to_be_counted"  # a count is not taken back
+    menu.home().touch("leave")
+    collect(room)
+    Menu(room).sign_in(Role.SUPERVISOR).fill("box_count", "bill_box", "500").home().touch("leave")
+    found = [
+        (line["box"], line["metered_cents"], line["counted_cents"], line["difference_cents"])
+        for line in lines("counts", room.journal.entries())
+    ]
+    assert found == [
+        ("coin_box", 300, 300, 0),
+        ("bill_box", 2000, 1500, -500),
+        ("bill_box", 500, 500, 0),
+    ]
+    assert room.cabinet.memory.get(Key.COLLECTED)["counted"] == ["bill_box"]
+    assert room.credit_cents == 2000 + 400 + 500 + 200
+
+
+@pytest.mark.requirement("D-21")
+def test_the_statements_by_day_and_month_are_recomputed_from_the_journal(tmp_path):
+    room = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
+    coins(room, 1, (100, False))
+    collect(room)
+    Menu(room).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "90").home().touch("leave")
+    room.clock.pass_seconds(86400)
+    room.insert(500)
+    room.play()
+    room.shown()
+    wager_cents = room.cabinet.selection.bet_cents
+    room.clock.pass_seconds(31 * 86400)
+    room.insert(1000)
+    totals = room.journal.meters().values
+    room.close()
+
+    def egm(*words):
+        run = CliRunner().invoke(main, ["register", "statement", "--state", str(tmp_path), *words])
+        assert run.exit_code == 0, run.output
+        return run.output
+
+    days = json.loads(egm("--json"))
+    assert [*days] == ["2026-01-01", "2026-01-02", "2026-02-02"]
+    first, second, third = days.values()
+    assert (first["bill_in.value"], first["coin_drop"], first["games_played"]) == (2000, 100, 0)
+    assert (first["counted_cents"], first["metered_cents"], first["difference_cents"]) == (90, 100, -10)
+    assert (second["bill_in.value"], second["coin_in"], second["games_played"]) == (500, wager_cents, 1)
+    assert (third["bill_in.value"], third["coin_in"]) == (1000, 0)
+    months = json.loads(egm("--by", "month", "--json"))
+    assert {period: row["bill_in.value"] for period, row in months.items()} == {
+        "2026-01": 2500,
+        "2026-02": 1000,
+    }
+    (year,) = json.loads(egm("--by", "year", "--json")).values()
+    assert year["money_in"] == totals["money_in"] == 3600
+    assert "2026-01-02" in egm()

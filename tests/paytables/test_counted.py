@@ -1,0 +1,63 @@
+"""Things are counted in the number they are: nobody reads "1 credits"."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from paytables.wording import counted
+
+ROOT = Path(__file__).parents[2]
+#: What people are told of a game and on the command line.
+FOLDERS = ("paytables", "tools/lab/certification", "tools/cli/commands", "tools/lab/parsheet")
+NOUNS = {
+    *("credits", "cents", "games", "bets", "prizes", "entries", "files", "spots", "lines", "reels", "cells", "strips"),
+    *("sheets", "pictures", "symbols", "warnings", "moves", "actions", "restarts", "lies", "findings", "checkpoints"),
+    *("picks", "boxes", "parts", "areas", "coins", "respins", "amounts", "scenarios", "tickets", "stages", "decisions"),
+}  # fmt: skip
+
+
+def miscounted(source):
+    """Each ``{n} nouns`` of a source whose ``n`` may be one: line and words. Limits in capitals are known, and
+    a number with a fraction has none."""
+    for text in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.JoinedStr)):
+        for value, after in zip(text.values, text.values[1:], strict=False):
+            if not isinstance(value, ast.FormattedValue) or not isinstance(after, ast.Constant):
+                continue
+            form = ast.unparse(value.format_spec)[2:-1] if value.format_spec else ""
+            said = ast.unparse(value.value)
+            words = str(after.value).split()
+            constant = said.rpartition(".")[2].isupper() or said in KNOWN
+            if str(after.value)[:1] == " " and words and not constant and form in {"", ","}:
+                noun = words[0].strip(".,;:)")
+                if noun in NOUNS:
+                    yield text.lineno, f"{{{said}}} {noun}"
+
+
+#: Never one: below zero, beyond a limit that is more, or more than one by the definition's schema.
+KNOWN = {"prize_credits", "cells", "max(SIZE, 4 * mode.cost)", "len(self.parts)", "most"}
+
+
+def test_the_search_finds_what_it_is_for():
+    source = 'f"{n} credits" f"{len(x):,} games, and" f"{MOST} bets" f"{odds:.2f} tickets" f"{counted(n, \'bet\')} and"'
+    assert [words for _, words in miscounted(source)] == ["{n} credits", "{len(x)} games"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_text_counts_one_of_several(folder):
+    sources = sorted((ROOT / folder).rglob("*.py"))
+    assert sources
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {words}"
+        for path in sources
+        for line, words in miscounted(path.read_text())
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "many", "said"),
+    [(1, "credit", "", "1 credit"), (0, "credit", "", "0 credits"), (2000, "credit", "", "2,000 credits"), (1, "box", "boxes", "1 box"), (2, "box", "boxes", "2 boxes"), (-1, "cent", "", "-1 cents")],
+)  # fmt: skip
+def test_one_is_one_and_all_else_are_many(count, noun, many, said):
+    assert counted(count, noun, many) == said

@@ -1,0 +1,360 @@
+"""Exact Keno figures: against published tables, and against enumerations written independently."""
+
+import json
+import random
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+
+import keno_brute as brute
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paytables import Depth, Law, analyse, game_from
+from paytables.errors import AnalysisError
+from paytables.keno import bounds, figures, law
+from paytables.keno.joint import Joint, Part
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "keno" / "published_tables.json"
+PUBLISHED = json.loads(VECTORS.read_text(encoding="utf-8"))
+TEXT = {"en": "text", "fr": "texte"}
+
+
+def loaded(data):
+    return game_from(data, "test.toml")
+
+
+def exact(data, selections, **more):
+    """The law the package computes for one draw, as {(credits, levels): probability}."""
+    rules = loaded(data).rules
+    ticket = rules.ticket({"selections": selections, **more})
+    found = law.draw_law(rules.definition, rules.tables, ticket)
+    ids = [p.id for p in rules.definition.progressive]
+    return {
+        (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.total)
+        for (won, levels), n in found.cases.items()
+        if n
+    }
+
+
+@pytest.mark.requirement("M-10", "B-13")
+@pytest.mark.parametrize("row", PUBLISHED, ids=lambda r: f"{r['spots']} of {r['numbers']}")
+def test_published_tables_come_out_to_every_digit(row):
+    data = brute.definition(
+        field={"numbers": row["numbers"], "drawn": row["drawn"]},
+        table=[{"spots": row["spots"], "pays": {str(i): p for i, p in enumerate(row["pays_for_one"])}}],
+        form=[{"id": "one", "name": TEXT, "spots": row["spots"]}],
+        marks={"stakes": [1]},
+    )
+    bet = analyse(loaded(data)).bets[0]
+    assert bet.rtp == Fraction(row["rtp_exact"])
+    assert bet.cycle == comb(row["numbers"], row["drawn"])
+    assert float(bet.variance) == pytest.approx(row["variance"], rel=1e-12)
+    assert float(bet.hit_probability) == pytest.approx(row["hit"], rel=1e-12)
+    assert bet.rtp == sum(p.rtp for p in bet.prizes)
+    if "published_rtp_pct" in row:
+        assert round(100 * float(bet.rtp), 2) == row["published_rtp_pct"]
+    if "published_variance" in row:
+        assert round(float(bet.variance), 2) == row["published_variance"]
+
+
+TICKETS = {
+    "one selection": [{"groups": [[1, 5, 9]], "stakes": {"3": 2}}],
+    "two apart": [{"groups": [[1, 2, 3]], "stakes": {"3": 1}}, {"groups": [[7, 8]], "stakes": {"2": 5}}],
+    "two overlapping": [
+        {"groups": [[1, 2, 3, 4]], "stakes": {"4": 1}},
+        {"groups": [[3, 4, 5]], "stakes": {"3": 2}},
+    ],
+    "the same twice": [{"groups": [[2, 4]], "stakes": {"2": 1}}, {"groups": [[2, 4]], "stakes": {"2": 1}}],
+    "ways": [{"groups": [[1, 2], [3, 4], [5]], "stakes": {"2": 1, "3": 2, "4": 1}}],
+    "kings": [{"groups": [[1], [2], [3], [4], [5]], "stakes": {"2": 1, "3": 1}}],
+    "overlapping ways": [
+        {"groups": [[1, 2], [3, 4]], "stakes": {"2": 1, "4": 1}},
+        {"groups": [[4], [5, 1], [9]], "stakes": {"3": 5, "2": 1}},
+        {"groups": [[9, 3]], "stakes": {"2": 2}},
+    ],
+}
+BONUSES = [
+    {"kind": "ball", "id": "last", "name": TEXT, "ball": 3, "factor": 4},
+    {"kind": "ball", "id": "first", "name": TEXT, "ball": 1, "factor": 2, "fee": 1},
+    {"kind": "multiplier", "id": "boost", "name": TEXT, "weights": {"1": 5, "2": 3, "10": 1}, "fee": 2},
+]
+LEVELS = [
+    {"id": "p2", "name": TEXT, "spots": 2, "catch": 2, "reset_credits": 50, "increment": "1/100"},
+    {"id": "p3", "name": TEXT, "spots": 3, "catch": 3, "stake": 2, "reset_credits": 500, "increment": "1/50"},
+]
+
+
+@pytest.mark.parametrize("ticket", TICKETS.values(), ids=TICKETS)
+@pytest.mark.parametrize("bought", [(), ("first", "boost")], ids=["plain", "with bonuses"])
+@pytest.mark.requirement("M-04", "M-05", "M-10", "B-09")
+def test_any_ticket_has_the_law_that_every_draw_gives(ticket, bought):
+    data = brute.definition(bonus=BONUSES, progressive=LEVELS)
+    assert exact(data, ticket, bonuses=bought) == brute.law_of_ticket(data, ticket, bought)
+
+
+def test_the_limit_cuts_the_sum_of_a_draw():
+    data = brute.definition(
+        limit={"credits": 150}, marks={"stakes": [1, 2, 5], "selections": 6, "groups": 6, "cost": 40}
+    )
+    ticket = TICKETS["overlapping ways"] + [{"groups": [[1, 3, 9]], "stakes": {"3": 5}}]
+    found = exact(data, ticket)
+    assert found == brute.law_of_ticket(data, ticket)
+    assert max(won for won, _ in found) == 150
+
+
+def test_quick_picks_are_independent_of_each_other():
+    data = brute.definition(
+        field={"numbers": 6, "drawn": 2, "columns": 3},
+        table=[{"spots": 2, "pays": {"1": 1, "2": 5}}, {"spots": 3, "pays": {"0": 1, "2": 7}}],
+        bonus=[{"kind": "ball", "id": "last", "name": TEXT, "ball": 2, "factor": 3}],
+        progressive=[LEVELS[0]],
+    )
+    ticket = [{"groups": [2], "stakes": {"2": 1}}, {"groups": [3], "stakes": {"3": 2}}]
+    assert exact(data, ticket) == brute.mix(data, [(2, 1), (3, 2)])
+
+
+@st.composite
+def small_games(draw):
+    """A random field, random tables, bonuses, levels, and a random ticket that may overlap itself anyhow."""
+    numbers = draw(st.integers(4, 8))
+    drawn = draw(st.integers(1, min(4, numbers - 1)))
+    tables = []
+    for spots in range(1, min(4, numbers - 1) + 1):
+        possible = range(max(0, drawn - (numbers - spots)), min(spots, drawn) + 1)
+        pays = draw(st.dictionaries(st.sampled_from(possible), st.integers(1, 20), min_size=1))
+        tables.append({"spots": spots, "pays": {str(c): p for c, p in pays.items()}})
+    bonus = []
+    if draw(st.booleans()):
+        ball = draw(st.integers(1, drawn))
+        bonus.append(
+            {"kind": "ball", "id": "b", "name": TEXT, "ball": ball, "factor": draw(st.integers(2, 5))}
+        )
+    if draw(st.booleans()):
+        bonus.append({"kind": "multiplier", "id": "m", "name": TEXT, "weights": {"1": 2, "3": 1}, "fee": 1})
+    selections = []
+    for _ in range(draw(st.integers(1, 3))):
+        marks = draw(st.permutations(range(1, numbers + 1)))[: draw(st.integers(1, min(5, numbers)))]
+        cuts = sorted(draw(st.sets(st.integers(1, len(marks)), max_size=3)) | {len(marks)})
+        groups = [list(marks[a:b]) for a, b in zip([0, *cuts], cuts, strict=False)]
+        sums = {0}
+        for group in groups:
+            sums |= {s + len(group) for s in sums}
+        offered = sorted(s for s in sums if 0 < s <= len(tables))
+        if offered:
+            spots = draw(st.sets(st.sampled_from(offered), min_size=1))
+            selections.append({"groups": groups, "stakes": {str(s): draw(st.integers(1, 3)) for s in spots}})
+    data = brute.definition(
+        field={"numbers": numbers, "drawn": drawn},
+        table=tables,
+        bonus=bonus,
+        marks={"stakes": [1, 2, 3], "selections": 3, "groups": 5, "draws": 2},
+        form=[{"id": "one", "name": TEXT, "spots": 1}],
+    )
+    return data, selections
+
+
+def playable(selections):
+    """Leave out selections with a group that takes part in no way: those are refused."""
+    kept = []
+    for selection in selections:
+        used = set().union(*(numbers for numbers, _ in brute.ways_of(selection)), set())
+        if used == {n for group in selection["groups"] for n in group}:
+            kept.append(selection)
+    return kept
+
+
+@settings(max_examples=150)
+@given(small_games())
+def test_random_games_and_tickets_have_the_law_that_every_draw_gives(case):
+    data, selections = case
+    ticket = playable(selections)
+    if not ticket:
+        return
+    assert exact(
+        data, ticket, bonuses=[b["id"] for b in data["bonus"] if b.get("fee")]
+    ) == brute.law_of_ticket(data, ticket, ("m",))
+
+
+@settings(max_examples=60)
+@given(small_games())
+def test_bounds_hold_and_moments_are_exact_where_the_law_is_known(case):
+    data, selections = case
+    ticket = playable(selections)
+    if not ticket:
+        return
+    rules = loaded(data).rules
+    asked = rules.ticket({"selections": ticket, "bonuses": [b["id"] for b in data["bonus"] if b.get("fee")]})
+    known = figures.analyse_ticket(rules.definition, rules.tables, asked, "known")
+    found = bounds.bet(rules.definition, rules.tables, asked, "bounded", "as a check")
+    assert (found.rtp, found.variance) == (known.rtp, known.variance)
+    words = found.notes[1].split()
+    least, most = Fraction(words[words.index("between") + 1]), Fraction(words[words.index("and") + 1])
+    assert least <= known.hit_probability <= most
+
+
+def test_beyond_reach_return_and_variance_stay_exact_and_it_says_so():
+    """Twenty overlapping cards: exact return and variance, and a bounded hit rate, said so."""
+    row = next(r for r in PUBLISHED if r["spots"] == 6 and r["numbers"] == 80)
+    data = brute.definition(
+        field={"numbers": 80, "drawn": 20},
+        table=[{"spots": 6, "pays": {str(i): p for i, p in enumerate(row["pays_for_one"])}}],
+        marks={"stakes": [1], "selections": 20, "groups": 1},
+        form=[{"id": "one", "name": TEXT, "spots": 6}],
+    )
+    rules = loaded(data).rules
+    shuffled = random.Random(20)
+    cards = [shuffled.sample(range(1, 81), 6) for _ in range(20)]
+    asked = rules.ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
+    with pytest.raises(AnalysisError, match="beyond exact reach"):
+        law.draw_law(rules.definition, rules.tables, asked)
+    bet = figures.analyse_ticket(rules.definition, rules.tables, asked, "twenty")
+    assert bet.rtp == Fraction(row["rtp_exact"])
+    assert bet.law is None
+    assert bet.hit_probability is None
+    assert "P(any win) lies between" in bet.notes[1]
+    single = row["variance"]
+    pairs = sum(covariance(row, len(set(a) & set(b))) for a in cards for b in cards if a is not b)
+    assert float(bet.variance) == pytest.approx(20 * single + float(pairs), rel=1e-12)
+
+
+def covariance(row, common):
+    """The covariance of two pick-6 cards that share ``common`` numbers, from the hypergeometric law."""
+    pays, spots = row["pays_for_one"], row["spots"]
+    own, rest = spots - common, row["numbers"] - 2 * spots + common
+    total = mean = 0
+    for c in range(common + 1):
+        for a in range(own + 1):
+            for b in range(own + 1):
+                n = comb(common, c) * comb(own, a) * comb(own, b) * comb(rest, row["drawn"] - a - b - c)
+                total += n * pays[c + a] * pays[c + b]
+                mean += n * pays[c + a]
+    cases = comb(row["numbers"], row["drawn"])
+    return Fraction(total, cases) - Fraction(mean, cases) ** 2
+
+
+def test_twenty_kings_are_few_states():
+    data = brute.definition(
+        field={"numbers": 80, "drawn": 20},
+        table=[{"spots": 3, "pays": {"2": 1, "3": 45}}],
+        marks={"stakes": [1], "groups": 20},
+        form=[{"id": "one", "name": TEXT, "spots": 3}],
+    )
+    game = loaded(data)
+    kings = {"groups": [[n] for n in range(1, 21)], "stakes": {"3": 1}}
+    bet = game.rules.analyse_wager(game.wager(comb(20, 3), selections=[kings]))
+    hits = {k: comb(20, k) * comb(60, 20 - k) for k in range(21)}
+    wins = {k: comb(k, 2) * (20 - k) + 45 * comb(k, 3) for k in hits}
+    assert bet.mean_credits == Fraction(sum(hits[k] * wins[k] for k in hits), comb(80, 20))
+    assert bet.law.at_least(1) == 1 - Fraction(hits[0] + hits[1], comb(80, 20))
+
+
+def test_a_named_ball_in_no_group_is_counted_too():
+    """The placements of a named ball, against the closed form of the hypergeometric law."""
+    part = Part((frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0))
+    counted = Joint([part], numbers=9, drawn=4, named=1).law()
+    for catch in range(4):
+        assert Fraction(counted.cases[catch * 10, 0], counted.total) == Fraction(
+            comb(3, catch) * comb(6, 4 - catch), comb(9, 4)
+        )
+
+
+def test_several_draws_are_settled_each_and_add():
+    data = brute.definition(progressive=LEVELS)
+    rules = loaded(data).rules
+    asked = {"selections": TICKETS["two overlapping"]}
+    one = figures.analyse_ticket(rules.definition, rules.tables, rules.ticket(asked), "one")
+    three = figures.analyse_ticket(
+        rules.definition, rules.tables, rules.ticket({**asked, "draws": 3}), "three"
+    )
+    assert (three.rtp, three.cost_credits) == (one.rtp, 3 * one.cost_credits)
+    assert three.variance == 3 * one.variance == three.law.variance()
+    assert three.hit_probability == three.law.at_least(1)
+    assert three.max_win_probability == three.law.at_least(three.max_win_credits)
+    assert three.progressives[0].rate == 3 * one.progressives[0].rate
+
+
+@pytest.mark.requirement("C-06")
+def test_both_depths_agree_and_the_dearest_same_numbers_lose_most_by_the_limit():
+    data = brute.definition(
+        bonus=BONUSES[2:],
+        limit={"credits": 1500},
+        marks={"stakes": [1, 5], "selections": 30, "groups": 2, "cost": 90},
+        form=[{"id": "ten", "name": TEXT, "spots": 3, "selections": 6, "bonuses": ["boost"]}],
+    )
+    game = loaded(data)
+    quick, full = analyse(game, Depth.RETURN), analyse(game)
+    assert quick.bets == full.bets[: len(quick.bets)]
+    assert quick.minimum_rtp == full.minimum_rtp
+    assert [b.bet for b in full.bets[len(quick.bets) :]] == ["ten at 1", "ten at 5"]
+    dearest = next(b for b in full.bets if b.bet == "90 credits on the same 3 spots + boost")
+    same = [{"groups": [[1, 2, 3]], "stakes": {"3": 5}}] * 6
+    laws = brute.law_of_ticket(data, same, ("boost",))
+    assert dearest.rtp == sum(won * p for (won, _), p in laws.items()) / 90
+    plain = next(b for b in full.bets if b.bet == "3 spots at 1 + boost")
+    assert dearest.rtp < plain.rtp
+    spread = [{"groups": [[1, 2, 3]], "stakes": {"3": 5}}] * 3 + [
+        {"groups": [[4, 5, 6]], "stakes": {"3": 5}}
+    ] * 3
+    other = brute.law_of_ticket(data, spread, ("boost",))
+    assert dearest.rtp < sum(won * p for (won, _), p in other.items()) / 90
+    assert full.minimum_rtp <= dearest.rtp
+
+
+def test_a_progressive_is_stated_apart_with_its_break_even():
+    data = brute.definition(progressive=LEVELS)
+    bets = {b.bet: b for b in analyse(loaded(data)).bets}
+    assert bets["3 spots at 1"].progressives == ()
+    share = bets["3 spots at 2"].progressives[0]
+    assert share.rate == Fraction(1, comb(9, 3))
+    assert share.rtp_at_reset == Fraction(500, 2 * comb(9, 3))
+    mean = bets["3 spots at 2"].mean_credits
+    assert mean + share.rate * share.break_even_credits == 2
+
+
+def test_a_law_is_capped_with_its_tail():
+    whole = Law(10, {0: 4, 3: 3, 7: 2, 20: 1})
+    assert whole.capped(7).counts == {0: 4, 3: 3, 7: 3}
+    cut = Law(10, {0: 4, 3: 3, 7: 2}, tail=Fraction(1, 10)).capped(5)
+    assert cut.tail == 0
+    assert {win: Fraction(n, cut.total) for win, n in cut.counts.items()} == {
+        0: Fraction(2, 5),
+        3: Fraction(3, 10),
+        5: Fraction(3, 10),
+    }
+
+
+def test_every_figure_names_the_wager_it_is_of():
+    game = loaded(brute.definition(bonus=BONUSES, progressive=LEVELS))
+    bets = [bet for bet in analyse(game).bets if bet.variance is not None]
+    assert len(bets) > 16
+    for bet in bets:
+        again = game.rules.analyse_wager(game.wager(bet.cost_credits, **bet.options))
+        assert (again.rtp, again.law, again.progressives) == (bet.rtp, bet.law, bet.progressives)
+
+
+@settings(max_examples=80)
+@given(small_games(), st.integers(12, 60))
+def test_no_ticket_returns_less_than_the_least_that_is_stated_under_a_limit(case, cost):
+    data, selections = case
+    ticket = playable(selections)
+    prize = max(pay for table in data["table"] for pay in table["pays"].values())
+    factor = max([b["factor"] for b in data["bonus"] if b["kind"] == "ball"], default=1)
+    factor *= 3 if any(b["kind"] == "multiplier" for b in data["bonus"]) else 1
+    data = data | {
+        "limit": {"credits": prize * 3 * factor},
+        "marks": {"stakes": [1, 2, 3], "selections": 60, "groups": 5, "cost": cost},
+    }
+    game = loaded(data)
+    bought = [b["id"] for b in data["bonus"] if b.get("fee")]
+    unit = 1 + sum(b.get("fee", 0) for b in data["bonus"])
+    laid = [s for s in ticket * 8 if s]
+    while laid and sum(n * unit for s in laid for _, n in brute.ways_of(s)) > cost:
+        laid.pop()
+    if not laid:
+        return
+    law_ = brute.law_of_ticket(data, laid, bought)
+    staked = sum(n * unit for s in laid for _, n in brute.ways_of(s))
+    returned = sum(won * p for (won, _), p in law_.items()) / staked
+    assert returned >= analyse(game, Depth.RETURN).minimum_rtp

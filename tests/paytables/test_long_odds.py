@@ -1,0 +1,85 @@
+"""Very long odds are computed exactly, told to the player, printed on the sheet and held by certification."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from egm.config.cabinet_file import GameSlot
+from egm.config.levels import LevelSlot
+from egm.play.installed_games import admit
+from egm.profiles import load_profile
+from egm.profiles.profile import Awards
+from paytables import Depth, analyse, library, load_game
+from paytables.odds import awards, longer
+from tools.cli import main
+
+GAME = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
+
+
+@pytest.mark.requirement("C-23")
+def test_top_awards_beyond_17_million_and_others_beyond_34_million_are_told():
+    rules = Awards()
+    one, two = analyse(load_game(GAME), Depth.PRIZES).bets
+    told = {
+        bet.bet: [
+            (a.name, a.one_in, a.top)
+            for a in longer(awards(bet), rules.top_told_one_in, rules.other_told_one_in)
+        ]
+        for bet in (one, two)
+    }
+    # 300 cases a reel: three comets are one game in 27,000,000. They are the top award of one credit only.
+    assert told["one"] == [("sky", 40_000_000, False), ("3 comet", 27_000_000, True)]
+    assert told["two"] == [("sky", 40_000_000, False), ("3 star", 27_000_000, True)]
+    exactly = longer(awards(two), 27_000_000, 40_000_000)
+    assert exactly == []  # odds of exactly the limit are not beyond it
+    assert longer(awards(two), None, None) == []
+
+
+def test_a_machine_tells_the_screen_and_equal_odds_once():
+    level = LevelSlot(game="long-odds", level="sky")
+    admitted, refused = admit((GameSlot(game=str(GAME)),), load_profile("generic"), (level,))
+    assert not refused
+    told = [(row.name, row.stage, row.one_in, row.bets) for row in admitted["long-odds"].long_odds]
+    assert told == [
+        ("sky", "", 40_000_000, (1, 2)),
+        ("3 comet", "base", 27_000_000, (1,)),
+        ("3 star", "base", 27_000_000, (2,)),
+    ]
+
+
+@pytest.mark.requirement("C-23", "B-12")
+def test_certification_states_them_and_fails_odds_beyond_the_limit_of_the_place(tmp_path, monkeypatch):
+    command = ["certify", str(GAME), "--jurisdiction", "generic", "--games-played", "200"]
+    run = CliRunner().invoke(main, [*command, "--out", str(tmp_path)])
+    findings = json.loads((tmp_path / "long-odds" / "findings.json").read_text())
+    told = [f for f in findings if f["rule"] == "odds-told"]
+    assert [f["status"] for f in told] == ["noted", "noted"]
+    assert "top award base 3 comet 1 in 27,000,000" in told[0]["evidence"]
+    longest = [f for f in findings if f["rule"] == "longest-odds"]
+    assert {f["status"] for f in longest} == {"pass"}
+    strict = load_profile("generic").model_copy(update={"awards": Awards(longest_one_in=39_999_999)})
+    monkeypatch.setattr("tools.cli.commands.certify.profile_of", lambda _name: strict)
+    run = CliRunner().invoke(main, [*command, "--out", str(tmp_path / "strict")])
+    assert run.exit_code == 1
+    findings = json.loads((tmp_path / "strict" / "long-odds" / "findings.json").read_text())
+    longest = [f for f in findings if f["rule"] == "longest-odds"]
+    assert {f["status"] for f in longest} == {"fail"}
+    assert "sky 1 in 40,000,000.00; at most 1 in 39,999,999" in longest[0]["evidence"]
+
+
+@pytest.mark.parametrize("name", library())
+def test_awards_are_the_prizes_and_levels_of_the_analysis_and_prizes_need_no_variance(name):
+    for quick, whole in zip(
+        analyse(load_game(name), Depth.PRIZES).bets,
+        analyse(load_game(name), Depth.VOLATILITY).bets,
+        strict=True,
+    ):
+        assert quick.prizes == whole.prizes
+        found = awards(quick)
+        assert all(a.rate > 0 for a in found)
+        assert [a.rate for a in found] == sorted(a.rate for a in found)
+        tops = {a.credits for a in found if a.top}
+        assert len(tops) == (1 if found else 0)
+        assert all(a.credits is None or a.credits <= max(tops) for a in found)

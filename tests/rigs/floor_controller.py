@@ -1,0 +1,42 @@
+"""The real controller at the other end of a machine's wire in memory; only the secrets it draws are laid down."""
+
+from egm.clock import SystemClock
+from egm.testing.machine import ScriptedStep
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.store import SqliteStore
+from tools.floor.progressive.vault import Vault
+
+
+class Laid:
+    """A generator whose numbers are laid down: the secrets, in order, each before its salt."""
+
+    def __init__(self, *drawn):
+        self.drawn = [number for value in drawn for number in (value, 7)]
+
+    def step(self):
+        return ScriptedStep(self.drawn)
+
+
+class RealController:
+    """A controller of these levels; ``spoil`` changes what it says."""
+
+    def __init__(self, folder, *definitions, drawn=()):
+        self.store = SqliteStore(folder / "controller.db")
+        self.real = Controller(self.store, SystemClock().now, Vault(bytes(32), lambda _: Laid(*drawn)))
+        self.real.open_levels(definitions)
+        self.real.admit("TEST-1")
+        self.spoil = lambda answer: answer
+
+    def values(self):
+        return self.real.values()
+
+    def hear(self, message):
+        return [self.spoil(answer) for answer in self.real.take([Heard(message.machine, message)])]
+
+    @property
+    def hits(self):
+        return self.real.register()
+
+    def close(self):
+        self.real.check()
+        self.store.close()

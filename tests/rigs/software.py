@@ -1,0 +1,72 @@
+"""A copy of the installed software that a test may damage, its manufacturer, and a process that runs it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from egm.verify.examine import Findings
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("egm", "meters", "paytables", "rng", "tools")
+
+
+class Installation:
+    """The program as installed somewhere, with a manifest that covers it and the key that signed it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "program"
+        for package in PACKAGES:
+            shutil.copytree(
+                ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__", ".*")
+            )
+        self.key = read_key(new_key(), "test")
+        self.public = public_hex(self.key)
+        self.manifest_file = folder / "software.manifest"
+        self.make()
+
+    def run(self, code: str, *arguments: object, flags: tuple[str, ...] = ("-B",)) -> str:
+        """Run Python with this installation, and no other, as its packages."""
+        done = subprocess.run(
+            [sys.executable, *flags, "-c", code, *map(str, arguments)],
+            env=os.environ | {"PYTHONPATH": str(self.root)},
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def make(
+        self, reason: str = "first", own: tuple[tuple[str, str], ...] = (), *, bytecode: bool = False
+    ) -> None:
+        """The manufacturer lists and signs what is installed."""
+        code = (
+            "import json, sys; from egm.verify.tree import Scope, files; from egm.verify.digest import measure;"
+            "own = tuple(map(tuple, json.loads(sys.argv[1])));"
+            "print(json.dumps(measure(files(Scope(own=own, bytecode=bool(sys.argv[2]))))))"
+        )
+        manifest = Manifest(
+            version="1.0",
+            made="2026-01-01T00:00:00+00:00",
+            reason=reason,
+            libraries=False,
+            bytecode=bytecode,
+            files=json.loads(self.run(code, json.dumps(own), "1" if bytecode else "")),
+        )
+        self.manifest_file.write_bytes(sign(unsigned(manifest), self.key, "test"))
+
+    def examine(self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] = ("-B",)) -> Findings:
+        """What the installation's own examination says, in a process of its own."""
+        code = (
+            "import json, sys; from dataclasses import asdict; from pathlib import Path;"
+            "from egm.verify.examine import examine;"
+            "own = tuple(map(tuple, json.loads(sys.argv[3])));"
+            "print(json.dumps(asdict(examine(Path(sys.argv[1]), sys.argv[2], own))))"
+        )
+        said = json.loads(self.run(code, self.manifest_file, self.public, json.dumps(own), flags=flags))
+        return Findings(**(said | {"trouble": tuple(said["trouble"]), "names": tuple(said["names"])}))

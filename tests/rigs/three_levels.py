@@ -1,0 +1,85 @@
+"""Machines with progressive levels: the test game of three levels, its levels their own or a controller's."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import egm.profiles
+from egm.config.levels import Kind, LevelSlot
+from egm.kernel.events import State
+from egm.progressive.definition import Chance, LevelDefinition, mystery_odds
+from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.level import Terms
+from egm.testing.machine import MachineRig, ScriptedChance, generator
+
+GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
+OWN = tuple(LevelSlot(game="three-levels", level=level) for level in ("top", "luck", "mystery"))
+LINKED = (
+    LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP", "100": "TOP-2"}),
+    LevelSlot(game="three-levels", level="luck", kind=Kind.LINKED, stakes={"50": "LUCK", "100": "LUCK-2"}),
+    LevelSlot(game="three-levels", level="mystery"),
+)
+STAKE = 50
+MYSTERY_TERMS = Terms(
+    base_cents=500, increment=Fraction(1, 90), hidden=Fraction(1, 1000), ceiling_cents=550, mystery=True
+)
+LINKED_MYSTERY = (
+    LevelSlot(game="three-levels", level="top"),
+    LevelSlot(game="three-levels", level="luck"),
+    LevelSlot(game="three-levels", level="mystery", kind=Kind.LINKED, stakes={"50": "LUCKY"}),
+)
+A, B, C = 0, 1, 3  # the stops of the reel
+NO_LUCK, LUCK = 5, 0
+
+
+def lucky(terms=MYSTERY_TERMS):
+    """The shared mystery level, as a level file defines it."""
+    chance = Chance(stake_cents=STAKE, odds=mystery_odds(terms, STAKE))
+    names = {"en": "Lucky", "fr": "Chanceux"}
+    return LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=terms, chance=chance)
+
+
+def place(folder: Path, old: str, new: str) -> Path:
+    """The generic profile with ``old`` replaced, in a file of its own."""
+    text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
+    assert old in text
+    path = folder / "place.toml"
+    path.write_text(text.replace(old, new))
+    return path
+
+
+class FixedFace:
+    """What linked levels show, as a test wants it."""
+
+    def __init__(self, amount_cents: int = 1700) -> None:
+        self.now = Shown(amount_cents, Status.UP)
+
+    def shown(self, pool: str) -> Shown:
+        return self.now
+
+    def position(self, pool: str) -> None:
+        return None
+
+
+def room_of(
+    folder: Path,
+    *numbers: int,
+    levels: tuple[LevelSlot, ...] = OWN,
+    games: tuple[str, ...] = (str(GAME),),
+    **options,
+) -> MachineRig:
+    """A machine with the test game at 5 cents a credit, and the numbers it will draw."""
+    chance = ScriptedChance(*numbers) if numbers else None
+    room = MachineRig(folder, games=games, levels=levels, chance=chance, **options)
+    if levels is not OWN:
+        room.cabinet.state(LevelDisplays).link = FixedFace()
+    return room
+
+
+def awaiting(folder: Path) -> MachineRig:
+    """A machine whose game has hit a linked level, with no controller to answer."""
+    room = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",)).boot().insert(500)
+    room.play()
+    room.cabinet.chance = generator()
+    room.shown()
+    assert room.state is State.AWAITING_AWARD
+    return room

@@ -1,0 +1,140 @@
+"""The house stays tidy: what lies where, how long a module grows, and what no file may hold."""
+
+import ast
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("egm", "meters", "paytables", "rng", "tools")
+FOLDERS = {*PACKAGES, "tests", ".ci"}
+FILES = re.compile(
+    r"(README|ARCHITECTURE|CONFORMANCE|CHANGELOG)\.md|LICENSE|Makefile|pyproject\.toml|requirements(-[a-z]+)?\.txt|\.git\w+"
+)
+#: beside the folders of the code: what goes through several of them, what they share, and data
+CONCERNS = {"contract", "powercut", "end_to_end", "conformance", "rigs", "vectors"}
+
+#: where money and odds live, and why a file of theirs may still hold a float
+EXACT = ("meters", "paytables", "rng")
+FLOATS = {
+    "rng/sources.py": "a pause between reads of the entropy source, in seconds",
+    "tools/lab/rng/battery/": "statistics and p-values, for reports only",
+    "paytables/analysis.py": "volatility is a square root, printed after the exact sums are done",
+    "paytables/laboratory/": "simulation compares with the exact figures and decides nothing",
+}
+
+#: pieces, so that this file does not hold what it looks for
+HOSTS = [
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("registry", "npmjs", "org"),
+        ("deb", "debian", "org"),
+        ("proxy", "golang", "org"),
+        ("crates", "io"),
+    )
+]
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users/\w+)/|\.\./shared\b")
+
+
+@pytest.fixture(scope="module")
+def tracked():
+    """Every file that is, or is about to be, part of the repository."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = [Path(name) for name in listed.split("\0") if name]
+    assert files
+    return [file for file in files if (ROOT / file).exists()]
+
+
+@pytest.fixture(scope="module")
+def modules(tracked):
+    """The syntax tree and text of every Python file."""
+    texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in tracked if file.suffix == ".py"}
+    return {file: (ast.parse(text), text) for file, text in texts.items()}
+
+
+def test_only_the_house_stands_at_the_top(tracked):
+    stray = {file.parts[0] for file in tracked if len(file.parts) > 1} - FOLDERS
+    stray |= {str(file) for file in tracked if len(file.parts) == 1 and not FILES.fullmatch(file.name)}
+    assert not stray
+
+
+def test_the_folder_of_a_test_is_the_folder_of_the_code(tracked):
+    tests = [file for file in tracked if file.parts[0] == "tests" and len(file.parts) > 2]
+    folders = {Path(*file.parts[1:-1]) for file in tests if file.parts[1] not in CONCERNS}
+    assert folders
+    assert not [folder for folder in folders if not (ROOT / folder).is_dir()]
+
+
+def test_tests_have_names_of_their_own(tracked):
+    tests = [file for file in tracked if file.parts[0] == "tests"]
+    names = Counter(file.name for file in tests if file.name.startswith("test_") and file.suffix == ".py")
+    assert not {name: count for name, count in names.items() if count > 1}
+
+
+def test_no_module_is_two_ideas_long(modules):
+    longest = {str(file): text.count("\n") for file, (_, text) in modules.items() if text.count("\n") > 500}
+    assert not longest
+
+
+def test_no_function_is_longer_than_a_page(modules):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    assert not {
+        f"{file}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+        for file, (tree, _) in modules.items()
+        if file.parts[0] in PACKAGES
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and node.end_lineno - node.lineno + 1 > 70
+    }
+
+
+def floats(tree):
+    """The lines of a module that write a float or make one."""
+    for node in ast.walk(tree):
+        literal = isinstance(node, ast.Constant) and isinstance(node.value, float)
+        if literal or (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float"
+        ):
+            yield node.lineno
+
+
+def test_money_and_odds_are_exact(modules):
+    assert not [
+        f"{file}:{line} holds a float; a reason belongs in FLOATS if it is neither money nor odds"
+        for file, (tree, _) in modules.items()
+        if file.parts[0] in EXACT and not any(str(file).startswith(allowed) for allowed in FLOATS)
+        for line in floats(tree)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"), [("a = 0.5", True), ("b = float(a)", True), ("c = 1 + int(a)", False)]
+)
+def test_a_float_is_seen(code, found):
+    assert bool(list(floats(ast.parse(code)))) is found
+
+
+def test_nothing_names_a_registry_or_a_place_on_one_machine(tracked):
+    found = []
+    for file in tracked:
+        try:
+            lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+        for number, line in enumerate(lines, 1):
+            if MACHINE_PATH.search(line) or any(host in line for host in HOSTS):
+                found.append(f"{file}:{number}: {line.strip()[:80]}")
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("/" + "root/x", True), ("see ../" + "shared/y", True), ("state/work/z", False), ("/tmp/x", False)],
+)
+def test_a_machine_path_is_seen(text, found):
+    assert bool(MACHINE_PATH.search(text)) is found

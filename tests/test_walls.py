@@ -1,0 +1,103 @@
+"""Each wall of ``pyproject.toml`` stops what it is there to stop.
+
+For each import-linter contract the packages are rebuilt empty, module for module; they keep the contract.
+Then every import the contract forbids is planted, and every one of them must be named.
+"""
+
+import itertools
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+CONTRACTS = {contract["id"]: contract for contract in CONFIG["contracts"]}
+
+
+def modules():
+    """Every module of the packages, by dotted name."""
+    files = itertools.chain.from_iterable((ROOT / name).rglob("*.py") for name in CONFIG["root_packages"])
+    return {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in files
+    }
+
+
+def matching(expression):
+    """The modules a contract means by one expression (``*`` is one level, ``**`` any number)."""
+    pattern = re.escape(expression).replace(r"\*\*", r".+").replace(r"\*", r"[^.]+")
+    found = [name for name in modules() if re.fullmatch(pattern, name)]
+    assert found, f"{expression} matches no module: the wall stands around nothing"
+    return found
+
+
+def forbidden(contract):
+    for source, target in itertools.product(contract["source_modules"], contract["forbidden_modules"]):
+        for name in matching(source):
+            yield name, target
+
+
+def layers(contract):
+    ranks = [re.split(r"\s*[|:]\s*", layer) for layer in contract["layers"]]
+    for above, below in itertools.combinations(ranks, 2):
+        yield from itertools.product(below, above)
+    for layer, text in zip(ranks, contract["layers"], strict=True):
+        if "|" in text:
+            yield from itertools.permutations(layer, 2)
+
+
+def independence(contract):
+    names = itertools.chain.from_iterable(matching(expression) for expression in contract["modules"])
+    yield from itertools.permutations(names, 2)
+
+
+#: what each kind of contract forbids, as (importer, imported) pairs
+FORBIDS = {"forbidden": forbidden, "layers": layers, "independence": independence}
+
+
+@pytest.fixture
+def skeleton(tmp_path):
+    """The packages, module for module, with nothing in them."""
+    for file in modules().values():
+        copy = tmp_path / file.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.touch()
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return tmp_path
+
+
+def lint(folder, contract):
+    command = [
+        Path(sys.executable).with_name("lint-imports"),
+        "--no-cache",
+        "--no-logo",
+        "--contract",
+        contract,
+    ]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_walls_of_the_house_are_there():
+    assert {"layers", "foundations", "chance"} <= CONTRACTS.keys()
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_a_wall_names_every_import_it_forbids(skeleton, name):
+    clean = lint(skeleton, name)
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+
+    planted = list(FORBIDS[CONTRACTS[name]["type"]](CONTRACTS[name]))
+    assert planted
+    for importer, imported in planted:
+        file = skeleton / modules()[importer].relative_to(ROOT)
+        file.write_text(f"{file.read_text()}import {imported}\n")
+    broken = lint(skeleton, name)
+    assert broken.returncode == 1
+    for importer, imported in planted:
+        assert re.search(rf"{re.escape(importer)} -> {re.escape(imported)}\b", broken.stdout), (
+            f"{importer} may import {imported}\n{broken.stdout}"
+        )

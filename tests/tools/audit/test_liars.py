@@ -1,0 +1,142 @@
+"""The liar's game: no sealed lie about money, an outcome, a meter, a person or a ruling passes unnamed.
+
+Goal: whoever holds the machine's key and alters, leaves out, repeats or moves one thing of one entry of an
+honest journal, and seals it all anew, is named by the audit, or the witness that finds him is stated. The
+journals are the product's own: bills, tickets, hand-pays, choices, levels, transfers, rulings, faults, the staff at its menu.
+"""
+
+import pytest
+from journals import make_state
+
+from egm.devices.interface import Devices
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventType
+from egm.money.host.model import HostMoney, Order, TransferKind
+from egm.testing.machine import MachineRig, ScriptedChance, generator
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
+from tools.dev.lies import Lie
+
+MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
+TWO = {"person": "2", "persons": ("2", "5")}
+
+
+def played(room):
+    room.play()
+    room.shown()
+
+
+def money(room):
+    """Bills, games, a ticket out and in again, promotions and a transfer each way."""
+    room.insert(2000)
+    for _ in range(2):
+        played(room)
+    room.cabinet.chance = generator()
+    digits = room.cash_out_ticket()
+    room.offer_ticket(digits)
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    for number, (kind, cents) in enumerate(
+        (
+            (TransferKind.IN, {CreditKind.CASHABLE: 300, CreditKind.RESTRICTED: 40}),
+            (TransferKind.BONUS, {CreditKind.CASHABLE: 25}),
+            (TransferKind.OUT, {CreditKind.CASHABLE: 100}),
+        )
+    ):
+        room.cabinet.state(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
+        room.engine.handle(EventType.TRANSFER_ORDERED)
+
+
+def hands(room):
+    """A hand-pay, and what persons rule: a complement, an orphan, a forfeit, a note, an inspection."""
+    room.insert(1000)
+    room.cabinet.state(Devices).printer = None
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.insert(500)
+    room.engine.handle(EventType.MENU, key="operator")
+    ruling = {"reason": "left alone", **TWO}
+    room.engine.handle(EventType.FORFEIT_CREDITS, form="forfeit_credits", amount_cents=100, **ruling)
+    room.engine.handle(EventType.ORPHAN_CREDITS, form="orphan_credits", place="bank 4", **ruling)
+    room.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **ruling)
+    note = {"claim": "a win", "mechanic": "looked", "decision": "none was"}
+    room.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **ruling)
+
+
+def troubles(room):
+    """Doors, faults, a fault in the middle of a game, and the stake given back by two persons."""
+    room.insert(1000)
+    for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
+        room.engine.handle(event, door="main")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.play()
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    room.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
+    played(room)
+
+
+def journals(folder):
+    """Honest journals of the product: each its own kind of day."""
+    made = []
+    for number, (day, numbers) in enumerate(
+        ((money, (*MAPLES, *LOSS)), (hands, ()), (troubles, (*MAPLES, *LOSS)))
+    ):
+        room = MachineRig(folder / str(number), chance=ScriptedChance(*numbers), devices=("printer",))
+        room.cabinet.state(HostMoney).transfers = room.cabinet.state(HostMoney).bonuses = True
+        day(room.boot())
+        made.append(list(room.journal.bodies()))
+        room.close()
+    with open_view(make_state(folder / "games")) as view:
+        made.append(list(view.bodies())[:60])
+    return made
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    return journals(tmp_path_factory.mktemp("liars"))
+
+
+def test_a_lie_that_matters_is_named_or_its_witness_stated(honest):
+    score = play(honest, Shelf(), lies=300, seed=1)
+    _is_won(score, 300)
+
+
+@pytest.mark.slow
+def test_five_thousand_lies(honest):
+    _is_won(play(honest, Shelf(), lies=5000, seed=2), 5000)
+
+
+def _is_won(score: Score, lies: int) -> None:
+    told = score.to_json()
+    assert told["lies"] == lies
+    assert told["undetected"] == []
+    assert len(told["by_kind"]) > 25
+    about = told["by_what_they_touch"]
+    for name in ("money", "outcome"):
+        told_of, named = about[name]
+        assert named >= 0.85 * told_of, (name, about)
+
+
+def test_a_journal_that_is_not_honest_is_no_place_for_a_liar(honest):
+    with pytest.raises(ValueError, match="not honest"):
+        play([[*honest[0][:3], *honest[0][4:]]], Shelf(), lies=1, seed=1)
+
+
+def test_what_a_lie_touches_and_who_witnesses_it():
+    bill = {"transfers": [["world:bill", "credit:1:cashable", 500]], "record": {"amount_cents": 500}}
+    assert touches(Lie(2, "bill.in", ("record", "amount_cents"), ""), bill) == "money"
+    assert touches(Lie(2, "bill.in", (), "removed"), bill) == "money"
+    assert touches(Lie(2, "game.start", ("record", "steps", 0, "draws", 0, 1), ""), {}) == "outcome"
+    assert touches(Lie(2, "tilt.cleared", ("record", "person"), ""), {}) == "person"
+    assert touches(Lie(2, "key.turned", ("record", "key"), ""), {}) == "other"
+    assert witnessed("money", Lie(2, "bill.in", ("transfers", 0, 2), "")) is None, (
+        "money is nobody else's to find"
+    )
+    for what in ("removed", "told twice", "invented"):
+        for kind in ("bill.in", "game.end", "voucher.out", "handpay.reset", "game.void"):
+            assert witnessed("money", Lie(2, kind, (), what)) is None, "nor is a whole entry of it"
+        assert witnessed("ruling", Lie(2, "dispute.decided", (), what)) is not None
+    assert all(row.witness and row.why for row in WITNESSED)

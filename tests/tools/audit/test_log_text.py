@@ -1,0 +1,61 @@
+"""The log of a journal on a terminal of eighty columns: whole times, whole kinds, and the story in lines."""
+
+import pytest
+from click.testing import CliRunner
+
+from egm.kernel.events import EventType
+from egm.testing.machine import MachineRig
+from tools.audit.log_text import log_lines
+from tools.cli import main
+
+ROW = {
+    "entry": 926,
+    "time": "2026-11-22T10:31:05+00:00",
+    "kind": "aft.complete",
+    "effect": "stop",
+    "clear": "attendant",
+    "person": "1001",
+    "cents": 5000,
+    "story": {"identifier": "T1", "kind": "in", "cents": {"cashable": 5000}, "why": "x " * 60},
+}
+
+
+@pytest.mark.parametrize("width", [80, 60, 200])
+def test_an_entry_fits_the_terminal_and_nothing_of_it_is_cut(width):
+    lines = list(log_lines([ROW], width))
+    assert all(len(line) <= width for line in lines)
+    assert lines[0] == "     926  2026-11-22 10:31:05  aft.complete"
+    assert lines[1].strip() == "stop · cleared by attendant · person 1001"
+    told = " ".join(line.strip() for line in lines[2:])
+    assert told.startswith('cents {"cashable": 5000}; identifier T1; kind in')
+    assert told.count("x") == 60
+
+
+def test_a_log_is_read_in_a_few_lines_an_entry(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    room = MachineRig(tmp_path / "state").boot().insert(2000)
+    room.engine.handle(
+        EventType.FAULT_RAISED, code="bill_acceptor.jam", detail="a folded note, pulled out by hand"
+    )
+    room.close()
+    for name in ("events", "bills"):
+        run = CliRunner().invoke(main, ["audit", "log", name, "--state", str(tmp_path / "state")])
+        assert run.exit_code == 0
+        lines = run.output.splitlines()
+        assert max(map(len, lines)) <= 80
+        entries = [line for line in lines if line[:8].strip().isdigit()]
+        assert entries
+        assert len(lines) <= 5 * len(entries)
+    assert "bill.in" in run.output
+
+
+def test_what_is_not_printable_never_reaches_the_terminal():
+    hostile = {
+        **ROW,
+        "kind": "a\x1b[2K",
+        "person": "\x1b[8m",
+        "story": {"[/red]\n": "\x9b31m", "x": "\ud800"},
+    }
+    text = "\n".join(log_lines([hostile], 80))
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert "[/red]" in text

@@ -1,0 +1,66 @@
+"""The journal's head leaves the machine in each way there is, and the audit holds each against an export."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from test_monitoring import monitored, shown
+
+from egm.kernel.events import EventType
+from egm.screen.layout import LANDSCAPE
+from egm.screen.painter import Painter
+from egm.screen.scenes.lockup import with_head
+from egm.screen.scenes.stage import Stage
+from egm.screen.text import Texts
+from egm.screen.theme import load_theme
+from egm.screen.view import Scene, View
+from egm.testing.machine import MachineRig
+from tools.cli import main
+
+
+def on_screen(room, scene, language="en"):
+    """The head as the lock-up shows it."""
+    view = replace(View(), snapshot=shown(room))
+    words = with_head(Stage(Painter(load_theme()), Texts(language), LANDSCAPE, view), scene)
+    return words.lines[-1].split()[-1]
+
+
+def in_the_metrics(room, folder):
+    """The head as a monitoring system keeps it: two numbers, as floats."""
+    [*found] = monitored(room, folder, [])._machine(shown(room))
+    values = {family.name: family.samples[0].value for family in found if family.samples}
+    return f"{values['egm_journal_sequence']:.0f}={float(values['egm_journal_head'])!r}"
+
+
+@pytest.mark.requirement("E-13")
+def test_slips_screens_and_metrics_carry_the_head_and_the_audit_holds_them_against_an_export(tmp_path):
+    noted = []
+    room = MachineRig(tmp_path / "state").boot().insert(2000)
+    noted.append(in_the_metrics(room, tmp_path))
+    room.engine.handle(EventType.CASH_OUT)
+    noted.append(on_screen(room, Scene.HANDPAY, "fr"))
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    noted.append(room.records("handpay.paid")[0]["witness"])
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    noted.append(on_screen(room, Scene.DOOR))
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    noted.append(on_screen(room, Scene.TILT))
+    assert noted[1] == noted[2]  # what stands on the slip was on the screen when it was paid
+    room.close()
+    book = tmp_path / "book.txt"
+
+    def verified():
+        book.write_text("\n".join(noted))
+        done = CliRunner().invoke(
+            main, ["audit", "verify", "--state", str(tmp_path / "state"), "--witness", str(book), "--json"]
+        )
+        return list(json.loads(done.output).values())
+
+    for report in verified():
+        assert (report["ok"], report["witnessed"]) == (True, len(noted))
+    for n, honest in enumerate(noted):
+        forged = honest[:-6] + ("1" if honest[-6] != "1" else "2") + honest[-5:]
+        noted[n] = forged
+        assert not any(report["ok"] for report in verified()), forged
+        noted[n] = honest

@@ -1,0 +1,161 @@
+"""The audit derives every level again from draws and definitions, and names the entry that says otherwise."""
+
+import json
+
+import pytest
+from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, room_of
+
+from egm.config.cabinet_file import load_cabinet
+from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.testing.machine import MachineRig, generator
+from meters import open_view
+from meters.entry import canonical
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+MISS = 49
+
+
+@pytest.fixture(scope="module")
+def shelf():
+    return Shelf([GAME.parent])
+
+
+@pytest.fixture(scope="module")
+def bodies(tmp_path_factory):
+    """Losses, a hit of two levels, a mystery, a hit after a choice, a void game."""
+    folder = tmp_path_factory.mktemp("audited")
+    numbers = (B, NO_LUCK, MISS, A, LUCK, MISS, B, NO_LUCK, 0, C, MISS, 1, NO_LUCK, A, NO_LUCK, MISS)
+    room = room_of(folder, *numbers).boot().insert(10000)
+    for _ in range(3):
+        room.play()
+        room.shown()
+    room.play()
+    room.engine.handle(EventType.CHOOSE, value=1)
+    room.shown()
+    room.play()
+    room.close()
+    room = room_of(folder).boot()
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(
+        EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
+    )
+    room.close()
+    room_of(folder, levels=(LINKED[0], *OWN[1:])).boot().close()
+    with open_view(folder) as view:
+        return list(view.bodies())
+
+
+def audit(bodies, shelf):
+    return Auditor(shelf).run(bodies)
+
+
+@pytest.mark.requirement("I-14", "B-08", "D-02")
+def test_every_level_comes_out_again(bodies, shelf):
+    report = audit(bodies, shelf)
+    assert report.findings == []
+    assert (report.games, report.games_void, report.levels) == (4, 1, 12)
+
+
+def at(bodies, kind, number=-1):
+    return [n for n, body in enumerate(bodies) if json.loads(body)["kind"] == kind][number]
+
+
+def edited(bodies, index, change):
+    raw = json.loads(bodies[index])
+    change(raw)
+    return [*bodies[:index], canonical(raw), *bodies[index + 1 :]]
+
+
+def hit(raw, **changes):
+    raw["record"]["hits"][0].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "change", "why"),
+    [
+        ("game.start", 1, lambda raw: hit(raw, amount_cents=9999), "was locked"),
+        ("game.start", 1, lambda raw: raw["record"]["hits"].pop(), "and records"),
+        ("game.start", 0, lambda raw: raw["record"]["hits"].append({"level": "top", "pool": "x"}), "it hit"),
+        ("game.start", 0, lambda raw: raw["record"]["mystery"][0].__setitem__(1, 0), "it hit"),
+        ("game.start", 0, lambda raw: raw["record"]["mystery"].clear(), "a number below"),
+        ("game.start", 0, lambda raw: raw["record"].pop("pools"), "differ on level"),
+        (
+            "game.start",
+            0,
+            lambda raw: raw["state"].update({"level:three-levels.top.50": None}),
+            "is not kept",
+        ),
+        ("game.choice", 0, lambda raw: raw["record"].pop("hits"), "it hit"),
+        (
+            "progressive.opened",
+            0,
+            lambda raw: raw["record"]["terms"].update(base_cents=7),
+            "should have moved",
+        ),
+        ("progressive.opened", 0, lambda raw: raw["record"]["terms"].update(increment="1/3"), "is not kept"),
+        ("progressive.opened", 0, lambda raw: raw["record"].update(stake_cents=9), "level three-levels"),
+        ("progressive.opened", 0, lambda raw: raw["record"].pop("terms"), "cannot be read"),
+    ],
+)
+def test_what_does_not_come_out_is_named(bodies, shelf, kind, number, change, why):
+    report = audit(edited(bodies, at(bodies, kind, number), change), shelf)
+    assert any(why in finding.why for finding in report.findings), report.findings
+
+
+def test_a_payment_that_is_not_the_locked_amount_is_named(bodies, shelf):
+    paid = next(n for n, body in enumerate(bodies) if b"house:progressive" in body)
+
+    def less(raw):
+        for transfer in raw["transfers"]:
+            if transfer[0].startswith("house:progressive"):
+                transfer[2] -= 1
+
+    report = audit(edited(bodies, paid, less), shelf)
+    assert any(f.sequence == paid + 1 and "levels hit" in f.why for f in report.findings)
+
+
+@pytest.mark.requirement("I-15")
+def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
+    room = awaiting(tmp_path)
+    (claim,) = room.journal.states(Key.CLAIM)
+    room.engine.handle(EventType.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1711)
+    assert room.state is State.IDLE
+    room.close()
+    with open_view(tmp_path) as view:
+        bodies = list(view.bodies())
+    assert audit(bodies, shelf).findings == []
+    start = at(bodies, "game.start")
+    for change, why in (
+        (lambda raw: raw["record"]["fed"][0].update(sequence=2), "1 was due"),
+        (lambda raw: raw["record"]["fed"][0].update(amount="1/7"), "is not 5/7"),
+    ):
+        report = audit(edited(bodies, start, change), shelf)
+        assert any(why in finding.why for finding in report.findings)
+    answer = at(bodies, "progressive.award")
+    report = audit(edited(bodies, answer, lambda raw: raw["record"].update(amount_cents=5)), shelf)
+    assert any("levels hit" in finding.why for finding in report.findings)
+
+
+@pytest.mark.parametrize("game_id", ["lantern-harbour", "archipelago-keno"])
+def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, game_id):
+    slots = load_cabinet().progressives
+    room = MachineRig(tmp_path, games=(game_id,), levels=slots, chance=generator()).boot()
+    assert not room.refused
+    for n in range(60):
+        if room.credit_cents < 1000:
+            room.insert(10000)
+        room.engine.handle(EventType.BET, value=room.cabinet.games[game_id].bet_options[n % 4])
+        room.play()
+        assert room.state is State.PLAYING, room.notice
+        room.shown()
+        if room.state is State.HANDPAY:
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.close()
+    with open_view(tmp_path) as view:
+        report = Auditor(Shelf()).run(view.bodies())
+    assert report.findings == []
+    assert report.games == 60
+    assert report.levels

@@ -1,0 +1,81 @@
+"""``egm returns``: the return of real play is explained by its volume; a bent machine's is not."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from egm.kernel.events import EventType, State
+from egm.records.games import GameInProgress
+from egm.testing.machine import GAME, MachineRig, ScriptedChance
+from tools.cli import main
+
+#: Where the reels of the classic stop on three maple leaves, 60 credits.
+MAPLES = (23, 7, 5)
+
+
+def asked(folder):
+    """The exit status and the lines of ``egm returns``."""
+    said = CliRunner().invoke(main, ["returns", "--state", str(folder), "--json"])
+    assert said.exit_code in {0, 1}, said.output
+    return said.exit_code, json.loads(said.output)
+
+
+def play(room, games):
+    """Play so many games, whatever they ask, with a bill whenever the credits are out."""
+    for _ in range(games):
+        if room.credit_cents < room.cabinet.selection.bet_cents:
+            room.insert(2000)
+        room.play()
+        while (
+            room.cabinet.state(GameInProgress).conversation is not None
+            and room.cabinet.state(GameInProgress).conversation.decision is not None
+        ):
+            room.engine.handle(
+                EventType.CHOOSE, value=room.cabinet.state(GameInProgress).conversation.decision.options[-1]
+            )
+        room.shown()
+        if room.state is State.HANDPAY:
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+
+
+@pytest.mark.requirement("Q-22")
+def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
+    games = (GAME, "aurora-keno", "river-wheel", "hold-fast")
+    room = MachineRig(tmp_path, games=games).boot()
+    for game in games:
+        room.engine.handle(EventType.GAME, value=game)
+        for cents in room.cabinet.denominations_cents[game][:2]:
+            room.engine.handle(EventType.DENOMINATION, value=cents)
+            play(room, 20)
+            bet = room.cabinet.games[game].bet_options[1]
+            room.engine.handle(EventType.BET, value=bet)
+            play(room, 5)
+    values = room.journal.meters().values
+    room.close()
+    code, lines = asked(tmp_path)
+    assert {line["game"] for line in lines} == set(games)
+    assert sum(line["coin_in_cents"] for line in lines) == values["coin_in"]
+    assert sum(line["coin_out_cents"] for line in lines) == values["coin_out"] + values["att_jackpot"]
+    for line in lines:
+        assert line["games"] == 25
+        assert line["staked_cents"] == line["coin_in_cents"]
+        assert line["theoretical"] is not None
+        assert line["sigma_cents"] > 0
+        assert line["verdict"] == "explained", line
+    assert code == 0
+
+
+@pytest.mark.requirement("Q-22")
+def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    for _ in range(60):  # a machine whose reels always stop on the same winning line
+        room.cabinet.chance = ScriptedChance(*MAPLES)
+        play(room, 1)
+    room.close()
+    code, (line,) = asked(tmp_path)
+    assert (code, line["verdict"]) == (1, "investigate")
+    assert line["z"] > 4
+    shown = CliRunner().invoke(main, ["returns", "--state", str(tmp_path)])
+    assert shown.exit_code == 1
+    assert "investigate" in shown.output.replace("\n", "")

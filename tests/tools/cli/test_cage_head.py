@@ -1,0 +1,162 @@
+"""What the cage has paid is forgotten by no ledger that is put back: its head lies on both media."""
+
+import pytest
+
+from egm.errors import OperatorError
+from egm.testing.machine import MachineRig
+from egm.tickets.beside import machine_key, open_beside
+from egm.tickets.cage import Cage
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.model import TicketState
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import START
+from egm.tickets.redemption import Refusal
+from egm.tickets.restoration import restore
+from egm.tickets.store import HEAD, PURPOSE, TicketStore, head_at, head_of
+from meters import open_view
+from meters.storage import DiskStorage
+from tools.audit.tickets import ticket_ledger_differs
+from tools.cli.cage import open_cage
+
+
+@pytest.fixture
+def paid(tmp_path):
+    """A machine at rest whose ticket the cage has paid: its number, and the ledger's files of before that."""
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = room.cash_out_ticket()
+    room.close()
+    files = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
+    before = {path: path.read_bytes() for path in files}
+    with open_beside(tmp_path, read_only=False) as store:
+        assert not isinstance(Cage(store, room.clock, "Luc").pay(number), Refusal)
+        store.settle()
+    return number, before, room
+
+
+def put_back(before):
+    for path, data in before.items():
+        path.write_bytes(data)
+
+
+@pytest.mark.requirement("H-07", "A-05")
+@pytest.mark.parametrize("lost", [None, HEAD, f"second/{HEAD}"])
+def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp_path, monkeypatch, lost):
+    number, before, room = paid
+    put_back(before)
+    if lost is not None:
+        (tmp_path / lost).unlink()
+    monkeypatch.setattr("tools.cli.cage.roster_of", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
+    with (
+        pytest.raises(OperatorError, match="put back or exchanged"),
+        open_cage(tmp_path, None, "Luc", "", room.clock) as cage,
+    ):
+        cage.pay(number)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "put back or exchanged" in again.cabinet.faults["ticket_ledger"]["detail"]
+    again.offer_ticket(number)
+    assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
+
+
+@pytest.mark.requirement("A-05")
+@pytest.mark.parametrize("medium", ["first", "second"])
+def test_one_medium_put_back_or_lost_forgets_no_payment(paid, tmp_path, medium):
+    number, before, _ = paid
+    [path] = [path for path in before if (path.parent.name == "second") == (medium == "second")]
+    path.write_bytes(before[path])
+    (path.parent / HEAD).unlink()
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert again.cabinet.faults == {}
+    assert again.store.found(number).state is TicketState.REDEEMED
+    assert (path.parent / HEAD).exists()
+
+
+HEADS = (HEAD, f"second/{HEAD}")
+
+
+@pytest.mark.requirement("H-07", "A-05")
+def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons_restored_it(
+    paid, tmp_path, monkeypatch
+):
+    """What the cage has paid is in the ledger and its head alone: both gone back, it must not pay again."""
+    number, before, room = paid
+    for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
+        path.unlink()
+    put_back(before)
+    monkeypatch.setattr("tools.cli.cage.roster_of", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
+    for _ in range(2):  # a refusal writes no head
+        with (
+            pytest.raises(OperatorError, match=r"missing on both media \(tickets.head\).*egm ticket restore"),
+            open_cage(tmp_path, None, "Luc", "", room.clock) as cage,
+        ):
+            cage.pay(number)
+    assert "tickets.head" in ticket_ledger_differs(tmp_path, tmp_path / "second")
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "egm ticket restore" in again.cabinet.faults["ticket_ledger"]["detail"]
+    assert not any((tmp_path / name).exists() for name in HEADS)
+    again.offer_ticket(number)
+    assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
+    key = again.journal.derive(PURPOSE)
+    again.close()
+    second = tmp_path / "second"
+    restore(tmp_path, second, key, persons=("1", "2"), why="seen", at=room.clock.wall, taken=lambda _: None)
+    last = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert last.cabinet.faults == {}
+    assert all((tmp_path / name).exists() for name in HEADS)
+    last.close()
+    assert ticket_ledger_differs(tmp_path, second) == ""
+
+
+@pytest.mark.requirement("A-05")
+def test_the_head_is_there_from_the_making_of_the_ledger_and_one_that_is_lost_is_renewed(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert all((tmp_path / name).exists() for name in HEADS)
+    room.insert(2000).cash_out_ticket()
+    room.close()
+    for lost in HEADS:
+        (tmp_path / lost).unlink()
+        again = MachineRig(tmp_path, devices=("printer",)).boot()
+        assert again.cabinet.faults == {}
+        again.close()
+        assert (tmp_path / lost).read_bytes() == (tmp_path / HEAD).read_bytes()
+        assert ticket_ledger_differs(tmp_path, tmp_path / "second") == ""
+
+
+def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp_path):
+    """Ledger and heads of before the payment, all of one day: the journal is the witness from the start on."""
+    _, before, _ = paid
+    MachineRig(tmp_path, devices=("printer",)).boot().close()
+    for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
+        path.unlink()
+    put_back(before)
+    key = machine_key(tmp_path).derive(PURPOSE)
+    head_of(DiskStorage(), tmp_path, tmp_path / "second", key).write(head_at(START))
+    assert "put back or exchanged" in ticket_ledger_differs(tmp_path, tmp_path / "second")
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "put back or exchanged" in again.cabinet.faults["ticket_ledger"]["detail"]
+    again.close()
+
+
+def test_a_lost_ledger_whose_head_is_there_is_no_fresh_start(paid, tmp_path):
+    for path in (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME):
+        path.unlink()
+    with open_view(tmp_path), pytest.raises(OperatorError, match="no ticket ledger"):
+        TicketStore.open(tmp_path, key=b"x" * 32, second=tmp_path / "second")
+
+
+def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoration(paid, tmp_path):
+    number, _, room = paid
+    for folder in (tmp_path, tmp_path / "second"):
+        data = (folder / HEAD).read_bytes()
+        (folder / HEAD).write_bytes(data[:-3] + b"x" + data[-2:])
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "cannot be read" in again.cabinet.faults["ticket_ledger"]["detail"]
+    key = again.journal.derive(PURPOSE)
+    again.close()
+    second = tmp_path / "second"
+    restore(tmp_path, second, key, persons=("1", "2"), why="seen", at=room.clock.wall, taken=lambda _: None)
+    last = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert last.cabinet.faults == {}
+    assert last.store.found(number).state is TicketState.REDEEMED
+    last.close()

@@ -1,0 +1,139 @@
+"""``egm audit inspect`` and ``egm audit clear`` at the terminal, also where little or nothing can be read."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from egm.config.cabinet_file import StateFolder
+from egm.people import Person, Role, Roster
+from egm.staff.service.sign_in import read_staff
+from egm.testing.clearing import now
+from egm.testing.machine import MachineRig
+from meters import Journal, Transaction, clear
+from tools.cli import main
+
+WHO = ("--person", "1", "--second-person", "2", "--reason", "both copies damaged")
+
+
+def run(*words: str, typed: str = ""):
+    return CliRunner().invoke(main, ["audit", *words], input=typed)
+
+
+def inspected(folder: Path) -> dict:
+    done = run("inspect", "--state", str(folder), "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output)
+
+
+def clearing(folder: Path, *words: str, typed: str = ""):
+    return run(
+        "clear",
+        "--state",
+        str(folder),
+        *WHO,
+        "--challenge",
+        inspected(folder)["challenge"],
+        *words,
+        typed=typed,
+    )
+
+
+def genesis(folder: Path) -> dict:
+    with Journal.open(folder, now=now) as journal:
+        return next(journal.entries()).record["cleared"]
+
+
+@pytest.fixture
+def staffed(tmp_path) -> Path:
+    """A machine with 20 dollars of credit whose journal has recorded its staff."""
+    room = MachineRig(tmp_path).boot().insert(2000)
+    roster = Roster.load(StateFolder(tmp_path).staff)
+    for number, pin in (("1", "90170"), ("2", "90270")):
+        roster = roster.added(Person(number, f"P{number}", Role.MANAGER), pin, by="", at=room.clock.now())
+    room.cabinet.install(Roster(StateFolder(tmp_path).staff))
+    read_staff(room.cabinet)
+    room.close()
+    return tmp_path
+
+
+@pytest.mark.requirement("A-05", "A-21")
+def test_two_who_prove_it_settle_each_claim_by_name(staffed):
+    said = run("inspect", "--state", str(staffed)).output
+    assert "credit:1:cashable" in said
+    assert "2000" in said
+    wrong = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n11111\n")
+    assert wrong.exit_code == 1
+    done = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n90270\n")
+    assert done.exit_code == 0, done.output
+    assert genesis(staffed)["roster"] == "proved by PIN"
+    assert run("verify", "--state", str(staffed)).exit_code == 0
+
+
+@pytest.mark.requirement("A-05", "A-21")
+@pytest.mark.parametrize("harm", ["deleted", "altered"])
+def test_a_roster_that_is_gone_or_altered_takes_no_pin_away_unsaid(staffed, harm):
+    path = StateFolder(staffed).staff
+    for copy in (path, staffed / "second" / path.name):
+        if harm == "deleted":
+            copy.unlink(missing_ok=True)
+        elif copy.exists():
+            copy.write_text(copy.read_text().replace("P2", "P3"))
+    refused = clearing(staffed, "--claim", "credit:1:cashable=carry")
+    assert refused.exit_code == 1
+    assert "nobody can prove who he is" in refused.output
+    done = clearing(staffed, "--claim", "credit:1:cashable=carry", "--without-roster")
+    assert done.exit_code == 0, done.output
+    assert genesis(staffed)["roster"].startswith("not proved")
+
+
+@pytest.mark.requirement("A-05", "A-06")
+def test_a_memory_of_which_nothing_can_be_read_is_cleared_all_the_same(staffed):
+    for path in (*staffed.glob("journal.*"), *staffed.glob("second/*.log"), *staffed.glob("machine.key")):
+        path.write_bytes(b"nothing of it is left")
+    StateFolder(staffed).staff.unlink()
+    (staffed / "second" / "people.json").unlink(missing_ok=True)
+    assert inspected(staffed)["claims"] == []
+    assert clearing(staffed).exit_code == 1
+    done = clearing(staffed, "--without-roster")
+    assert done.exit_code == 0, done.output
+    assert genesis(staffed)["complete"] is False
+
+
+@pytest.mark.requirement("A-05", "A-06")
+def test_what_cannot_be_understood_is_shown_and_hides_nothing_else(tmp_path):
+    room = MachineRig(tmp_path).boot().insert(2000)
+    nonsense = {"handpay": ["no", "hand-pay"], "game": {"play_id": 7}, "level:x": {"current": "1/0"}}
+    room.journal.append(Transaction(id="nonsense", kind="test.nonsense", state=nonsense))
+    room.close()
+    claims = {each["id"]: each for each in inspected(tmp_path)["claims"]}
+    assert claims["credit:1:cashable"]["amount"] == "2000"
+    assert claims["unreadable:handpay"]["says"]["state"] == ["no", "hand-pay"]
+    words = [word for name in claims for word in ("--claim", f"{name}=carry")]
+    done = clearing(tmp_path, *words)
+    assert done.exit_code == 0, done.output
+    assert genesis(tmp_path)["claims"]
+
+
+@pytest.mark.requirement("A-05")
+def test_a_clear_cut_short_is_finished_by_the_same_command(tmp_path, monkeypatch):
+    MachineRig(tmp_path).boot().insert(2000).close()
+    with monkeypatch.context() as cut:
+        cut.setattr(clear, "finish", lambda *_, **__: 1 / 0)
+        assert clearing(tmp_path, "--claim", "credit:1:cashable=carry").exit_code == 1
+    assert "egm audit clear" in run("inspect", "--state", str(tmp_path)).output
+    done = clearing(tmp_path)
+    assert "the clear that was begun is finished" in done.output
+    with Journal.open(tmp_path, now=now) as journal:
+        assert journal.credits_cents() == 2000
+
+
+@pytest.mark.parametrize(
+    "words", ["credit:1:cashable", "x=pay", "x=paid", "x=paid:1", "x=paid:a:b", "x=carry:1:A"]
+)
+def test_a_word_about_a_claim_that_is_none_is_refused(tmp_path, words):
+    MachineRig(tmp_path).boot().close()
+    done = clearing(tmp_path, "--claim", words)
+    assert done.exit_code == 2
+    assert "CLAIM=" in done.output

@@ -1,0 +1,211 @@
+"""``egm people``, and the staff of a demonstration cabinet."""
+
+import json
+import stat
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import egm.config
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.errors import OperatorError
+from egm.isolated import python_module
+from egm.people import Role, Roster, tries
+from egm.people.demonstration import FILE_NAME
+from egm.staff.service.sign_in import read_staff
+from egm.testing.machine import MachineRig
+from meters import Journal, open_view
+from meters.clear import inspect
+from tools.cli import main
+from tools.cli.demonstration import demonstration_staff
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def people(tmp_path):
+    def run(*words, typed=(), status=0):
+        state = () if words[0] == "roles" else ("--state", str(tmp_path))
+        done = CliRunner().invoke(main, ["people", *words, *state], input="".join(f"{t}\n" for t in typed))
+        assert done.exit_code == status, done.output
+        return done.output
+
+    run("add", "1", "Morgan", "--role", "manager", typed=("135790", "135790"))
+    return run
+
+
+def roster(tmp_path):
+    return Roster.load(StateFolder(tmp_path).staff)
+
+
+def test_enrol_list_disable_and_change_pins(people, tmp_path):
+    people("add", "2", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "246801", "246801"))
+    assert roster(tmp_path).proves("2", "246801").role is Role.MECHANIC
+    people("pin", "2", typed=("246801", "864200", "864200"))
+    people("pin", "2", "--by", "1", typed=("135790", "975310", "975310"))
+    assert roster(tmp_path).proves("2", "975310") is not None
+    people("disable", "2", "--by", "1", typed=("135790",))
+    listed = json.loads(people("list", "--json"))
+    assert [(entry["id"], entry["disabled"]) for entry in listed] == [("1", False), ("2", True)]
+    people("disable", "2", "--again", "--by", "1", typed=("135790",))
+    told = json.loads(people("list", "--changes", "--json"))
+    assert [(entry["what"], entry["by"]) for entry in told] == [
+        ("added", ""),
+        ("added", "1"),
+        ("pin", "2"),
+        ("pin", "1"),
+        ("disabled", "1"),
+        ("enabled", "1"),
+    ]
+    assert "Max" in people("list")
+    assert "enrol" in people("roles")
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "why"),
+    [
+        (("add", "3", "Eve", "--role", "mechanic"), (), "say who does this"),
+        (("add", "3", "Eve", "--role", "mechanic", "--by", "1"), ("999999",), "number or PIN is wrong"),
+        (
+            ("add", "1", "Eve", "--role", "mechanic", "--by", "1"),
+            ("135790", "246801", "246801"),
+            "1 is Morgan's",
+        ),
+        (("add", "3", "Eve", "--role", "mechanic", "--by", "1"), ("135790", "1234", "1234"), "consecutive"),
+        (("disable", "9", "--by", "1"), ("135790",), "nobody has the staff number"),
+        (("pin", "1"), ("000000",), "number or PIN is wrong"),
+    ],
+)
+def test_what_is_not_allowed_says_why(people, words, typed, why):
+    assert why in people(*words, typed=typed, status=1)
+
+
+def test_who_may_not_enrol_does_not(people):
+    people("add", "2", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "246801", "246801"))
+    refused = people("add", "3", "Eve", "--role", "manager", "--by", "2", typed=("246801",), status=1)
+    assert "2 is mechanic and may not enrol" in refused
+
+
+def test_a_demonstration_has_one_person_a_role_with_pins_of_its_own(tmp_path):
+    folder = StateFolder(tmp_path)
+    badges = demonstration_staff(load_cabinet(), folder, NOW)
+    assert {badge.role for badge in badges} == set(Role)
+    assert len({badge.pin for badge in badges}) > 1
+    known = Roster.load(folder.staff)
+    assert all(known.proves(badge.number, badge.pin) for badge in badges)
+    assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
+    assert demonstration_staff(load_cabinet(), folder, NOW) == badges
+    (tmp_path / FILE_NAME).write_text("[{}]")
+    with pytest.raises(OperatorError, match=FILE_NAME):
+        demonstration_staff(load_cabinet(), folder, NOW)
+
+
+def test_a_real_cabinet_has_nobody_until_somebody_is_enrolled(tmp_path):
+    cabinet = load_cabinet()
+    device = cabinet.devices["bill"].model_copy(update={"port": "/dev/ttyS0"})
+    real = cabinet.model_copy(update={"devices": {**cabinet.devices, "bill": device}})
+    assert demonstration_staff(real, StateFolder(tmp_path), NOW) == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+def real_cabinet(tmp_path):
+    """The demonstration cabinet with its ports changed, and the same serial: a file to start a machine from."""
+    file = tmp_path / "real.toml"
+    text = (Path(egm.config.__file__).parent / "default.toml").read_text()
+    device = 'protocol = "id003"\n'
+    assert text.count(device) == 1
+    file.write_text(text.replace(device, f'{device}port = "{tmp_path}/ttyS0"\n'))
+    assert load_cabinet(file).real_ports == (f"devices.bill: {tmp_path}/ttyS0",)
+    return file
+
+
+@pytest.mark.parametrize("left", ["all", "roster", "badges"])
+def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
+    """A state folder that was a demonstration's is refused by the machine itself, before anything is opened."""
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    demonstration_staff(load_cabinet(), folder, NOW)
+    if left == "roster":
+        (folder.root / FILE_NAME).unlink()
+    if left == "badges":
+        folder.staff.unlink()
+    file = real_cabinet(tmp_path)
+    where = ("--state", str(folder.root), "--cabinet", str(file))
+    done = subprocess.run(python_module("egm.app", *where), capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "its staff are a demonstration's" in done.stderr
+    assert not (folder.root / "journal.sqlite").exists()
+
+
+def test_no_demonstration_is_made_of_a_real_machines_folder(tmp_path):
+    folder = StateFolder(tmp_path)
+    folder.prepare()
+    Journal.open(folder.root, now=lambda: NOW).close()
+    assert demonstration_staff(load_cabinet(), folder, NOW) == ()
+    assert not folder.staff.exists()
+
+
+@pytest.mark.requirement("A-20", "A-05")
+def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
+    people("add", "2", "Toni", "--role", "technician", "--by", "1", typed=("135790", "246801", "246801"))
+    people("add", "3", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "975310", "975310"))
+    Journal.open(tmp_path, now=lambda: NOW).close()
+    challenge = inspect(tmp_path).challenge
+
+    def clears(first, second, *pins):
+        words = ["--person", first, "--second-person", second, "--reason", "test", "--challenge", challenge]
+        run = CliRunner().invoke(
+            main, ["audit", "clear", "--state", str(tmp_path), *words], input="".join(f"{p}\n" for p in pins)
+        )
+        return run.exit_code, run.output
+
+    for first, second, pins, why in (
+        ("1", "2", ("135790", "000000"), "number or PIN is wrong"),
+        ("1", "3", ("135790", "975310"), "may not clear memory"),
+        ("1", "1", ("135790", "135790"), "two different persons"),
+        ("A", "2", ("135790",), "number or PIN is wrong"),
+    ):
+        status, said = clears(first, second, *pins)
+        assert (status, why in said) == (1, True), said
+    assert inspect(tmp_path).challenge == challenge
+    status, said = clears("1", "2", "135790", "246801")
+    assert status == 0, said
+    with open_view(tmp_path) as view:
+        cleared = next(view.entries()).record["cleared"]
+    assert (cleared["person"], cleared["second_person"]) == ("1", "2")
+
+
+@pytest.mark.requirement("J-16")
+def test_wrong_pins_at_a_terminal_lock_the_number_and_reach_the_journal(people, tmp_path, monkeypatch):
+    """Whoever guesses at a terminal is stopped, whatever the clock says, and the machine records each try."""
+    words = ("add", "3", "Eve", "--role", "mechanic", "--by")
+    for _ in range(3):
+        assert "number or PIN is wrong" in people(*words, "1", typed=("999999",), status=1)
+    assert "locked" in people(*words, "1", typed=("135790",), status=1)
+    assert "locked" in people("pin", "1", typed=("135790", "246801", "246801"), status=1)
+    for expected in ("number or PIN is wrong", "number or PIN is wrong", "number or PIN is wrong", "locked"):
+        assert expected in people(*words, "9", typed=("999999",), status=1)  # nobody's, and told alike
+    room = MachineRig(tmp_path)
+    room.cabinet.install(Roster(tmp_path / "people.json"))
+    room.boot()
+    told = [entry for entry in room.records("sign_in.refused") if entry["why"] == "terminal"]
+    assert [entry["person"] for entry in told] == ["1"] * 3 + ["9"] * 3
+    assert room.journal.meters().values["sign_in_refused"] == 6
+    read_staff(room.cabinet)
+    assert len(room.records("sign_in.refused")) == 6
+    assert "locked" in people(*words, "1", typed=("135790",), status=1)  # recorded, and still locked
+    monkeypatch.setattr(tries, "_up_seconds", lambda: 10**9)
+    people(*words, "1", typed=("135790", "864200", "864200"))
+    room.close()
+
+
+def test_two_terminals_cannot_guess_at_once(people, tmp_path):
+    with (
+        tries.wrong_pins(tmp_path, wait=True),
+        pytest.raises(BlockingIOError),
+        tries.wrong_pins(tmp_path, wait=False),
+    ):
+        pass

@@ -1,0 +1,103 @@
+"""``egm register``: the same lines from the machine's memory and from the exported journal."""
+
+import contextlib
+import csv
+import io
+import json
+import sqlite3
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from egm.kernel.events import EventType
+from egm.staff.identities import FILE
+from egm.staff.registers import REGISTERS
+from egm.testing.machine import MachineRig
+from meters import export
+from meters.keys import MachineKey
+from meters.storage import DiskStorage
+from tools.cli import main
+
+NAMED = {"name": "Anna Example", "document": "passport", "number": "X1234567"}
+
+
+def run(*args: object):
+    return CliRunner().invoke(main, ["register", *map(str, args)])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    room = MachineRig(tmp_path / "state", profile="monaco").boot().insert(20000)
+    for _ in range(10):
+        room.insert(20000)
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.MENU, key="operator")
+    for event, values in (
+        (EventType.HANDPAY_FORM, {"form": "handpay", "method": "cheque", **NAMED}),
+        (EventType.KEY_TURNED, {"key": "attendant"}),
+        (EventType.COMPLEMENT, {"form": "complement", "amount_cents": 700, "reason": "line 2"}),
+    ):
+        room.engine.handle(event, person="2", persons=("2",), **values)
+    with (tmp_path / "audit.jsonl").open("wb") as out:
+        key = MachineKey.load(DiskStorage(), tmp_path / "state")
+        assert key is not None
+        export.write(room.journal, key, out, datetime.now(UTC))
+    room.close()
+    return tmp_path / "state"
+
+
+@pytest.mark.requirement("Q-01", "Q-05")
+def test_a_register_reads_the_same_from_memory_and_from_the_export(folder, tmp_path):
+    for name in REGISTERS:
+        here = run("show", name, "--state", folder, "--json")
+        there = run("show", name, "--file", tmp_path / "audit.jsonl", "--json")
+        assert here.exit_code == there.exit_code == 0, (here.output, there.output)
+        assert here.output == there.output
+    (paid,) = json.loads(run("show", "handpays", "--state", folder, "--json").output)
+    assert (paid["method"], paid["amount_cents"]) == ("cheque", 220000)
+    (row,) = csv.DictReader(io.StringIO(run("show", "complements", "--state", folder, "--csv").output))
+    assert (row["amount_cents"], row["persons"]) == ("700", "2")
+    assert "line 2" in run("show", "complements", "--state", folder).output
+    assert "orphans" in run("list").output
+
+
+def change(folder, statement):
+    """In both copies: one alone is mended from the other."""
+    for path in (folder / FILE, folder / "second" / FILE):
+        with contextlib.closing(sqlite3.connect(path)) as register:
+            register.execute(statement)
+            register.commit()
+
+
+def test_identities_are_compared_with_what_the_journal_committed_to(folder):
+    right = run("identities", "--state", folder, "--json")
+    assert right.exit_code == 0, right.output
+    assert [row["record"] for row in json.loads(right.output)] == ["right"]
+    assert "Anna Example" in run("identities", "--state", folder).output
+
+    change(folder, "UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
+    altered = run("identities", "--state", folder, "--json")
+    assert (altered.exit_code, json.loads(altered.output)[0]["record"]) == (1, "altered")
+
+    assert "1 erased" in run("erase", "--state", folder, "--before", "2027-01-01").output
+    erased = run("identities", "--state", folder, "--json")
+    assert (erased.exit_code, json.loads(erased.output)[0]["record"]) == (0, "erased")
+
+    change(folder, "DELETE FROM identity")
+    missing = run("identities", "--state", folder, "--json")
+    assert (missing.exit_code, json.loads(missing.output)[0]["record"]) == (1, "missing")
+
+
+def test_where_there_is_nothing_the_command_says_so(folder, tmp_path):
+    (tmp_path / "broken.jsonl").write_bytes(
+        (tmp_path / "audit.jsonl").read_bytes().replace(b"cheque", b"change")
+    )
+    for args, said in (
+        (("show", "handpays", "--state", tmp_path / "nowhere"), "nowhere"),
+        (("show", "handpays", "--file", tmp_path / "broken.jsonl"), "SHA-256"),
+        (("erase", "--state", tmp_path, "--before", "2027-01-01"), "there is no register"),
+    ):
+        refused = run(*args)
+        assert refused.exit_code == 1
+        assert said in refused.output

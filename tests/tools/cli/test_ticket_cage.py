@@ -1,0 +1,393 @@
+"""The cage: every act by enrolled persons, once, with its reason; the commands around it."""
+
+import json
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+from rigs.ticket_office import RULES, Office, StandingClock
+
+from egm.errors import OperatorError
+from egm.people import Person, Role, Roster
+from egm.tickets import Reason, Redemption, TicketKind, TicketOrderError, TicketState
+from egm.tickets.cage import Cage, Payee, register
+from egm.tickets.numbers import is_system
+from egm.tickets.record import Action
+from egm.tickets.store import PURPOSE
+from egm.tickets.templates import CageRules, load_template
+from meters import Journal, Transaction, Transfer
+from meters.copies import SECOND_FOLDER
+from tools.cli import main
+
+CREDIT = "credit:1:cashable"
+PAYEE = Payee("Anne Tremblay", "5, rue Racine, Chicoutimi")
+
+
+PIN = "8053"
+#: A supervisor, an attendant, and a mechanic who pays nobody.
+LUC, MIA, TOM = "11", "12", "13"
+
+
+@pytest.fixture
+def office(tmp_path):
+    """A desk on the ledger of a machine that was started once, with its staff enrolled."""
+    with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
+        key = journal.derive(PURPOSE)
+    roster = Roster.load(tmp_path / "people.json")
+    for number, role in (
+        ("1", Role.MANAGER),
+        (LUC, Role.SUPERVISOR),
+        (MIA, Role.ATTENDANT),
+        (TOM, Role.MECHANIC),
+    ):
+        roster = roster.added(Person(number, f"P{number}", role), PIN, by="", at=StandingClock().now())
+    return Office(tmp_path, key=key, second=tmp_path / SECOND_FOLDER)
+
+
+@pytest.fixture
+def cage(office):
+    return Cage(office.store, office.clock, "Luc")
+
+
+@pytest.fixture
+def two(office):
+    return Cage(office.store, office.clock, "Luc", second="Mia")
+
+
+@pytest.mark.requirement("H-07", "H-12")
+def test_a_ticket_is_paid_once(office, cage):
+    number = office.issued(amount_cents=4200).number
+    assert isinstance(cage.pay(number), Redemption)
+    refused = cage.pay(number)
+    assert (refused.reason, refused.detail) == (Reason.REDEEMED, "2026-03-01 14:05:09 UTC, cage:Luc")
+    assert office.desk.redeem_begin("r", number).reason is Reason.REDEEMED
+    assert [m.by for m in office.store.found(number).moves] == ["EGM-0000001"] * 2 + ["cage:Luc"] * 2
+
+
+def test_what_the_cage_does_not_pay(office, cage):
+    pending = office.issued("p").number
+    office.desk.redeem_begin("r", pending)
+    assert cage.pay(pending).reason is Reason.PENDING
+    assert cage.pay(office.issued("q", kind=TicketKind.RESTRICTED).number).reason is Reason.WRONG_KIND
+    assert isinstance(cage.pay(office.issued("h", kind=TicketKind.HANDPAY_RECEIPT).number), Redemption)
+    reserved = office.desk.prepare("n", 100, denomination_cents=1).number
+    assert cage.pay(reserved).reason is Reason.NOT_PRINTED
+    assert cage.pay("12").reason is Reason.MISREAD
+    assert cage.pay("9" * 18).reason is Reason.UNKNOWN
+
+
+@pytest.mark.requirement("H-14")
+def test_the_register_of_coupons_of_500_dollars(tmp_path):
+    office = Office(tmp_path, rules=replace(RULES, template="quebec-vlt"))
+    cage = Cage(office.store, office.clock, "Luc")
+    below, above = office.issued("a", 49_999).number, office.issued("b", 50_000).number
+    assert isinstance(cage.pay(below), Redemption)
+    for payee in (None, Payee("Anne", " "), Payee("", "somewhere")):
+        with pytest.raises(OperatorError, match="name and address are written down; not paid"):
+            cage.pay(above, payee)
+        assert office.store.found(above).state is TicketState.ISSUED
+    assert isinstance(cage.pay(above, PAYEE), Redemption)
+    (line,) = register(office.store)
+    assert (line.payee, line.record.ticket.amount_cents, line.paid.by) == (PAYEE, 50_000, "cage:Luc")
+
+
+@pytest.mark.requirement("H-07")
+def test_a_duplicate_is_the_same_ticket(office, two):
+    ticket = office.issued()
+    again = two.reprint(ticket.number, "the paper tore")
+    assert again == replace(ticket, duplicate=True)
+    assert isinstance(office.desk.redeem_begin("r", ticket.number), Redemption)
+    with pytest.raises(OperatorError, match="the ticket is pending; reprint wants it issued"):
+        two.reprint(ticket.number, "once more")
+
+
+def test_void(office, two):
+    number = office.issued().number
+    with pytest.raises(OperatorError, match="wants a reason"):
+        two.void(number, " ")
+    assert two.void(number, "paid by hand").moves[-1].story == {"why": "paid by hand", "second": "Mia"}
+    assert two.pay(number).reason is Reason.VOID
+    with pytest.raises(OperatorError, match="no ticket has this number"):
+        two.void("9" * 18, "why not")
+
+
+@pytest.mark.parametrize("act", ["void", "release", "reprint", "revive"])
+def test_what_the_place_says_takes_two_takes_two(office, cage, act):
+    number = office.issued().number
+    if act == "release":
+        office.desk.redeem_begin("r", number)
+    before = office.store.found(number)
+    with pytest.raises(OperatorError, match=f"{act} takes a second person here"):
+        getattr(cage, act)(number, "because")
+    assert office.store.found(number) == before
+
+
+def test_after_a_release_the_machine_may_not_commit(office, two, cage):
+    number = office.issued().number
+    office.desk.redeem_begin("r", number)
+    assert office.desk.holds("r")
+    two.release(number, "the machine burnt")
+    assert not office.desk.holds("r")
+    with pytest.raises(TicketOrderError, match="redeem after it ended otherwise"):
+        office.desk.redeem_commit("r")
+    assert office.store.found(number).moves[-1].story == {"why": "the machine burnt", "second": "Mia"}
+    assert isinstance(cage.pay(number), Redemption)
+
+
+def test_nobody_is_nobody_and_one_is_not_two(office):
+    with pytest.raises(OperatorError, match="who is it"):
+        Cage(office.store, office.clock, "  ")
+    with pytest.raises(OperatorError, match="must be another"):
+        Cage(office.store, office.clock, "Luc", second="Luc ")
+
+
+@pytest.mark.requirement("H-10")
+def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(office, cage, two):
+    late, locked = office.issued("a").number, office.issued("b").number
+    office.desk.redeem_begin("r", locked)
+    office.clock.pass_days(40)
+    assert cage.pay(late).reason is Reason.EXPIRED
+    assert office.store.found(late).state is TicketState.ISSUED
+    assert {(s.state, s.tickets) for s in office.store.sums() if s.owed} == {
+        (TicketState.ISSUED, 1),
+        (TicketState.PENDING, 1),
+    }
+    doubting = Cage(office.store, office.clock, "Luc", date_is_known=False)
+    assert isinstance(doubting.pay(office.issued("c").number), Redemption)
+    assert two.revive(late, "the machine's clock stood in 1970").expires_at is None
+    office.clock.pass_days(4000)
+    assert isinstance(office.desk.redeem_begin("in", late), Redemption)
+
+
+def test_a_ticket_that_an_older_program_let_expire_can_be_revived(office, two):
+    """Its clock was wrong for a moment, and it wrote that into every ticket; there was no way back."""
+    number = office.issued().number
+    office.store.move(number, Action.EXPIRE, at=office.clock.wall, by="cage")
+    assert two.pay(number).reason is Reason.EXPIRED
+    two.revive(number, "the clock was wrong")
+    assert isinstance(two.pay(number), Redemption)
+
+
+def test_a_place_may_pay_what_is_past_its_date_at_the_cage(office, cage, monkeypatch):
+    number = office.issued().number
+    office.clock.pass_days(40)
+    template = load_template("generic")
+    generous = template.model_copy(update={"cage": CageRules(expired="paid")})
+    monkeypatch.setattr("egm.tickets.cage.load_template", lambda _: generous)
+    assert isinstance(cage.pay(number), Redemption)
+
+
+# ---------------------------------------------------------------- the commands
+@pytest.fixture
+def egm(tmp_path, monkeypatch):
+    """``egm ticket ...`` on this machine, at the office's time."""
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", StandingClock)
+
+    def run(*arguments, status=0, pins=(PIN, PIN)):
+        typed = "".join(f"{pin}\n" for pin in pins)
+        arguments = ["ticket", *arguments, "--state", str(tmp_path)]
+        result = CliRunner().invoke(main, arguments, input=typed)
+        assert result.exit_code == status, result.output
+        said = (line for line in result.output.splitlines() if not line.startswith("PIN of"))
+        return "\n".join(said) + "\n"
+
+    return run
+
+
+@pytest.mark.requirement("H-12")
+def test_whatever_its_paper_is_like_a_ticket_is_worth_what_its_number_says_or_nothing(office, egm):
+    """Mutilated, altered, counterfeit, misprinted: the cashier types what is left of the number, and only that counts."""
+    good = office.issued("good", amount_cents=4200).number
+    misprinted = office.desk.prepare("jam", 4200, denomination_cents=25).number
+    last = good[-1]
+    for paper, why in (
+        (good[:-1], "no ticket number"),  # a corner is gone
+        (good[:-1] + str((int(last) + 1) % 10), "not paid: "),  # a figure was altered
+        ("9" * 18, "no ticket has this number"),  # a counterfeit that was made up whole
+        (misprinted, "no machine says that this ticket was printed"),
+    ):
+        assert why in egm("pay", paper, "--person", LUC, status=1), paper
+    # the amount on an altered paper is nobody's: what the ledger says is paid, and once
+    assert egm("pay", good, "--person", LUC) == "paid: $42.00\n"
+    assert "redeemed already" in egm("pay", good, "--person", LUC, status=1)  # a copy of it
+
+
+def test_check_pay_check(office, egm):
+    ticket = office.issued(amount_cents=4200)
+    typed = f"{ticket.number[:2]}-{ticket.number[2:10]} {ticket.number[10:]}"
+    assert egm("check", typed).startswith("issued: $42.00 cashable, good until 2026-04-01 04:00:00 UTC")
+    assert egm("pay", typed, "--person", LUC) == "paid: $42.00\n"
+    assert "redeemed already (2026-03-01" in egm("pay", typed, "--person", MIA, status=1)
+    assert egm("check", typed, status=1).startswith("redeemed: $42.00")
+    assert "no ticket number" in egm("check", "123", status=1)
+    assert "no ticket has this number; one of before the ledger was lost: egm ticket prove" in egm(
+        "check", "9" * 18, status=1
+    )
+    assert "Missing option '--person'" in egm("pay", typed, status=2)
+
+
+def test_nobody_acts_without_his_pin_and_his_permission(office, egm):
+    number = office.issued().number
+    assert "wrong" in egm("pay", number, "--person", LUC, pins=("1234",), status=1)
+    assert "wrong" in egm("pay", number, "--person", "alice", pins=(PIN,), status=1)
+    assert "may not" in egm("pay", number, "--person", TOM, pins=(PIN,), status=1)
+    void = ("void", number, "--why", "x", "--person")
+    assert "second person" in egm(*void, LUC, pins=(PIN,), status=1)
+    assert "another than the first" in egm(*void, LUC, "--second", LUC, status=1)
+    assert "wrong" in egm(*void, LUC, "--second", "nobody at all", status=1)
+    assert office.store.found(number).state is TicketState.ISSUED
+    assert egm(*void, LUC, "--second", MIA) == "void: $12.34\n"
+
+
+@pytest.mark.parametrize("command", ["check", "list", "report", "payees"])
+@pytest.mark.parametrize("year", [1970, 2036, 2038])
+def test_looking_writes_nothing_whatever_the_clock_shows(office, egm, tmp_path, monkeypatch, command, year):
+    """A clock that was wrong for seconds, while somebody looked, expired every ticket for ever."""
+    number = office.issued().number
+    office.store.close()
+    with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
+        out = (Transfer("world:bill", CREDIT, 2000), Transfer(CREDIT, "out:voucher:cashable", 1234))
+        journal.append(Transaction(id="x", kind="test", transfers=out))
+    wrong = StandingClock()
+    wrong.wall = wrong.wall.replace(year=year)
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: wrong)
+
+    def content():
+        files = (path for path in sorted(tmp_path.rglob("tickets*")) if not path.name.endswith("-shm"))
+        return {path.name: path.read_bytes() for path in files if path.stat().st_size}
+
+    before = content()
+    assert egm(command, *([number] if command == "check" else []))
+    assert content() == before
+
+
+def test_check_says_expired_only_by_a_clock_that_is_believed(office, egm, tmp_path, monkeypatch):
+    number = office.issued().number
+    clock = StandingClock()
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: clock)
+    clock.pass_days(31)  # as long as a machine may be off without anybody being asked
+    assert egm("check", number, status=1).startswith("expired")
+    clock.pass_days(4000)
+    assert egm("check", number).startswith("issued")
+
+
+@pytest.mark.requirement("E-06")
+def test_list_masks_what_is_owed(office, egm):
+    owed, paid = office.issued("a").number, office.issued("b").number
+    egm("pay", paid, "--person", LUC)
+    listed = json.loads(egm("list", "--json"))
+    assert [(t["state"], t["ticket"]["number"]) for t in listed] == [
+        ("redeemed", paid),
+        ("issued", "•" * 14 + owed[-4:]),
+    ]
+    for output in (egm("list"), egm("list", "--only", "issued"), egm("list", "--json")):
+        assert owed not in output
+    assert json.loads(egm("list", "--only", "void", "--json")) == []
+
+
+def journal_of(folder, out_cents, in_cents=0):
+    """The machine's journal: bills in, then what went out and came in by ticket."""
+    flows = (
+        ("world:bill", CREDIT, 100_000),
+        (CREDIT, "out:voucher:cashable", out_cents),
+        ("world:voucher_in:cashable", CREDIT, in_cents),
+    )
+    with closing(Journal.open(folder, now=StandingClock().now)) as journal:
+        for source, target, cents in flows:
+            if cents:
+                transfers = (Transfer(source, target, cents),)
+                journal.append(Transaction(id=source, kind="test", transfers=transfers))
+
+
+@pytest.mark.requirement("H-15", "D-23")
+def test_report_holds_the_tickets_against_the_meters(office, egm, tmp_path):
+    office.issued("a", 1000)
+    taken = office.issued("b", 500).number
+    office.desk.redeem_begin("r", taken)
+    office.desk.redeem_commit("r")
+    office.desk.prepare("c", 700, denomination_cents=1)  # on its way: not money yet
+    journal_of(tmp_path, out_cents=1500, in_cents=500)
+    told = json.loads(egm("report", "--json"))
+    assert told["owed_cents"] == {"CAD": 1000}
+    assert told["moves_verified"] == 7
+    assert {line["account"]: line["journal_cents"] for line in told["meters"] if line["journal_cents"]} == {
+        "out:voucher:cashable": 1500,
+        "world:voucher_in:cashable": 500,
+    }
+    assert "outstanding: $10.00" in egm("report")
+
+
+@pytest.mark.requirement("H-15", "D-23")
+def test_report_ends_with_1_where_they_differ(office, egm, tmp_path):
+    office.issued("a", 1000)
+    journal_of(tmp_path, out_cents=900)
+    assert "out:voucher:cashable: the meters say 900 in cents, the tickets 1000" in egm("report", status=1)
+    Office(tmp_path, serial="EGM-2", key=office.key, second=office.second).issued("b", 300)
+    assert "which machine of EGM-0000001, EGM-2?" in egm("report", status=1)
+    assert "the meters say 900 in cents, the tickets 300" in egm("report", "--serial", "EGM-2", status=1)
+
+
+@pytest.mark.requirement("H-15")
+def test_a_ticket_of_elsewhere_is_the_hosts_to_pay_and_no_liability_of_ours(office, egm, tmp_path):
+    office = Office(tmp_path, reads=is_system, key=office.key, second=office.second)
+    taken, back = "070000000000000001", "070000000000000002"
+    for redemption_id, number, end in (("r1", taken, "commit"), ("r2", back, "abort")):
+        assert office.desk.admit(redemption_id, number, TicketKind.CASHABLE, 500).ticket.amount_cents == 500
+        if end == "commit":
+            office.desk.redeem_commit(redemption_id)
+        else:
+            office.desk.redeem_abort(redemption_id, "jam")
+    journal_of(tmp_path, out_cents=1, in_cents=500)
+    assert "out:voucher:cashable: the meters say 1" in egm("report", status=1)
+    office.issued("a", 1)
+    told = json.loads(egm("report", "--json"))
+    assert told["owed_cents"] == {"CAD": 1}
+    assert [line["tickets"] for line in told["sums"]] == [1]
+    assert "issued elsewhere" in egm("pay", back, "--person", LUC, status=1)
+
+
+def test_payees(office, egm):
+    paid = office.issued("b", 500).number
+    egm("pay", paid, "--person", LUC, "--name", "Anne", "--address", "Chicoutimi")
+    (line,) = json.loads(egm("payees", "--json"))
+    assert (line["name"], line["address"], line["ticket"]["number"]) == ("Anne", "Chicoutimi", paid)
+    assert "Chicoutimi" in egm("payees")
+
+
+def test_void_release_and_reprint(office, egm, tmp_path):
+    number = office.issued("a").number
+    office.desk.redeem_begin("r", number)
+    both = ("--person", LUC, "--second", MIA)
+    assert egm("release", number, *both, "--why", "gone") == "good again: $12.34\n"
+    assert egm("revive", number, *both, "--why", "1970") == "good for ever: $12.34\n"
+    picture = tmp_path / "again.png"
+    egm("reprint", number, *both, "--why", "torn", "--output", str(picture))
+    with Image.open(picture) as opened:
+        assert opened.size == (1248, 520)
+    assert egm("void", number, *both, "--why", "paid by hand") == "void: $12.34\n"
+    refused = egm("void", number, *both, "--why", "again", status=1)
+    assert "the ticket is void; void wants it issued" in refused
+
+
+def test_refusals_are_one_line(egm, tmp_path):
+    assert "no machine was ever started here" in egm("list", status=1)
+    assert not list(tmp_path.iterdir())
+
+
+def test_render_draws_a_specimen_nobody_pays(tmp_path):
+    def run(*arguments):
+        return CliRunner().invoke(main, ["ticket", "render", *arguments])
+
+    for place in ("generic", "monaco", "quebec-vlt"):
+        target = tmp_path / f"{place}.pdf"
+        assert run("--template", place, "--output", str(target)).exit_code == 0
+        assert target.read_bytes().startswith(b"%PDF")
+    assert "a .png or .pdf is wanted" in run("--output", str(tmp_path / "x.gif")).output
+    assert (
+        "no ticket template 'mars'" in run("--template", "mars", "--output", str(tmp_path / "x.png")).output
+    )
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    assert "not a ticket" in run("--ticket", str(wrong), "--output", str(tmp_path / "x.png")).output

@@ -1,0 +1,74 @@
+"""A ticket is proved from all of a machine's journals together, and from none that is not its own."""
+
+import contextlib
+import sqlite3
+
+import pytest
+from click.testing import CliRunner
+
+from egm.testing.clearing import clear_it
+from egm.testing.machine import MachineRig
+from tools.cli import main
+
+
+@pytest.fixture
+def cleared(tmp_path):
+    """A machine whose memory was cleared after it printed a ticket: its number, and where the old journal lies."""
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = room.cash_out_ticket()
+    room.close()
+    for copy in (tmp_path / "journal.sqlite", *sorted(tmp_path.rglob("*.log"))):
+        data = bytearray(copy.read_bytes())
+        written = len(data.rstrip(b"\0"))
+        data[written - 40 : written] = bytes(40)
+        copy.write_bytes(data)
+    clear_it(tmp_path)
+    [old] = tmp_path.glob("cleared/*/journal.sqlite")
+    return number, old
+
+
+def prove(tmp_path, number):
+    done = CliRunner().invoke(main, ["ticket", "prove", number, "--state", str(tmp_path)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, " ".join(done.output.split())
+
+
+@pytest.mark.requirement("H-07")
+def test_a_ticket_taken_in_after_a_clear_is_not_proved_to_be_money(cleared, tmp_path):
+    number, _ = cleared
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    room.offer_ticket(number)
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    room.close()
+    status, said = prove(tmp_path, number)
+    assert status == 1
+    assert "took it in again" in said
+
+
+@pytest.mark.requirement("H-07")
+def test_a_proof_says_that_it_knows_nothing_of_the_cage(cleared, tmp_path):
+    number, _ = cleared
+    status, said = prove(tmp_path, number)
+    assert status == 0
+    assert "no machine took it in again; a payment at the cage is not in the journals" in said
+
+
+@pytest.mark.parametrize("damage", ["cut", "noise", "inside"])
+def test_a_damaged_cleared_journal_is_named_and_proves_nothing(cleared, tmp_path, damage):
+    number, old = cleared
+    if damage == "inside":
+        with contextlib.closing(sqlite3.connect(old)) as database:
+            for (name,) in database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+            ).fetchall():
+                database.execute(f"DROP TRIGGER {name}")
+            database.execute("UPDATE entries SET body = zeroblob(9) WHERE id LIKE '%.printed'")
+            database.commit()
+    else:
+        data = old.read_bytes()
+        old.write_bytes({"cut": data[:5000], "noise": b"\x07" * 9000}[damage])
+    MachineRig(tmp_path, devices=("printer",)).boot().close()
+    status, said = prove(tmp_path, number)
+    assert status == 1
+    assert f"cannot be read: {old.parent}" in said

@@ -1,0 +1,52 @@
+"""A controller on each store: SQLite, and PostgreSQL where it is installed."""
+
+import itertools
+
+import pytest
+from controller_clock import Clock
+from rigs.postgres import postgres_or_skip
+
+from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.store import SqliteStore
+from tools.floor.progressive.vault import Vault
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    server = postgres_or_skip()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def open_store(request, tmp_path):
+    """Opens the same store each time; every store opened is closed in the end."""
+    opened = []
+    if request.param == "sqlite":
+
+        def make():
+            return SqliteStore(tmp_path / "levels.db")
+    else:
+        from tools.floor.progressive.postgres import PostgresStore
+
+        server = request.getfixturevalue("postgres")
+        dsn = server.new_database(f"test_{next(_NAMES)}")
+
+        def make():
+            return PostgresStore(dsn)
+
+    def open_():
+        opened.append(make())
+        return opened[-1]
+
+    yield open_
+    for store in opened:
+        store.close()
+
+
+_NAMES = itertools.count(1)
+
+
+@pytest.fixture
+def controller(open_store):
+    return Controller(open_store(), Clock(), Vault(bytes(32)))

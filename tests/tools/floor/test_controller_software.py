@@ -1,0 +1,81 @@
+"""A progressive controller holds its software against the signed manifest before it serves anybody."""
+
+import sqlite3
+
+import pytest
+from rigs.software import Installation
+
+from egm.progressive.definition import level_source, own_level_files
+from paytables import load_game
+
+LEVELS = """
+[[level]]
+id = "grand"
+name = { en = "Grand", fr = "Grand" }
+stake_cents = 25
+odds = "1/1000"
+base_cents = 1000
+increment = "1/100"
+"""
+SERVE = (
+    "import sys; from click.testing import CliRunner; from tools.cli.commands.progressive import command;"
+    "done = CliRunner().invoke(command, ['serve', *sys.argv[1:]]); print(done.exit_code, done.output)"
+)
+
+
+def served(shipped, folder, *more):
+    """What ``egm progressive serve`` says; there are no certificates, so none of them ever listens."""
+    levels, store = folder / "levels.toml", folder / "controller.db"
+    if not levels.exists():
+        levels.write_text(LEVELS)
+    said = shipped.run(SERVE, levels, "--certificates", folder, "--store", store, *more)
+    kinds = []
+    if store.exists():
+        base = sqlite3.connect(store)
+        kinds = [row[0] for row in base.execute("SELECT kind FROM event")]
+        base.close()
+    return said, kinds
+
+
+@pytest.mark.requirement("I-08", "A-09")
+def test_a_flipped_bit_keeps_the_controller_from_serving(tmp_path):
+    shipped = Installation(tmp_path)
+    signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
+    (tmp_path / "levels.toml").write_text(LEVELS)
+    shipped.make(own=(("own/levels/levels.toml", str(tmp_path / "levels.toml")),))
+    said, kinds = served(shipped, tmp_path, *signed)
+    assert "certificates" in said
+    assert kinds[:2] == ["software_verified", "opened"]
+    altered = shipped.root / "egm" / "progressive" / "level.py"
+    data = bytearray(altered.read_bytes())
+    data[3] ^= 1  # a letter of its docstring: nothing but the digest tells
+    altered.write_bytes(bytes(data))
+    said, kinds = served(shipped, tmp_path, *signed)
+    assert said.startswith("1 ")
+    assert "the software is not as signed: egm/progressive/level.py" in said
+    assert kinds[-1] == "software_altered"
+    said, kinds = served(shipped, tmp_path)
+    assert kinds[-1] == "software_not_verified"
+    assert served(shipped, tmp_path, "--manifest", shipped.manifest_file)[0].startswith("2 ")
+
+
+@pytest.mark.requirement("I-08", "A-09")
+@pytest.mark.parametrize("changed", ["levels.toml", "games/own.toml"])
+def test_the_level_file_and_the_games_it_brings_are_signed_too(tmp_path, changed):
+    shipped, levels = Installation(tmp_path), tmp_path / "levels.toml"
+    (tmp_path / "games").mkdir()
+    library = (shipped.root / "paytables/library/summit-keno.toml").read_text()
+    (tmp_path / "games/own.toml").write_text(library)
+    [play, *_] = load_game(str(tmp_path / "games/own.toml")).every_level()
+    own_game = f'game = "./games/own.toml"\ngame_level = "{play.level}"'
+    terms = LEVELS.replace('odds = "1/1000"', own_game).replace('"1/100"', '"1/50"')
+    levels.write_text(terms.replace("base_cents = 1000", "base_cents = 1250000"))
+    own = own_level_files(level_source(levels))
+    assert [name for name, _ in own] == ["own/levels/levels.toml", "own/levels/./games/own.toml"]
+    shipped.make(own=own)
+    signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
+    assert "not as signed" not in served(shipped, tmp_path, *signed)[0]
+    (tmp_path / changed).write_text((tmp_path / changed).read_text() + "\n# more\n")
+    said, _ = served(shipped, tmp_path, *signed)
+    assert "the software is not as signed" in said or "altered" in said
+    assert changed in said
