@@ -52,7 +52,8 @@ def ramp(stops: Sequence[tuple[float, Colour]], place: float) -> Colour:
     return stops[-1][1]
 
 
-def _premultiplied(colour: Colour) -> Colour:
+def premultiplied(colour: Colour) -> Colour:
+    """The colour as it is laid down: its light scaled by its opacity."""
     r, g, b, a = colour
     return (r * a // 255, g * a // 255, b * a // 255, a)
 
@@ -62,13 +63,13 @@ def painted(size: tuple[int, int], paint: Paint) -> pygame.Surface:
     size = (max(1, size[0]), max(1, size[1]))
     surface = pygame.Surface(size, pygame.SRCALPHA)
     if isinstance(paint, tuple):
-        surface.fill(_premultiplied(paint))
+        surface.fill(premultiplied(paint))
         return surface
     if isinstance(paint, Linear):
         strip = pygame.Surface((_RAMP, 1) if paint.sideways else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):
             strip.set_at(
-                (i, 0) if paint.sideways else (0, i), _premultiplied(ramp(paint.stops, i / (_RAMP - 1)))
+                (i, 0) if paint.sideways else (0, i), premultiplied(ramp(paint.stops, i / (_RAMP - 1)))
             )
         return pygame.transform.smoothscale(strip, size)
     return _radial(size, paint)
@@ -76,12 +77,12 @@ def painted(size: tuple[int, int], paint: Paint) -> pygame.Surface:
 
 def _radial(size: tuple[int, int], paint: Radial) -> pygame.Surface:
     small = pygame.Surface((_RAMP, _RAMP), pygame.SRCALPHA)
-    small.fill(_premultiplied(paint.stops[-1][1]))
+    small.fill(premultiplied(paint.stops[-1][1]))
     cx, cy = paint.centre[0] * _RAMP, paint.centre[1] * _RAMP
     full = paint.reach * _RAMP
     for step in range(_RAMP, 0, -1):
         share = step / _RAMP
-        pygame.draw.circle(small, _premultiplied(ramp(paint.stops, share)), (cx, cy), full * share)
+        pygame.draw.circle(small, premultiplied(ramp(paint.stops, share)), (cx, cy), full * share)
     return pygame.transform.smoothscale(small, size)
 
 
@@ -163,7 +164,7 @@ class Ink:
             pygame.SRCALPHA,
         )
         points = [(x * self.kx / shrink, (y + dy) * self.ky / shrink) for x, y in path]
-        pygame.draw.polygon(small, _premultiplied(colour), points)
+        pygame.draw.polygon(small, premultiplied(colour), points)
         radius = max(1, round(spread * self.kx / shrink / 2))
         soft = pygame.transform.gaussian_blur(small, radius)
         self.surface.blit(

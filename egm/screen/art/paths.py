@@ -1,32 +1,10 @@
-"""Closed outlines as lists of points, in a drawing's own units: curves, rounded boxes, arcs."""
+"""Closed outlines as lists of points, in a drawing's own units: ellipses, rounded boxes, polygons."""
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 Point = tuple[float, float]
 Path = list[Point]
-#: Points of one curve.
-_STEPS: Final = 18
-
-
-def outline(start: Point, *curves: tuple[Point, Point, Point]) -> Path:
-    """Chain cubic Bezier curves: each is (control, control, end)."""
-    path: Path = []
-    here = start
-    for one, two, end in curves:
-        for t in (step / _STEPS for step in range(_STEPS)):
-            u = 1 - t
-            wa, wb, wc, wd = u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t
-            path.append(
-                (
-                    wa * here[0] + wb * one[0] + wc * two[0] + wd * end[0],
-                    wa * here[1] + wb * one[1] + wc * two[1] + wd * end[1],
-                )
-            )
-        here = end
-    path.append(here)
-    return path
 
 
 def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Path:
@@ -65,17 +43,6 @@ def box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
             for k in range(11)
         ]
     return path
-
-
-def arc(cx: float, cy: float, radius: float, start: float, end: float, thickness: float) -> Path:
-    """A thick arc from ``start`` to ``end`` degrees as a closed outline."""
-    count = max(8, int(abs(end - start) / 4))
-    angles = [math.radians(start + (end - start) * i / count) for i in range(count + 1)]
-    outer = [(cx + radius * math.cos(a), cy + radius * math.sin(a)) for a in angles]
-    inner = [
-        (cx + (radius - thickness) * math.cos(a), cy + (radius - thickness) * math.sin(a)) for a in angles
-    ]
-    return outer + inner[::-1]
 
 
 def scale(path: Iterable[Point], factor: float, centre: Point = (50, 50)) -> Path:

@@ -1,8 +1,6 @@
 """Which drawing a symbol of a game's strip has: by its identifier, or by the words it is made of.
 
-A drawing is a file of the folder ``svg`` on 100 x 100 units, named as the symbol. The decoder knows shapes,
-strokes and gradients (places in per cent of the shape, ``xlink:href`` for the same stops), no letters,
-filters, clips, ``use`` or colours with an alpha: letters are outlines, glows are strokes that get fainter.
+A drawing is a file of the folder ``svg`` on 100 x 100 units, named as the symbol.
 """
 
 import hashlib
@@ -14,7 +12,7 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import ArtFile
-from egm.screen.art.files import PictureError, checked, rasterised
+from egm.screen.art.files import PictureError, checked, drawn, rasterised
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import ellipse, polygon, scale
 from egm.screen.theme import HERE, Colour, mix, parse_colour
@@ -95,11 +93,7 @@ def drawing_name(symbol: str) -> str | None:
 
 def drawing(name: str, side: int) -> pygame.Surface:
     """A drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError` with its file."""
-    path = DRAWINGS[name]
-    try:
-        return rasterised(path.read_bytes(), str(path), side)
-    except OSError as error:
-        raise PictureError(f"{path}: {error.strerror}") from None
+    return drawn(DRAWINGS[name], (side, side))
 
 
 def draw_symbol(symbol: str, name: str, size: tuple[int, int], own: ArtFile | None = None) -> pygame.Surface:
@@ -110,7 +104,7 @@ def draw_symbol(symbol: str, name: str, size: tuple[int, int], own: ArtFile | No
     side = min(size)
     if own is not None and (data := checked(own)) is not None:
         try:
-            return rasterised(data, own.path, side)
+            return rasterised(data, own.path, (side, side))
         except PictureError as error:
             echo(f"screen: {error}", err=True)
     if is_blank(symbol):

@@ -5,17 +5,15 @@ What led to the question is shown first (:mod:`egm.screen.hearing` makes a show 
 
 from functools import partial
 
-import pygame
-
 from egm.kernel.messages import Decision
-from egm.screen.art.ink import Ink
+from egm.screen.art.files import picture
 from egm.screen.layout import Layout
 from egm.screen.outcome import Field, Result
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back, draw_boxes, pick_boxes
-from egm.screen.scenes.gamble import draw_suit, draw_table
+from egm.screen.scenes.gamble import draw_table
 from egm.screen.scenes.reels import Grid, draw_still
-from egm.screen.scenes.stage import WHITE, Stage, draw_button
+from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.steps import Item, PickStep
 from egm.screen.view import Action, View, asking
 
@@ -125,13 +123,7 @@ def _answers(stage: Stage) -> None:
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
-        stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), partial(_suit, str(action.value)))
+        suit = partial(picture, f"suit_{action.value}")
+        stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
         style = Style("strong", "lead", "text")
         stage.painter.text(words, (x + w / 2 + 36, y + h / 2), style, width=w - 130)
-
-
-def _suit(shown: str, size: tuple[int, int]) -> pygame.Surface:
-    ink = Ink(size)
-    ink.fill([(6, 0), (94, 0), (100, 6), (100, 94), (94, 100), (6, 100), (0, 94), (0, 6)], WHITE)
-    draw_suit(ink, shown, (50, 50), 76)
-    return ink.finish()

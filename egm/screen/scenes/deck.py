@@ -2,18 +2,20 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import pygame
 
 from egm.kernel.service_pages import Prompt
+from egm.screen.art.files import picture
 from egm.screen.art.ink import Ink, Linear, Paint
-from egm.screen.art.paths import Path, arc, box, ellipse
+from egm.screen.art.paths import box, ellipse
 from egm.screen.layout import DECK
 from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.stage import Stage, draw_button
+from egm.screen.scenes.stage import WHITE, Stage, draw_button
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Page, Scene, View, choosing, playing, reminded, times
 
@@ -227,11 +229,10 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
             width=w - 60,
         )
     elif icon:
-        p.art(
-            ("icon", name, on, view.volume if name == "volume" else 0),
-            (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44),
-            lambda size: _icon(size, name, view.volume, on=on),
-        )
+        sign = f"volume_{view.volume}" if name == "volume" else name
+        colour = WHITE if on else (150, 143, 176, 255)
+        place = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
+        p.art(("icon", sign, on), place, partial(picture, sign, colour=colour))
         p.text(words, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
         p.text(
@@ -266,12 +267,7 @@ def draw_staff_key(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     stage.painter.panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size)
-        ink.fill(ellipse(50, 30, 19), (230, 238, 255, 255))
-        ink.fill([p for p in ellipse(50, 92, 38, 38) if p[1] <= 92], (230, 238, 255, 255))
-        return ink.finish()
-
+    make = partial(picture, "staff", colour=(230, 238, 255, 255))
     stage.painter.art(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
 
 
@@ -313,40 +309,4 @@ def _sheen(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
     ink = Ink(size, units)
     w, h = units
     ink.fill(box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))
-    return ink.finish()
-
-
-def _icon(size: tuple[int, int], name: str, volume: int, *, on: bool) -> pygame.Surface:
-    """The sign on a small key: it tells keys apart without words or colour."""
-    ink = Ink(size)
-    colour: Colour = (255, 255, 255, 255) if on else (150, 143, 176, 255)
-    if name == "service":
-        ink.fill([p for p in ellipse(50, 70, 38, 44) if p[1] <= 70.5], colour)
-        ink.fill(box(6, 74, 88, 11, 5), colour)
-        ink.fill(ellipse(50, 22, 8), colour)
-    elif name == "help":
-        ink.fill(arc(50, 34, 27, -200, 70, 13), colour)
-        ink.fill(box(43.5, 52, 13, 16, 4), colour)
-        ink.fill(ellipse(50, 84, 9), colour)
-    elif name == "games":
-        for i in range(4):
-            ink.fill(box(10 + 44 * (i % 2), 10 + 44 * (i // 2), 36, 36, 8), colour)
-    elif name == "language":
-        ring: Path = arc(50, 50, 42, 0, 360, 7)
-        ink.fill(ring, colour)
-        ink.stroke(ellipse(50, 50, 18, 39), 5.5, colour)
-        ink.fill(box(10, 47, 80, 6), colour)
-        for y in (27, 67):
-            ink.fill(box(16, y, 68, 5.5), colour)
-    else:
-        ink.fill([(0, 38), (16, 38), (36, 18), (36, 82), (16, 62), (0, 62)], colour)
-        for i in range(3):
-            x, high = 46.0 + 19 * i, 24.0 + 20 * i
-            bar = box(x, 82 - high, 14, high, 3)
-            if i < volume:
-                ink.fill(bar, colour)
-            else:
-                ink.stroke(bar, 4, colour)
-        if volume == 0:
-            ink.stroke([(4, 12), (96, 92)], 8, colour, closed=False)
     return ink.finish()

@@ -1,13 +1,12 @@
 """What service pages are made of: their words, keys and marks."""
 
+from functools import partial
 from typing import Final
-
-import pygame
 
 from egm.kernel.service_pages import Action as PageAction
 from egm.kernel.service_pages import Words
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import box, ellipse, polygon
+from egm.screen.art.files import picture
+from egm.screen.art.ink import Linear
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
 from egm.screen.theme import Colour, mix
@@ -18,6 +17,8 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
     "danger": ((110, 18, 34, 255), (255, 120, 130, 255)),
     "back": ((52, 48, 66, 255), (150, 144, 176, 255)),
 }
+#: Mark -> its picture, and its colour in the theme.
+_MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
 
 
 def said(stage: Stage, words: Words) -> str:
@@ -36,7 +37,7 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
     side = min(30.0, h * 0.45)
     place: Rect = (x + 16, y + (h - side) / 2, side, side)
-    p.art(("page sign", action.style, action.enabled), place, lambda size: _sign(size, action.style, colour))
+    p.art(("page sign", action.style, action.enabled), place, partial(picture, action.style, colour=colour))
     words = said(stage, action.label)
     size = "body" if h > 90 else "small"
     p.text(
@@ -52,41 +53,8 @@ def draw_key(stage: Stage, rect: Rect, words: str) -> None:
     stage.painter.text(words, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
 
 
-def _sign(size: tuple[int, int], style: str, colour: Colour) -> pygame.Surface:
-    ink = Ink(size)
-    if style == "go":
-        ink.stroke([(30, 12), (72, 50), (30, 88)], 14, colour, closed=False)
-    elif style == "back":
-        ink.stroke([(70, 12), (28, 50), (70, 88)], 14, colour, closed=False)
-    elif style == "confirm":
-        ink.stroke([(10, 54), (38, 84), (92, 18)], 15, colour, closed=False)
-    else:
-        ink.fill(polygon(50, 56, 54, 3), colour)
-        ink.fill([(45, 34), (55, 34), (53, 62), (47, 62)], (110, 18, 34, 255))
-        ink.fill(ellipse(50, 72, 5.5), (110, 18, 34, 255))
-    return ink.finish()
-
-
 def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:
     """Good, told, warning or alarm: a tick, an i, a triangle, a cross in a disc."""
-    colour = stage.theme.colour({"good": "win", "info": "info", "warning": "amber"}.get(mark, "alarm"))
-
-    def make(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size)
-        if mark == "good":
-            ink.stroke([(10, 54), (38, 84), (92, 18)], 16, colour, closed=False)
-        elif mark == "info":
-            ink.fill(ellipse(50, 50, 48), colour)
-            ink.fill(ellipse(50, 27, 8), BLACK)
-            ink.fill(box(43, 42, 14, 38, 3), BLACK)
-        elif mark == "warning":
-            ink.fill(polygon(50, 58, 54, 3), colour)
-            ink.fill(box(45, 34, 10, 30), BLACK)
-            ink.fill(box(45, 70, 10, 9), BLACK)
-        else:
-            ink.fill(ellipse(50, 50, 48), colour)
-            ink.stroke([(30, 30), (70, 70)], 14, BLACK, closed=False)
-            ink.stroke([(70, 30), (30, 70)], 14, BLACK, closed=False)
-        return ink.finish()
-
+    sign, paint = _MARKS.get(mark, ("alarm", "alarm"))
+    make = partial(picture, sign, colour=stage.theme.colour(paint))
     stage.painter.art(("page mark", mark), rect, make)

@@ -6,18 +6,17 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Radial
-from egm.screen.art.paths import box, ellipse, outline
+from egm.screen.art.files import picture
+from egm.screen.art.ink import Ink, Radial
+from egm.screen.art.paths import box
 from egm.screen.motion import clamp, ease_in_out
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.bonus import board_back
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
 from egm.screen.show import StepTime
 from egm.screen.steps import GambleStep
-from egm.screen.theme import Colour, mix, parse_colour
+from egm.screen.theme import mix, parse_colour
 
-_RED: Final = parse_colour("#d81e3f")
-_INK: Final = parse_colour("#16121f")
 _CARD: Final = (196.0, 274.0)
 _SMALL: Final = (50.0, 70.0)
 #: How many cards before this one are shown.
@@ -101,54 +100,8 @@ def _sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
     )
 
 
-def heart() -> list[tuple[float, float]]:
-    """A heart, 100 units high and wide, point down."""
-    return outline(
-        (50, 92),
-        ((20, 66), (4, 50), (4, 30)),
-        ((4, 8), (40, 4), (50, 28)),
-        ((60, 4), (96, 8), (96, 30)),
-        ((96, 50), (80, 66), (50, 92)),
-    )
-
-
-def spade() -> list[tuple[float, float]]:
-    """A spade without its stem."""
-    return [(x, 92 - y * 0.86) for x, y in heart()]
-
-
-def draw_suit(ink: Ink, shown: str, centre: tuple[float, float], size: float) -> None:
-    """The sign of a colour: a red heart or a black spade, told apart by their shape."""
-    cx, cy = centre
-    shape = heart() if shown == "red" else spade()
-    colour: Colour = _RED if shown == "red" else _INK
-    ink.fill([(cx + (a - 50) * size / 100, cy + (b - 50) * size / 100) for a, b in shape], colour)
-    if shown != "red":
-        stem = [(48, 70), (52, 70), (62, 97), (38, 97)]
-        ink.fill([(cx + (a - 50) * size / 100, cy + (b - 50) * size / 100) for a, b in stem], colour)
-
-
 def _face(size: tuple[int, int], *, shown: str) -> pygame.Surface:
-    """A card's face in a colour, or its back."""
+    """A card's face in a colour, or its back; narrower while it turns."""
     full = (max(size[0], round(size[1] * _CARD[0] / _CARD[1])), size[1])
-    ink = Ink(full, (100.0, 140.0), 2)
-    ink.fill(box(0, 0, 100, 140, 9), (0, 0, 0, 170))
-    ink.fill(box(1.5, 1.5, 97, 136.5, 8), Linear(((0, WHITE), (1, (226, 222, 214, 255)))))
-    if shown:
-        draw_suit(ink, shown, (50, 70), 56)
-        for place in ((15, 18), (85, 122)):
-            draw_suit(ink, shown, place, 17)
-    else:
-        blue = parse_colour("#1f4fb8")
-        ink.fill(box(7, 7, 86, 126, 5), Linear(((0, mix(blue, WHITE, 0.2)), (1, mix(blue, BLACK, 0.45)))))
-        for row in range(7):
-            for column in range(5):
-                at = (16 + column * 17, 20 + row * 16.7)
-                ink.fill(
-                    [(at[0], at[1] - 7), (at[0] + 7, at[1]), (at[0], at[1] + 7), (at[0] - 7, at[1])],
-                    (255, 255, 255, 46),
-                )
-                ink.fill(ellipse(at[0], at[1], 1.8), (255, 226, 150, 150))
-        ink.stroke(box(9, 9, 82, 122, 4), 1.2, (255, 226, 150, 200))
-    surface = ink.finish()
+    surface = picture(f"card_{shown or 'back'}", full)
     return surface if full == size else pygame.transform.smoothscale(surface, size)

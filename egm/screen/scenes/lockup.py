@@ -13,7 +13,7 @@ import pygame
 from egm.kernel.messages import Handpay, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import Doing
 from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import arc, box, ellipse, polygon
+from egm.screen.art.paths import box, ellipse, polygon
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.prizes import prize_names
@@ -341,6 +341,6 @@ def _sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
         ink.stroke(box(24, 38, 52, 25, 3), 2, mix(colour, (255, 255, 255, 255), 0.6))
         ink.fill(ellipse(50, 50.5, 8.5), mix(colour, (255, 255, 255, 255), 0.6))
     else:
-        ink.fill(arc(50, 50, 32, 0, 360, 7), dark)
+        ink.stroke(ellipse(50, 50, 28.5), 7, dark)
         ink.stroke([(50, 32), (50, 51), (62, 58)], 7, dark, closed=False)
     return ink.finish()

@@ -4,18 +4,19 @@ Pure in time: a notice of the machine says what happened, and when it was heard 
 """
 
 import math
+from functools import partial
 from typing import Final
 
 import pygame
 
 from egm.kernel.messages import Notice
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.files import picture
+from egm.screen.art.ink import Linear
 from egm.screen.art.symbols import drawing
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
-from egm.screen.theme import Colour, mix, parse_colour
+from egm.screen.theme import mix
 
 #: Notice -> what is drawn, whether it comes out of the machine, and for how many seconds.
 _MOVES: Final = {
@@ -26,8 +27,6 @@ _MOVES: Final = {
     "bill_returned": ("bill", True, 4.0),
     "ticket_returned": ("ticket", True, 4.0),
 }
-_PAPER: Final = parse_colour("#fbf6e9")
-_BILL: Final = parse_colour("#4f8a5a")
 
 
 def moving(stage: Stage) -> Notice | None:
@@ -94,7 +93,7 @@ def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: b
     """A slot in the machine's front, and what goes into it or comes out."""
     p, (x, y, w, h) = stage.painter, rect
     share = 1.0 if stage.view.reduced_motion else ease_out(clamp((since - 0.25) / 1.1))
-    slot: Rect = (x, y + 4, w, 34)
+    slot: Rect = (x, y + 4, w, w * 0.18)
     if kind == "coins":
         _coins(stage, rect, since)
         return
@@ -103,9 +102,9 @@ def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: b
     top = y + 22 - hidden * (paper[3] + 4)
     clip = p.surface.get_clip()
     p.surface.set_clip(p.box((x, y + 21, w, h)).clip(clip))
-    p.art(("paper", kind), (paper[0], top, paper[2], paper[3]), _ticket if kind == "ticket" else _bill)
+    p.art(("paper", kind), (paper[0], top, paper[2], paper[3]), partial(picture, kind))
     p.surface.set_clip(clip)
-    p.art(("slot",), slot, _slot)
+    p.art(("slot",), slot, partial(picture, "slot"))
 
 
 def _coins(stage: Stage, rect: Rect, since: float) -> None:
@@ -123,44 +122,3 @@ def _coins(stage: Stage, rect: Rect, since: float) -> None:
 
 def _coin(size: tuple[int, int]) -> pygame.Surface:
     return pygame.transform.smoothscale(drawing("coin", max(size)), size)
-
-
-def _slot(size: tuple[int, int]) -> pygame.Surface:
-    ink = Ink(size, (100.0, 18.0), 2)
-    ink.fill(
-        box(0, 0, 100, 18, 6),
-        Linear(((0, (150, 150, 170, 255)), (0.5, (70, 68, 86, 255)), (1, (24, 22, 32, 255)))),
-    )
-    ink.fill(box(7, 7.4, 86, 3.6, 1.6), BLACK)
-    for i in range(3):
-        ink.fill(ellipse(82 + i * 6, 14, 1.4), (80, 255, 150, 255))
-    return ink.finish()
-
-
-def _ticket(size: tuple[int, int]) -> pygame.Surface:
-    """A ticket with its bar code; no words: the sum stands beside it."""
-    ink = Ink(size, (100.0, 76.0), 2)
-    ink.fill(box(0, 0, 100, 76), _PAPER)
-    grey: Colour = (90, 84, 100, 255)
-    ink.fill(box(12, 8, 76, 7), grey)
-    ink.fill(box(24, 19, 52, 4), mix(grey, WHITE, 0.4))
-    for i in range(34):
-        if (i * 7919 >> 3) % 3:
-            ink.fill(box(10 + i * 2.36, 30, 1.2 + (i * 31 % 3) * 0.4, 26), (20, 18, 26, 255))
-    ink.fill(box(20, 61, 60, 4), grey)
-    ink.fill(box(32, 68, 36, 3), mix(grey, WHITE, 0.4))
-    return ink.finish()
-
-
-def _bill(size: tuple[int, int]) -> pygame.Surface:
-    """A bill of no country."""
-    ink = Ink(size, (100.0, 76.0), 2)
-    ink.fill(box(0, 0, 100, 76, 3), mix(_BILL, BLACK, 0.35))
-    ink.fill(box(2, 2, 96, 72, 3), Linear(((0, mix(_BILL, WHITE, 0.55)), (1, mix(_BILL, WHITE, 0.15)))))
-    ink.stroke(box(7, 7, 86, 62, 3), 1.4, mix(_BILL, BLACK, 0.3))
-    ink.fill(ellipse(50, 38, 21, 24), mix(_BILL, WHITE, 0.7))
-    ink.stroke(ellipse(50, 38, 17, 20), 1.6, mix(_BILL, BLACK, 0.2))
-    ink.fill(ellipse(50, 38, 7, 8), mix(_BILL, BLACK, 0.2))
-    for cx, cy in ((15, 15), (85, 15), (15, 61), (85, 61)):
-        ink.fill(ellipse(cx, cy, 5), mix(_BILL, BLACK, 0.2))
-    return ink.finish()

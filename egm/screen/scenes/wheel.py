@@ -3,10 +3,7 @@
 from functools import partial
 from typing import Any, Final
 
-import pygame
-
-from egm.screen.art.ink import Ink
-from egm.screen.art.paths import arc, ellipse
+from egm.screen.art.files import picture
 from egm.screen.layout import Layout
 from egm.screen.marks import is_wheel as is_wheel_game
 from egm.screen.marks import stakes_on
@@ -146,19 +143,9 @@ def _area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
     p.text(words, (left, y + h * 0.68), Style("numbers", "body", "meter"), align="left", width=room)
     if stake:
         place: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
-        p.art(("stake chip",), place, _chip)
+        p.art(("stake chip",), place, partial(picture, "chip"))
         style = Style("heavy", "small", (40, 20, 0, 255))
         p.text(str(stake), (place[0] + chip / 2, place[1] + chip / 2), style, width=chip * 0.6)
-
-
-def _chip(size: tuple[int, int]) -> pygame.Surface:
-    ink = Ink(size)
-    ink.fill(ellipse(50, 50, 49), (0, 0, 0, 220))
-    ink.fill(ellipse(50, 50, 46), (216, 30, 63, 255))
-    for i in range(8):
-        ink.fill(arc(50, 50, 40, i * 45, i * 45 + 20, 11), (255, 255, 255, 255))
-    ink.fill(ellipse(50, 50, 32), (255, 226, 150, 255))
-    return ink.finish()
 
 
 def wheel_prizes(stage: Stage, rect: Rect) -> None:

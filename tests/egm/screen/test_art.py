@@ -1,19 +1,23 @@
 """The art: every symbol of the library has a drawing of its own, and none is like another."""
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pygame
 import pytest
 from click.testing import CliRunner
 
-from egm.screen.art.files import PictureError
+from egm.screen.art import files as art_files
+from egm.screen.art.files import PictureError, picture
 from egm.screen.art.ink import Ink, Linear, painted
 from egm.screen.art.symbols import DRAWINGS, draw_symbol, drawing_name, is_blank
 from egm.screen.theme import ThemeError, load_theme, parse_colour
 from paytables import load_game
 from tools.cli import main
 
+_FOLDER = Path(art_files.__file__).parent / "pictures"
+PICTURES = sorted(path.stem for path in _FOLDER.glob("*.svg"))
 _SVG = "{http://www.w3.org/2000/svg}"
 _COLOUR = re.compile(r"none|#[0-9a-f]{3}|#[0-9a-f]{6}")
 _ELEMENTS = re.compile(
@@ -21,7 +25,7 @@ _ELEMENTS = re.compile(
 )
 _ATTRIBUTES = re.compile(
     "viewBox|id|[xy][12]?|c[xy]|r[xy]?|width|height|d|points|(gradientT|t)ransform|gradientUnits|offset|"
-    "stop-(color|opacity)|fill(-opacity)?|stroke(-opacity|-width|-linejoin|-linecap)?|"
+    "stop-(color|opacity)|fill(-opacity|-rule)?|stroke(-opacity|-width|-linejoin|-linecap)?|"
     r"\{http://www.w3.org/1999/xlink\}href"
 )
 
@@ -64,12 +68,26 @@ def test_a_drawing_is_whole_but_for_light_that_goes_out_of_it(name):
     assert max(edge) <= 100
 
 
+@pytest.mark.parametrize("size", [(32, 32), (512, 512), (300, 100)])
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_of_a_scene_is_whole_and_takes_the_colour_it_is_given(name, size):
+    drawn = picture(name, size)
+    assert drawn.get_size() == size
+    box = drawn.get_bounding_rect()
+    assert box.width > 0.65 * min(size) or box.height > 0.65 * min(size)
+    assert abs(box.centerx - size[0] / 2) < 0.2 * size[0]
+    green = picture(name, size, (0, 255, 0, 128))
+    red, light, blue, opaque = pygame.transform.average_color(green)
+    assert (red, blue) == (0, 0)
+    assert 0 < light <= opaque <= 128
+
+
 def test_every_drawing_is_of_what_the_decoder_knows():
-    files = sorted({*DRAWINGS.values()})
-    assert len(files) > 90
+    files = sorted({*DRAWINGS.values(), *_FOLDER.glob("*.svg")})
+    assert len(files) > 110
     for file in files:
         root = ET.parse(file).getroot()
-        assert root.get("viewBox") == "0 0 100 100", file.name
+        assert file.parent == _FOLDER or root.get("viewBox") == "0 0 100 100", file.name
         assert root.findtext(f"{_SVG}title"), file.name
         names = {element.get("id") for element in root.iter()} - {None}
         for element in root.iter():
