@@ -18,7 +18,6 @@ from paytables.contract import (
     ReplayDraw,
     Wager,
     Win,
-    double_up_stakes,
     drive,
 )
 from paytables.definition import Definition, library
@@ -77,7 +76,6 @@ __all__ = [
     "WagerError",
     "Win",
     "analyse",
-    "double_up_stakes",
     "drive",
     "family",
     "game_from",

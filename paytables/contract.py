@@ -85,6 +85,12 @@ class Win:
         """Return the prize as the journal and the screen see it."""
         return {"name": self.name, "credits": self.credits, **self.detail}
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Win":
+        """Read a prize back."""
+        detail = {name: value for name, value in data.items() if name not in {"name", "credits"}}
+        return cls(name=str(data["name"]), credits=int(data["credits"]), detail=detail)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -112,18 +118,28 @@ class Outcome:
             "display": dict(self.display),
         }
 
+    @property
+    def double_up_stakes(self) -> tuple[int, ...]:
+        """What was put at stake in each round of its double-up, credits; nothing where none was.
 
-def double_up_stakes(outcome: Mapping[str, Json]) -> tuple[int, ...]:
-    """Return what was put at stake in each round of an outcome's double-up, credits; nothing where none was.
+        The first is what the game had won before; each later one what the round before it left.
+        """
+        for win in self.wins:
+            if win.name == "double-up" and "rounds" in win.detail:
+                left = (int(each["credits"]) for each in win.detail["rounds"][:-1])
+                return (self.win_credits - win.credits, *left)
+        return ()
 
-    The first is what the game had won before; each later one what the round before it left.
-    """
-    for win in outcome["wins"]:
-        if win["name"] == "double-up" and "rounds" in win:
-            rounds = win["rounds"]
-            first = int(outcome["win_credits"]) - int(win["credits"])
-            return (first, *(int(each["credits"]) for each in rounds[:-1]))
-    return ()
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Outcome":
+        """Read an outcome back; :meth:`to_json` is the inverse."""
+        return cls(
+            win_credits=int(data["win_credits"]),
+            wins=tuple(Win.from_json(win) for win in data["wins"]),
+            progressives=tuple(data["progressives"]),
+            merchandise=tuple(data["merchandise"]),
+            display=dict(data["display"]),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,13 +175,13 @@ class Station:
         if game is None:
             return None
         try:
-            rules = definition_of(self.cabinet, game["game"])
+            rules = definition_of(self.cabinet, game.game)
         except GameDefectiveError:
             return None
         offered = self.cabinet.games.get(rules.id)
         if offered is not None and offered.digest == rules.digest:
             return None
-        return guest_view(rules, game["denomination_cents"])
+        return guest_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
         """What a person may see here."""

@@ -43,7 +43,7 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
     cabinet = engine.cabinet
     selection = cabinet.selection
     last, opened = last_game(cabinet), open_game(cabinet)
-    if last is not None and last["game"]["id"] != selection.game_id:
+    if last is not None and last[0].game.id != selection.game_id:
         last = None  # nothing of one game stands on the next
     handpay, paying = cabinet.memory.get(Key.HANDPAY), cabinet.memory.get(Key.PAY_OUT)
     return Snapshot(
@@ -56,15 +56,15 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
         currency=cabinet.profile.currency,
         language=selection.language,
         languages=cabinet.profile.languages,
-        game_id=(selection.game_id if opened is None else opened["game"]["id"]) or None,
+        game_id=(selection.game_id if opened is None else opened.game.id) or None,
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
         credit_cents=cabinet.credit_cents,
         restricted_cents=cabinet.kind_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=cabinet.kind_cents(CreditKind.NONRESTRICTED),
-        win_cents=0 if last is None or win_is_taken(cabinet, last) else last["win_cents"],
-        last_display=None if last is None else last["outcome"]["display"],
+        win_cents=0 if last is None or win_is_taken(cabinet, last[0]) else last[1].win_cents,
+        last_display=None if last is None or last[0].outcome is None else dict(last[0].outcome.display),
         accepts=_accepts(engine),
         notices=_notices(cabinet),
         tilts=tuple(

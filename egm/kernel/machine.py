@@ -19,12 +19,14 @@ from egm.kernel.games import Selection
 from egm.kernel.memory import Memory
 from egm.kernel.messages import Decision, Notice, Play
 from egm.kernel.positions import Position, is_own_fault
+from egm.kernel.record_codec import is_record, to_json
 from egm.kernel.states import derived_state
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney
 from egm.profiles import Profile
 from egm.tickets.model import House
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
+from meters.transaction import JSON
 from paytables import Game
 from rng import RandomService
 
@@ -163,6 +165,11 @@ class Key(StrEnum):
     """Prefix; one key a standing fault."""
 
 
+def _json(value: object) -> JSON:
+    """What is recorded of a value: of a record, its JSON."""
+    return to_json(value) if is_record(value) else cast(JSON, value)
+
+
 def key_of(name: str) -> Key | None:
     """The key a name in the journal's state belongs to, a position's number before it or not."""
     bare = name.partition("/")[2] if name[:1].isdigit() and "/" in name else name
@@ -244,12 +251,13 @@ class Cabinet:
         counts: Mapping[str, int] | None = None,
         dims: Mapping[str, str | int] | None = None,
         marks: tuple[Mark, ...] = (),
-        state: Mapping[str, Any] | None = None,
-        details: Any = None,
+        state: Mapping[str, object] | None = None,
+        details: object = None,
     ) -> Posted:
         """Append one transaction to the journal; durable when this returns.
 
-        Without an id of its own the transaction gets a fresh one.
+        Without an id of its own the transaction gets a fresh one. ``details`` and each value of ``state`` is
+        a record (:mod:`egm.kernel.record_codec`) or JSON.
         """
         posted = self.journal.append(
             Transaction(
@@ -261,8 +269,8 @@ class Cabinet:
                 counts=dict(counts or {}),
                 dims={**self.position.dims, **(dims or {})},
                 marks=marks,
-                state={self.position.key(str(key)): value for key, value in (state or {}).items()},
-                record=details,
+                state={self.position.key(str(key)): _json(value) for key, value in (state or {}).items()},
+                record=_json(details),
             )
         )
         self.recorded()

@@ -1,9 +1,12 @@
 """Durable memory of a machine: what its journal keeps under each key, as one player position sees it."""
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from egm.kernel.positions import Position
+from egm.kernel.record_codec import from_json
 from meters import Journal
+
+R = TypeVar("R")
 
 
 class Memory:
@@ -21,3 +24,17 @@ class Memory:
     def get(self, key: str) -> Any:
         """What is stored under a key (JSON), or None."""
         return self._journal.state(self._position.key(key))
+
+    def read(self, kind: type[R], key: str) -> R | None:
+        """The record stored under a key, or None. Raises RecordError where it is no such record."""
+        name = self._position.key(key)
+        data = self._journal.state(name)
+        return None if data is None else from_json(kind, data, f"the memory's {name!r}")
+
+    def read_all(self, kind: type[R], prefix: str) -> dict[str, R]:
+        """The records stored under a prefix, by the rest of their names, in order."""
+        start = self._position.key(prefix)
+        return {
+            name.removeprefix(start): from_json(kind, data, f"the memory's {name!r}")
+            for name, data in sorted(self._journal.states(start).items())
+        }

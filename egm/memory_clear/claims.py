@@ -7,11 +7,13 @@ in the new journal: the device, the host or the attendant who had begun goes on 
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
 from egm.exact import rational
 from egm.kernel.machine import Key, key_of
+from egm.kernel.record_codec import from_json, to_json
 from egm.memory_clear.claim_book import (
     BY_HAND,
     CARRIED,
@@ -28,6 +30,8 @@ from egm.memory_clear.claim_book import (
 )
 from egm.memory_clear.evidence import Evidence
 from egm.play.prizes_in_kind import owed
+from egm.progressive.records import ClaimRecord
+from egm.records.game_record import GameRecord, Hit, Share
 from egm.records.games import CARRIED_GAME
 from meters import Transaction, Transfer
 from meters.chart import Book, account
@@ -192,18 +196,14 @@ def _game(book: ClaimBook, name: str) -> None:
     game = book.seen.games.get(play_id)
     if game is None:
         return  # its beginning cannot be read: what is kept of it leads to a tilt, and people decide
-    claim, outcome = f"game:{position}", game["outcome"]
-    wins = {
-        key: dict(kept)
-        for key, kept in book.state.items()
-        if key_of(key) is Key.CLAIM and kept["play_id"] == play_id
-    }
+    claim, outcome = f"game:{position}", game.outcome
+    wins = {key: kept for key, kept in _claims_of(book).items() if kept.play_id == play_id}
     names = (name, at(position, Key.AWAITING), at(position, Key.UNDECIDED), *wins)
     state = book.take(*names)
-    stake_cents = sum(cents for _, cents in game["staked"])
-    awards = [(hit["pool"], _award_cents(hit, wins)) for hit in game.get("hits", ())]
-    prizes = [] if outcome is None else list(outcome.get("merchandise", ()))
-    win_cents = 0 if outcome is None else outcome["win_credits"] * game["denomination_cents"]
+    stake_cents = sum(cents for _, cents in game.staked or ())
+    awards = [(hit.pool, _award_cents(hit, wins)) for hit in game.levels.hits]
+    prizes = [] if outcome is None else list(outcome.merchandise)
+    win_cents = game.win_cents
     total_cents = win_cents + sum(cents or 0 for _, cents in awards)
     waits = outcome is not None and any(cents is None for _, cents in awards)
     by_hand: list[Transfer] = []
@@ -216,11 +216,10 @@ def _game(book: ClaimBook, name: str) -> None:
             for pool, cents in awards
             if cents
         ]
-    told: dict[str, Any] = {
-        key: {**kept, "way": "hand" if outcome is not None else "void"} for key, kept in wins.items()
-    }
+    way = "hand" if outcome is not None else "void"
+    told = {key: to_json(replace(kept, way=way)) for key, kept in wins.items()}
     over = (
-        _game_entry(book, claim, play_id, {**game, "ended": PAID}, {}),
+        _game_entry(book, claim, play_id, replace(game, ended=PAID), {}),
         book.entry(claim, PAID, transfers=tuple(by_hand), state=told),
     )
     book.add(
@@ -229,7 +228,7 @@ def _game(book: ClaimBook, name: str) -> None:
         {
             "play_id": play_id,
             "position": position,
-            "game": game["game"]["id"],
+            "game": game.game.id,
             "decided": outcome is not None,
             "staked_cents": stake_cents,
             "prizes": prizes,
@@ -241,17 +240,27 @@ def _game(book: ClaimBook, name: str) -> None:
 
 
 def _game_entry(
-    book: ClaimBook, claim: str, play_id: str, game: Mapping[str, Any], state: Mapping[str, Any]
+    book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, Any]
 ) -> Transaction:
     made = f"{play_id}.start"
     dims = book.seen.dims.get(play_id, {})
-    return book.entry(claim, CARRIED, id=made, named=CARRIED_GAME, dims=dims, state=state, record=dict(game))
+    return book.entry(
+        claim, CARRIED, id=made, named=CARRIED_GAME, dims=dims, state=state, record=to_json(game)
+    )
 
 
-def _award_cents(hit: Mapping[str, Any], wins: Mapping[str, Any]) -> int | None:
-    kept = wins.get(f"{Key.CLAIM}{hit.get('claim')}")
-    cents: int | None = hit.get("amount_cents") if kept is None else kept["amount_cents"]
-    return cents
+def _claims_of(book: ClaimBook) -> dict[str, ClaimRecord]:
+    """The hits of linked levels that are not over."""
+    return {
+        key: from_json(ClaimRecord, kept, f"the memory's {key!r}")
+        for key, kept in book.state.items()
+        if key_of(key) is Key.CLAIM
+    }
+
+
+def _award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
+    kept = wins.get(f"{Key.CLAIM}{hit.claim}")
+    return hit.amount_cents if kept is None else kept.amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- levels
@@ -283,7 +292,7 @@ def _link(book: ClaimBook, name: str) -> None:
     fed = {
         play_id: shares
         for play_id, game in book.seen.games.items()
-        if (shares := [share for share in game.get("fed", ()) if _is_of(share, pool, counted - _HEARD_LATE)])
+        if (shares := [share for share in game.levels.fed if _is_of(share, pool, counted - _HEARD_LATE)])
     }
     is_open = {claim["play_id"] for key, claim in book.state.items() if key_of(key) is Key.GAME}
     # The entries after which they stand begin anew with the journal.
@@ -294,13 +303,13 @@ def _link(book: ClaimBook, name: str) -> None:
         if play_id not in is_open
     ]
     uncounted = [share for made in fed.values() for share in made if _is_of(share, pool, counted)]
-    amount = sum((rational(share["amount"]) for share in uncounted), Fraction(0))
+    amount = sum((rational(share.amount) for share in uncounted), Fraction(0))
     says = {"sequence": state[name]["sequence"], "counted": counted, "uncounted": len(uncounted)}
     book.add(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark})))
 
 
-def _is_of(share: Mapping[str, Any], pool: str, after: int) -> bool:
-    return share["pool"] == pool and "sequence" in share and int(share["sequence"]) > after
+def _is_of(share: Share, pool: str, after: int) -> bool:
+    return share.pool == pool and share.sequence is not None and share.sequence > after
 
 
 def _linked_claim(book: ClaimBook, name: str) -> None:
@@ -316,7 +325,7 @@ def _held_prize(book: ClaimBook, name: str) -> None:
     state = book.take(name)
     held = state[name]
     game = book.seen.games.get(held.get("play_id"))
-    over = game is not None and "ended" in game
+    over = game is not None and bool(game.ended)
     games = (_game_entry(book, "games", held["play_id"], game, {}),) if game is not None and over else ()
     says = {"pool": held["pool"], "why": held.get("why"), "ruling": held.get("ruling")}
     carried = (*games, book.entry(name, CARRIED, state=state))

@@ -7,10 +7,14 @@ far that ledger had come.
 
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.machine import Key
+from egm.kernel.record_codec import RecordError, from_json
 from egm.records.earlier_journal import short_digest
+from egm.records.game_record import GameChoice, GameRecord, MysteryWon
 from egm.records.games import CARRIED_GAME, MYSTERY_WON
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
@@ -28,7 +32,7 @@ class Evidence:
     """Sees the entries of one history, in order."""
 
     def __init__(self) -> None:
-        self.games: dict[str, dict[str, Any]] = {}
+        self.games: dict[str, GameRecord] = {}
         self.dims: dict[str, dict[str, str | int]] = {}
         self.levels: dict[str, Any] = {}
         self.identifiers: set[str] = set()
@@ -59,18 +63,11 @@ class Evidence:
 
     def _see_kind(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
         kind = entry.kind
-        if kind == PLAY_START:
-            self._forget()
-            staked = [[t.source, t.amount_cents] for t in entry.transfers if t.target == "house:wager"]
-            self.games[told["play_id"]] = {**told, "staked": staked}
-            self.dims[told["play_id"]] = dict(entry.transaction.dims)
-        elif kind == CARRIED_GAME:
-            self.games[told["play_id"]] = {name: told[name] for name in told if name != "claim"}
-            self.dims[told["play_id"]] = dict(entry.transaction.dims)
-        elif kind in {"game.choice", MYSTERY_WON}:
-            self._step(kind, told)
+        if kind in {PLAY_START, CARRIED_GAME, "game.choice", MYSTERY_WON}:
+            with suppress(RecordError):  # a game that cannot be read: people decide
+                self._see_game(entry)
         elif kind in PLAY_ENDS and told.get("play_id") in self.games:
-            self.games[told["play_id"]]["ended"] = kind
+            self.games[told["play_id"]] = replace(self.games[told["play_id"]], ended=kind)
         elif kind == "progressive.opened":
             self.levels[told["pool"]] = dict(told)
         elif kind == "clear.carried" and told.get("opened"):
@@ -81,22 +78,32 @@ class Evidence:
             self.ended_ids.extend(told["ended"])
             self.ticket_ledger = dict(told.get(Key.TICKETS, {}))
 
-    def _step(self, kind: str, told: Mapping[str, Any]) -> None:
-        game = self.games.get(told["play_id"])
-        if game is None:
+    def _see_game(self, entry: StoredEntry) -> None:
+        where = f"entry {entry.sequence}, {entry.kind}"
+        if entry.kind == "game.choice":
+            choice = from_json(GameChoice, entry.record, where)
+            if choice.play_id in self.games:
+                self.games[choice.play_id] = self.games[choice.play_id].after(choice)
             return
-        if kind == "game.choice":
-            game["steps"] = [*game["steps"], {"choice": told["choice"], "draws": told["draws"]}]
-            game["outcome"] = told["outcome"]
-        if "hits" in told:
-            game["hits"] = [*game.get("hits", ()), *told["hits"]]
+        if entry.kind == MYSTERY_WON:
+            won = from_json(MysteryWon, entry.record, where)
+            if won.play_id in self.games:
+                self.games[won.play_id] = self.games[won.play_id].hitting(won.hits)
+            return
+        game = from_json(GameRecord, entry.record, where)
+        if entry.kind == PLAY_START:
+            self._forget()
+            staked = ((t.source, t.amount_cents) for t in entry.transfers if t.target == "house:wager")
+            game = replace(game, staked=tuple(staked))
+        self.games[game.play_id] = replace(game, claim="")
+        self.dims[game.play_id] = dict(entry.transaction.dims)
 
     def _forget(self) -> None:
         """Let go of games that are over, and of which no controller can have anything to say any more."""
         for play_id, game in list(self.games.items()):
-            shares = [share for share in game.get("fed", ()) if "sequence" in share]
             waits = any(
-                share["sequence"] > self._counted.get(share["pool"], 0) - _HEARD_LATE for share in shares
+                share.sequence is not None and share.sequence > self._counted.get(share.pool, 0) - _HEARD_LATE
+                for share in game.levels.fed
             )
-            if "ended" in game and not waits:
+            if game.ended and not waits:
                 del self.games[play_id], self.dims[play_id]

@@ -17,6 +17,7 @@ from egm.kernel.messages import Notice
 from egm.play.conversation import replay
 from egm.play.definitions import definition_of
 from egm.play.prizes_in_kind import owed, worth_cents
+from egm.records.game_record import GameRecord
 from egm.records.games import last_game, open_game
 from egm.staff.identities import IdentityRegister
 from egm.staff.service.desk import who
@@ -125,7 +126,8 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
 
 def record_machine_check(cabinet: Cabinet, event: Event) -> None:
     """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
-    game = open_game(cabinet) or last_game(cabinet)
+    game, last = open_game(cabinet), last_game(cabinet)
+    game = last[0] if game is None and last is not None else game
     handpay = cabinet.memory.get(Key.HANDPAY)
     values = cabinet.journal.meters().values
     found = {
@@ -136,8 +138,8 @@ def record_machine_check(cabinet: Cabinet, event: Event) -> None:
         "machine.checked",
         details={
             **found,
-            "play_id": None if game is None else game["play_id"],
-            "digest": None if game is None else game["game"]["digest"],
+            "play_id": None if game is None else game.play_id,
+            "digest": None if game is None else game.game.digest,
             "software": _software(cabinet),
             "handpay": None if handpay is None else handpay["id"],
             "meters": {name: value for name, value in values.items() if value},
@@ -152,9 +154,9 @@ def record_machine_check(cabinet: Cabinet, event: Event) -> None:
     )
 
 
-def _replayed(cabinet: Cabinet, game: dict[str, Any]) -> str:
+def _replayed(cabinet: Cabinet, game: GameRecord) -> str:
     try:
-        replay(definition_of(cabinet, game["game"]), game)
+        replay(definition_of(cabinet, game.game), game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         return str(error)
     return "right"

@@ -4,13 +4,15 @@ A game that asks the player nothing is one step. Taken again from its recorded d
 out as it did: a restart, the recall and the machine's own check all use :func:`replay`.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from egm.errors import LocalError
 from egm.play.definitions import GameDefectiveError
+from egm.records.game_record import GameRecord
+from meters.transaction import JSON
 from paytables import (
     Choice,
     Decision,
@@ -71,30 +73,25 @@ class Recorded:
 NO_REPLAY: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
-def replay(rules: Game, open_game: Mapping[str, Any]) -> Conversation:
+def replay(rules: Game, game: GameRecord) -> Conversation:
     """The game again, from its recorded draws and choices. Raises where it does not come out as recorded."""
-    conversation = Conversation(rules, Wager.from_json(open_game["wager"]))
-    for step in open_game["steps"]:
-        recorded = ReplayDraw(step["draws"])
-        conversation.advance(recorded, None if step["choice"] is None else Choice(step["choice"]))
+    conversation = Conversation(rules, game.wager)
+    for step in game.steps:
+        recorded = ReplayDraw(step.draws)
+        conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
         recorded.finish()
-    if outcome_json(conversation) != open_game["outcome"]:
-        raise GameDefectiveError(f"{open_game['play_id']}: its recorded draws give another outcome")
+    if conversation.outcome != game.outcome:
+        raise GameDefectiveError(f"{game.play_id}: its recorded draws give another outcome")
     return conversation
 
 
-def without_chance(rules: Game, open_game: Mapping[str, Any]) -> list[tuple[Any, Outcome | None]]:
+def without_chance(rules: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
     """The answers to an open game's question that need no number, each with the outcome it leads to."""
-    decision = replay(rules, open_game).decision
-    found: list[tuple[Any, Outcome | None]] = []
+    decision = replay(rules, game).decision
+    found: list[tuple[JSON, Outcome | None]] = []
     for option in () if decision is None else decision.options:
-        taken = replay(rules, open_game)
+        taken = replay(rules, game)
         with suppress(ReplayError):
             taken.advance(ReplayDraw(()), Choice(option))
             found.append((option, taken.outcome))
     return found
-
-
-def outcome_json(conversation: Conversation) -> Any:
-    """What a conversation has come to, as the journal keeps it; None while it asks."""
-    return None if conversation.outcome is None else conversation.outcome.to_json()

@@ -9,13 +9,13 @@ in its life, and its recall shows games of all of them.
 import base64
 import binascii
 import zlib
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Key
+from egm.records.game_record import GameName
 from paytables import Game, PaytableError, game_from_text
 
 #: No definition is longer; what says it is was damaged.
@@ -27,7 +27,7 @@ class GameDefectiveError(LocalError):
     """A game in memory that cannot be finished as it was recorded."""
 
 
-def keeping(cabinet: Cabinet, game: Game) -> dict[str, Any]:
+def keeping(cabinet: Cabinet, game: Game) -> dict[str, str]:
     """What the start of a game sets in memory to keep its definition; nothing where it is kept already."""
     key = f"{Key.DEFINITION}{game.digest}"
     if cabinet.journal.state(key) is not None:
@@ -35,23 +35,23 @@ def keeping(cabinet: Cabinet, game: Game) -> dict[str, Any]:
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
 
 
-def definition_of(cabinet: Cabinet, named: Mapping[str, Any]) -> Game:
+def definition_of(cabinet: Cabinet, named: GameName) -> Game:
     """The very game an entry names by id, version and digest: a resident one, or made of the kept text.
 
     Raises :class:`GameDefectiveError` where neither is to be had.
     """
-    resident = cabinet.games.get(named["id"]) or cabinet.state(InstalledGames).games.get(named["id"])
-    if resident is not None and resident.digest == named["digest"]:
+    resident = cabinet.games.get(named.id) or cabinet.state(InstalledGames).games.get(named.id)
+    if resident is not None and resident.digest == named.digest:
         return resident
-    what = f"{named['id']} {named['version']} with digest {named['digest'][:12]}"
-    kept: Any = cabinet.journal.state(f"{Key.DEFINITION}{named['digest']}")
-    if kept is None:
+    what = f"{named.id} {named.version} with digest {named.digest[:12]}"
+    kept = cabinet.journal.state(f"{Key.DEFINITION}{named.digest}")
+    if not isinstance(kept, str):
         raise GameDefectiveError(f"this machine has no game {what}")
     try:
         game = _built(kept)
     except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
         raise GameDefectiveError(f"the kept definition of {what} cannot be read: {error}") from error
-    if game.digest != named["digest"]:
+    if game.digest != named.digest:
         raise GameDefectiveError(f"the kept definition of {what} is another's, {game.digest[:12]}")
     return game
 

@@ -15,6 +15,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice, PrizeInKind
 from egm.play.definitions import definition_of
+from egm.records.game_record import GameRecord
 from meters import Phase, Transfer
 from meters.chart import words_of
 
@@ -25,12 +26,12 @@ BOOK: Final = "prizes:"
 
 
 # ---------------------------------------------------------------------------------------------- what was won
-def won(cabinet: Cabinet, game: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+def won(cabinet: Cabinet, game: GameRecord) -> tuple[dict[str, Any], ...]:
     """The prizes in kind a decided game has won, in order, as its definition states them."""
-    named = () if game["outcome"] is None else game["outcome"].get("merchandise", ())
+    named = () if game.outcome is None else game.outcome.merchandise
     if not named:
         return ()
-    rules = definition_of(cabinet, game["game"])
+    rules = definition_of(cabinet, game.game)
     stated = {prize.id: prize for prize in rules.prizes_in_kind()}
     return tuple(
         {"id": name, "names": dict(stated[name].names), "value_cents": stated[name].value_cents}
@@ -46,10 +47,10 @@ def transfers(prizes: Sequence[Prize]) -> tuple[Transfer, ...]:
     )
 
 
-def register(cabinet: Cabinet, game: Mapping[str, Any], prizes: Sequence[Prize]) -> None:
+def register(cabinet: Cabinet, game: GameRecord, prizes: Sequence[Prize]) -> None:
     """Write the prizes into the win register (FR68-20): machine, game, prize and its stated value."""
     for number, prize in enumerate(prizes, start=1):
-        entry_id = f"{game['play_id']}.prize-{number}"
+        entry_id = f"{game.play_id}.prize-{number}"
         if not cabinet.journal.knows(entry_id):  # else a cut came between this and the game's end
             cabinet.record(
                 "merchandise.won",
@@ -57,8 +58,8 @@ def register(cabinet: Cabinet, game: Mapping[str, Any], prizes: Sequence[Prize])
                 counts={"merchandise_won": 1},
                 details={
                     "machine": cabinet.identity.serial,
-                    "play_id": game["play_id"],
-                    "game": game["game"]["id"],
+                    "play_id": game.play_id,
+                    "game": game.game.id,
                     "prizes": [prize],
                 },
             )

@@ -22,7 +22,6 @@ from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
     Recorded,
-    outcome_json,
     replay,
     without_chance,
 )
@@ -30,14 +29,15 @@ from egm.play.definitions import GameDefectiveError, definition_of, keeping
 from egm.progressive import game_levels as progressives
 from egm.progressive.pools import NoPoolError, Pools
 from egm.progressive.round import Round
+from egm.records.game_record import DrawRecord, GameChoice, GameName, GamePointer, GameRecord, LastGame, Step
 from egm.records.games import GameInProgress, open_game
 from meters import Phase, Transfer
+from meters.transaction import JSON
 from paytables import (
     Choice,
     Outcome,
     PaytableError,
     Wager,
-    double_up_stakes,
 )
 from rng import OutOfService, RngError
 
@@ -69,10 +69,10 @@ def has_won_already(cabinet: Cabinet) -> bool:
     return any(end.win_credits or end.progressives or end.merchandise for end in outcomes)
 
 
-def _without_chance(cabinet: Cabinet) -> list[tuple[Any, Outcome | None]]:
+def _without_chance(cabinet: Cabinet) -> list[tuple[JSON, Outcome | None]]:
     game = open_game(cabinet)
     with suppress(*NO_REPLAY):
-        return [] if game is None else without_chance(definition_of(cabinet, game["game"]), game)
+        return [] if game is None else without_chance(definition_of(cabinet, game.game), game)
     return []
 
 
@@ -103,13 +103,13 @@ def choice_is_offered(cabinet: Cabinet, event: Event) -> bool:
 def is_this_game(cabinet: Cabinet, event: Event) -> bool:
     """The animation that ended is that of the open game, and the game is decided."""
     game = open_game(cabinet)
-    return game is not None and game["outcome"] is not None and event.data.get("value") == game["play_id"]
+    return game is not None and game.outcome is not None and event.data.get("value") == game.play_id
 
 
 def win_is_paid_by_hand(cabinet: Cabinet, _: Event) -> bool:
     """The win is a large one, is reported for tax, or holds a level or a prize that needs a person's hand."""
     game = _the_game(cabinet)
-    won_cents = win_cents(game) + progressives.award_cents(cabinet, game)
+    won_cents = game.win_cents + progressives.award_cents(cabinet, game)
     tax_cents = cabinet.profile.by_hand.tax_cents
     return (
         won_cents >= cabinet.profile.pay_out.large_win_cents
@@ -172,27 +172,27 @@ def start_game(cabinet: Cabinet, _: Event) -> None:
     play_id = cabinet.fresh_id("play")
     dealings = progressives.begin(cabinet, rules, wager, play_id)
     draws = _advance(cabinet, conversation, None, dealings)
-    game: dict[str, Any] = {
-        "play_id": play_id,
-        "game": {"id": rules.id, "version": rules.version, "digest": rules.digest},
-        "denomination_cents": selection.denomination_cents,
-        "bet_credits": selection.bet_credits,
-        "wager": wager.to_json(),
-        "language": selection.language,
-        "credit_before_cents": cabinet.credit_cents,
-        "steps": [{"choice": None, "draws": draws}],
-        "outcome": outcome_json(conversation),
-        **(dealings.details if dealings.pools else {}),
-    }
+    game = GameRecord(
+        play_id=play_id,
+        game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
+        denomination_cents=selection.denomination_cents,
+        bet_credits=selection.bet_credits,
+        wager=wager,
+        language=selection.language,
+        credit_before_cents=cabinet.credit_cents,
+        steps=(Step(choice=None, draws=draws),),
+        outcome=conversation.outcome,
+        levels=dealings.played,
+    )
     wagered = cabinet.take(selection.bet_cents, "house:wager")
     cabinet.record(
         "game.start",
         transaction_id=f"{play_id}.start",
         transfers=(*wagered, *dealings.transfers),
-        dims=dims(game),
+        dims=game.dims,
         counts={"games_played": 1},
         state={
-            Key.GAME: {"play_id": play_id},
+            Key.GAME: GamePointer(play_id=play_id),
             **keeping(cabinet, rules),
             **progressives.state_of(cabinet, game, dealings),
             **protection.counted(cabinet, wagered_cents=selection.bet_cents),
@@ -208,30 +208,31 @@ def continue_game(cabinet: Cabinet, event: Event) -> None:
     choice = event.data["value"]
     game = _the_game(cabinet)
     dealings = progressives.go_on(cabinet, game)
-    draws = _advance(cabinet, cabinet.state(GameInProgress).conversation, choice, dealings)
-    taken = {"choice": choice, "draws": draws}
-    outcome = outcome_json(cabinet.state(GameInProgress).conversation)
-    hits = {"hits": dealings.hits} if dealings.hits else {}
+    conversation = cabinet.state(GameInProgress).conversation
+    draws = _advance(cabinet, conversation, choice, dealings)
+    taken = GameChoice(
+        play_id=game.play_id,
+        choice=choice,
+        draws=draws,
+        outcome=conversation.outcome,
+        hits=tuple(dealings.hits),
+    )
     cabinet.record(
         "game.choice",
-        transaction_id=f"{game['play_id']}.choice-{len(game['steps'])}",
+        transaction_id=f"{game.play_id}.choice-{len(game.steps)}",
         transfers=tuple(dealings.transfers),
-        dims=dims(game) if dealings.transfers else {},
+        dims=game.dims if dealings.transfers else {},
         state=progressives.state_of(cabinet, game, dealings),
-        details={"play_id": game["play_id"], **taken, "outcome": outcome, **hits},
+        details=taken,
     )
-    steps = [*game["steps"], taken]
-    told = {**game, "steps": steps, "outcome": outcome}
-    cabinet.state(GameInProgress).record = (
-        {**told, "hits": [*game.get("hits", ()), *dealings.hits]} if hits else told
-    )
+    cabinet.state(GameInProgress).record = game.after(taken)
     _show(cabinet, resumed=False)
 
 
 def end_game(cabinet: Cabinet, _: Event) -> None:
     """Journal the win into the player's own credits, whatever was wagered, and close the game."""
     game = _the_game(cabinet)
-    won_cents = win_cents(game)
+    won_cents = game.win_cents
     progressives.register(cabinet, game, "credit")
     credit = cabinet.credit(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(cabinet, game) else "house:win"
@@ -239,12 +240,12 @@ def end_game(cabinet: Cabinet, _: Event) -> None:
     transfers = (*won, *progressives.payment(cabinet, game, credit))
     cabinet.record(
         "game.end",
-        transaction_id=f"{game['play_id']}.end",
+        transaction_id=f"{game.play_id}.end",
         transfers=transfers,
-        dims=dims(game),
+        dims=game.dims,
         counts={"games_won" if transfers else "games_lost": 1},
         state={**_ended(cabinet, game, transfers), **progressives.closing_state(cabinet, game, "credit")},
-        details={"play_id": game["play_id"], "win_cents": won_cents},
+        details={"play_id": game.play_id, "win_cents": won_cents},
     )
     cabinet.state(GameInProgress).conversation = None
 
@@ -252,14 +253,14 @@ def end_game(cabinet: Cabinet, _: Event) -> None:
 def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
     """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
     game = _the_game(cabinet)
-    won_cents = win_cents(game)
+    won_cents = game.win_cents
     prizes = merchandise.won(cabinet, game)
     progressives.register(cabinet, game, "hand")
     _post_double_up(cabinet, game)
     merchandise.register(cabinet, game, prizes)
     won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     levels = progressives.payment(cabinet, game, "out:handpay_progressive")
-    reservation = f"{game['play_id']}.end"
+    reservation = f"{game.play_id}.end"
     kind = "progressive" if levels else "merchandise" if prizes else "jackpot"
     total_cents = sum(part.amount_cents for part in (*won, *levels))
     in_kind = {"prizes": list(prizes)} if prizes else {}
@@ -268,7 +269,7 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
         transaction_id=reservation,
         phase=Phase.RESERVE,
         transfers=(*won, *levels, *merchandise.transfers(prizes)),
-        dims=dims(game),
+        dims=game.dims,
         counts={"games_won": 1},
         state={
             **_ended(cabinet, game, (*won, *levels)),
@@ -281,19 +282,19 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
                 **progressives.slip_of(cabinet, game),
             },
         },
-        details={"play_id": game["play_id"], "win_cents": won_cents, **in_kind},
+        details={"play_id": game.play_id, "win_cents": won_cents, **in_kind},
     )
     cabinet.state(GameInProgress).conversation = None
 
 
-def _post_double_up(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+def _post_double_up(cabinet: Cabinet, game: GameRecord) -> bool:
     """Post what a game won and put at stake again, once; say whether it did (D-08).
 
     What the last round left is the game's win, paid as any other: so this moves no credit for good.
     """
-    cents = int(game["denomination_cents"])
-    stakes_cents = [stake * cents for stake in double_up_stakes(game["outcome"])]
-    entry_id = f"{game['play_id']}.double_up"
+    stakes = () if game.outcome is None else game.outcome.double_up_stakes
+    stakes_cents = [stake * game.denomination_cents for stake in stakes]
+    entry_id = f"{game.play_id}.double_up"
     if stakes_cents and not cabinet.journal.knows(entry_id):  # else a cut came before the game's end
         credit = cabinet.credit(CreditKind.CASHABLE)
         moves: list[Transfer] = []
@@ -307,18 +308,18 @@ def _post_double_up(cabinet: Cabinet, game: dict[str, Any]) -> bool:
             "game.double_up",
             transaction_id=entry_id,
             transfers=tuple(moves),
-            dims=dims(game),
-            details={"play_id": game["play_id"], "stakes_cents": stakes_cents},
+            dims=game.dims,
+            details={"play_id": game.play_id, "stakes_cents": stakes_cents},
         )
     return bool(stakes_cents)
 
 
-def _ended(cabinet: Cabinet, game: dict[str, Any], paid: tuple[Transfer, ...]) -> dict[str, Any]:
+def _ended(cabinet: Cabinet, game: GameRecord, paid: tuple[Transfer, ...]) -> dict[str, object]:
     """What the end of a game sets in memory; the win shown is all it paid, levels included."""
     total_cents = sum(part.amount_cents for part in paid)
     return {
         Key.GAME: None,
-        Key.LAST: {"play_id": game["play_id"], "win_cents": total_cents},
+        Key.LAST: LastGame(play_id=game.play_id, win_cents=total_cents),
         **protection.counted(cabinet, won_cents=total_cents),
     }
 
@@ -356,25 +357,25 @@ def take_game_up(cabinet: Cabinet, _: Event) -> Event | None:
     return None
 
 
-def _taken_up(cabinet: Cabinet, game: dict[str, Any]) -> "Conversation | Recorded":
+def _taken_up(cabinet: Cabinet, game: GameRecord) -> "Conversation | Recorded":
     try:
-        return replay(definition_of(cabinet, game["game"]), game)
+        return replay(definition_of(cabinet, game.game), game)
     except NO_REPLAY as error:
-        if game["outcome"] is None:
+        if game.outcome is None:
             raise
         merchandise.won(cabinet, game)  # what a prize in kind is worth, the definition alone says
         _note_difference(cabinet, game, error)
         return Recorded()
 
 
-def _note_difference(cabinet: Cabinet, game: dict[str, Any], error: Exception) -> None:
+def _note_difference(cabinet: Cabinet, game: GameRecord, error: Exception) -> None:
     """Record once that a decided game does not replay; it is paid as recorded."""
-    entry_id = f"{game['play_id']}.differs"
+    entry_id = f"{game.play_id}.differs"
     if not cabinet.journal.knows(entry_id):
         cabinet.record(
             "game.differs",
             transaction_id=entry_id,
-            details={"play_id": game["play_id"], "why": str(error), "win_cents": win_cents(game)},
+            details={"play_id": game.play_id, "why": str(error), "win_cents": game.win_cents},
         )
     cabinet.notice = Notice(code="game_differs", severity="alarm")
 
@@ -393,7 +394,9 @@ def _next_step(cabinet: Cabinet) -> AbstractContextManager[Any]:
     return cabinet.chance.step() if ready and cabinet.chance is not None else nullcontext(_NoNumbers())
 
 
-def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings: Round) -> list[Any]:
+def _advance(
+    cabinet: Cabinet, conversation: Conversation, choice: JSON, dealings: Round
+) -> tuple[DrawRecord, ...]:
     """Take a step with fresh numbers; a failure before anything is journalled turns to its own event.
 
     The wager feeds its levels and the mystery prizes are drawn in the game's first step; what the outcome
@@ -402,7 +405,7 @@ def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings
     try:
         with _next_step(cabinet) as step:
             conversation.advance(step, None if choice is None else Choice(choice))
-            draws = [[draw.bound, draw.value, draw.purpose] for draw in step.draws]
+            draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
             if choice is None:
                 dealings.feed(step)
             if conversation.outcome is not None:
@@ -421,24 +424,24 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
     conversation: Conversation | Recorded | None = cabinet.state(GameInProgress).conversation
     if game is None or (conversation is None and cabinet.memory.get(Key.AWAITING) is None):
         return None
-    outcome = game["outcome"]
+    outcome = game.outcome
     if outcome is not None:
         return messages.Play(
-            play_id=game["play_id"],
-            game_id=game["game"]["id"],
-            bet_credits=game["bet_credits"],
-            win_credits=outcome["win_credits"],
-            win_cents=win_cents(game) + progressives.award_cents(cabinet, game),
+            play_id=game.play_id,
+            game_id=game.game.id,
+            bet_credits=game.bet_credits,
+            win_credits=outcome.win_credits,
+            win_cents=game.win_cents + progressives.award_cents(cabinet, game),
             progressives=progressives.wins(cabinet, game),
             prizes=merchandise.views(merchandise.won(cabinet, game)),
-            display=outcome["display"],
+            display=dict(outcome.display),
             resumed=resumed,
         )
     decision = None if conversation is None else conversation.decision
     if decision is None:
         return None
     return messages.Decision(
-        play_id=game["play_id"],
+        play_id=game.play_id,
         kind=decision.kind,
         options=tuple(decision.options),
         display=dict(decision.prompt),
@@ -451,23 +454,8 @@ def _show(cabinet: Cabinet, *, resumed: bool) -> None:
         cabinet.outbox.show(told)
 
 
-def _the_game(cabinet: Cabinet) -> dict[str, Any]:
+def _the_game(cabinet: Cabinet) -> GameRecord:
     game = open_game(cabinet)
     if game is None:
         raise GameDefectiveError("there is no game in progress")
     return game
-
-
-def win_cents(open_game: dict[str, Any]) -> int:
-    """What a decided game has won, levels and prizes in kind apart, minor units."""
-    return int(open_game["outcome"]["win_credits"]) * int(open_game["denomination_cents"])
-
-
-def dims(open_game: dict[str, Any]) -> dict[str, str | int]:
-    """What the meters of a game are told apart by."""
-    return {
-        "game": open_game["game"]["id"],
-        "paytable": f"{open_game['game']['id']}@{open_game['game']['version']}",
-        "denomination_cents": open_game["denomination_cents"],
-        "wager_level": open_game["bet_credits"],
-    }

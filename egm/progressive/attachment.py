@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from egm.exact import rational
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
+from egm.kernel.record_codec import from_json
 from egm.kernel.services import MachineContext
 from egm.progressive import game_levels as progressives
 from egm.progressive import mysteries
@@ -28,7 +30,9 @@ from egm.progressive.link import (
 )
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.pools import Pools
+from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkMark
+from egm.records.game_record import GameRecord
 from egm.records.games import CARRIED_GAME, GameInProgress
 
 #: How often the link looks at the time, and the screen at the link.
@@ -146,49 +150,48 @@ class ProgressiveLink:
             if mark.sequence > feeder.last:
                 for made in self._new(level, feeder.last, mark):
                     self._link.contributed(made, now_ns)
-        claims = self._cabinet.journal.states(Key.CLAIM)
+        claims = self._cabinet.memory.read_all(ClaimRecord, Key.CLAIM)
         for claim in self._link.claims():
-            if f"{Key.CLAIM}{claim}" not in claims:
+            if claim not in claims:
                 self._link.forget(claim)
-        for key, kept in claims.items():
-            self._read_claim(key.removeprefix(Key.CLAIM), kept, now_ns)
+        for claim, kept in claims.items():
+            self._read_claim(claim, kept, now_ns)
 
-    def _read_claim(self, name: str, kept: Any, now_ns: int) -> None:
+    def _read_claim(self, name: str, kept: ClaimRecord, now_ns: int) -> None:
         claim = Claim(
             machine=self._machine,
-            level=kept["pool"],
+            level=kept.pool,
             claim=name,
-            after=kept["after"],
-            shown_cents=kept["shown_cents"],
-            combination=f"{kept['game']} {kept['level']}",
-            at_utc=kept["at_utc"],
+            after=kept.after,
+            shown_cents=kept.shown_cents,
+            combination=f"{kept.game} {kept.level}",
+            at_utc=kept.at_utc,
         )
-        if kept["way"] is not None:
+        if kept.way is not None:
             commit = Commit(
                 machine=self._machine,
-                level=kept["pool"],
+                level=kept.pool,
                 claim=name,
-                amount_cents=kept["amount_cents"] or 0,
-                way=kept["way"],
+                amount_cents=kept.amount_cents or 0,
+                way=kept.way,
             )
             self._link.paid(commit, claim, now_ns)
             return
-        if kept.get("mystery"):
+        if kept.mystery:
             self._link.won(claim, now_ns)
             return
         self._link.hit(claim, now_ns)
-        if kept["amount_cents"] is not None:
+        if kept.amount_cents is not None:
             self._link.locked(name)
 
     def _mark(self, level: str) -> LinkMark:
-        kept: Any = self._cabinet.journal.state(f"{Key.LINK}{level}")
-        return LinkMark() if kept is None else LinkMark(**kept)
+        return self._cabinet.memory.read(LinkMark, f"{Key.LINK}{level}") or LinkMark()
 
     def _new(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
         """The contributions made since ``after``: nearly always the one of the game just begun."""
         told = self._cabinet.state(GameInProgress).record
         if told is not None and mark.sequence == after + 1:
-            start = self._cabinet.journal.get(f"{told['play_id']}.start")
+            start = self._cabinet.journal.get(f"{told.play_id}.start")
             made = [] if start is None else list(self._fed(level, told, start.sequence))
             if [each.sequence for each in made] == [mark.sequence]:
                 return made
@@ -197,21 +200,22 @@ class ProgressiveLink:
     def _recorded(self, level: str, after: int, since: int) -> Iterator[Contribution]:
         """The contributions to a level after sequence ``after``, from the entries after ``since``."""
         for entry in self._cabinet.journal.entries(("game.start", CARRIED_GAME), since=since):
-            for made in self._fed(level, entry.record, entry.sequence):
+            game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
+            for made in self._fed(level, game, entry.sequence):
                 if made.sequence > after:
                     yield made
 
-    def _fed(self, level: str, game: Any, place: int) -> Iterator[Contribution]:
+    def _fed(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
         """The contribution of one game to a level, noting that it stands no earlier than ``place``."""
-        for share in game.get("fed", ()):
-            if share["pool"] == level and "sequence" in share:
-                self._places[level].setdefault(share["sequence"], place)
+        for share in game.levels.fed:
+            if share.pool == level and share.sequence is not None:
+                self._places[level].setdefault(share.sequence, place)
                 yield Contribution(
                     machine=self._machine,
                     level=level,
-                    sequence=share["sequence"],
-                    wager_cents=share["wager_cents"],
-                    amount=rational(share["amount"]),
+                    sequence=share.sequence,
+                    wager_cents=share.wager_cents,
+                    amount=rational(share.amount),
                 )
 
     # ------------------------------------------------------------------ from the link to the machine
@@ -237,10 +241,10 @@ class ProgressiveLink:
             case Over():
                 self._context.handle(Event(EventType.CLAIM_CLOSED, {"claim": news.claim}))
             case Ahead():
-                mark = progressives.mark(self._cabinet, news.level).to_json()
+                mark = progressives.mark(self._cabinet, news.level)
                 self._cabinet.record(
                     "progressive.ahead",
-                    state={f"{Key.LINK}{news.level}": {**mark, "sequence": news.sequence}},
+                    state={f"{Key.LINK}{news.level}": replace(mark, sequence=news.sequence)},
                     details={"pool": news.level, "counted": news.sequence},
                 )
             case Behind():

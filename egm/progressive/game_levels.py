@@ -6,19 +6,21 @@ state ``awaiting_award`` until the locked amount has come, or an attendant settl
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
-from egm.errors import LocalError
+from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice, ProgressiveWin
+from egm.kernel.record_codec import to_json
 from egm.progressive import posting, unproved
 from egm.progressive.display import LevelDisplays, Status
 from egm.progressive.level import Level
 from egm.progressive.level_views import played, shown
 from egm.progressive.pools import Keeper, Pool, Pools
+from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
+from egm.records.game_record import GameRecord, Hit, LevelsPlayed
 from egm.records.games import open_game
 from egm.staff.service.desk import who
 from meters import Transfer
@@ -89,38 +91,39 @@ def begin(cabinet: Cabinet, rules: Game, wager: Wager, play_id: str) -> Round:
     for pool in played:
         if pool.own:
             posting.compare(pool.id, _level(cabinet, pool.id), cabinet.journal.balance_cents)
-    return _round(cabinet, {}, {pool.level: pool for pool in played}, selection.bet_cents, f"{play_id}.0")
+    return _round(
+        cabinet, LevelsPlayed(), {pool.level: pool for pool in played}, selection.bet_cents, f"{play_id}.0"
+    )
 
 
-def go_on(cabinet: Cabinet, game: dict[str, Any]) -> Round:
+def go_on(cabinet: Cabinet, game: GameRecord) -> Round:
     """The dealings of the next step of a game already fed."""
-    pools = {level: _pool(cabinet, game, pool) for level, pool in game.get("pools", {}).items()}
-    wager_cents = game["bet_credits"] * game["denomination_cents"]
-    return _round(cabinet, game, pools, wager_cents, f"{game['play_id']}.{len(game['steps'])}")
+    pools = {level: _pool(cabinet, game.levels, pool) for level, pool in game.levels.pools.items()}
+    return _round(cabinet, game.levels, pools, game.wager_cents, f"{game.play_id}.{len(game.steps)}")
 
 
-def _pool(cabinet: Cabinet, game: dict[str, Any], pool: str) -> Pool | FormerPool:
+def _pool(cabinet: Cabinet, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
     """A level an open game plays for, as configured; where it is no more, as the game's entry has it."""
     known = cabinet.state(Pools).by_id.get(pool)
     if known is not None:
         return known
-    share = next((share for share in game["fed"] if share["pool"] == pool), None)
+    share = next((share for share in game.fed if share.pool == pool), None)
     if share is None:
         return FormerPool(id=pool, keeper=Keeper.BROADCAST)
-    return FormerPool(id=pool, keeper=Keeper.CONTROLLER if "sequence" in share else Keeper.MACHINE)
+    return FormerPool(id=pool, keeper=Keeper.CONTROLLER if share.sequence is not None else Keeper.MACHINE)
 
 
-def _shown_cents(cabinet: Cabinet, game: dict[str, Any], pool: str) -> int:
+def _shown_cents(cabinet: Cabinet, game: LevelsPlayed, pool: str) -> int:
     """What a level shows to an open game; where it is not heard since, what it showed before."""
     known = cabinet.state(Pools).by_id.get(pool)
     now_cents = 0 if known is None else shown(cabinet, known).amount_cents
-    before = game.get("broadcast_cents", {})
+    before = game.broadcast_cents
     return now_cents or (before[pool] if pool in before else mark(cabinet, pool).shown_cents)
 
 
 def _round(
     cabinet: Cabinet,
-    game: dict[str, Any],
+    game: LevelsPlayed,
     pools: Mapping[str, Pool | FormerPool],
     wager_cents: int,
     step: str,
@@ -152,8 +155,7 @@ def _level(cabinet: Cabinet, pool: str) -> Level:
 
 def mark(cabinet: Cabinet, pool: str) -> LinkMark:
     """How far this machine's contributions to a linked level have come, as far as is known."""
-    kept: Any = cabinet.journal.state(f"{Key.LINK}{pool}")
-    known = LinkMark() if kept is None else LinkMark(**kept)
+    known = cabinet.memory.read(LinkMark, f"{Key.LINK}{pool}") or LinkMark()
     link = cabinet.state(LevelDisplays).link
     position = None if link is None else link.position(pool)
     if link is None or position is None:
@@ -162,38 +164,39 @@ def mark(cabinet: Cabinet, pool: str) -> LinkMark:
     return LinkMark(sequence=known.sequence, shown_cents=shown_cents, **asdict(position))
 
 
-def state_of(cabinet: Cabinet, game: dict[str, Any], dealings: Round) -> dict[str, Any]:
+def state_of(cabinet: Cabinet, game: GameRecord, dealings: Round) -> dict[str, object]:
     """What the entry of a step sets in memory: its levels, marks and claims."""
     claims = {
-        f"{Key.CLAIM}{claim}": {
-            **made,
-            "play_id": game["play_id"],
-            "game": game["game"]["id"],
-            "at_utc": cabinet.clock.now().isoformat(),
-            "amount_cents": None,
-            "way": None,
-            "unanswered": False,
-        }
+        f"{Key.CLAIM}{claim}": ClaimRecord(
+            pool=made.pool,
+            level=made.level,
+            after=made.after,
+            shown_cents=made.shown_cents,
+            play_id=game.play_id,
+            game=game.game.id,
+            at_utc=cabinet.clock.now().isoformat(),
+            amount_cents=None,
+            way=None,
+            unanswered=False,
+        )
         for claim, made in dealings.claims.items()
     }
     wins = {
-        f"{Key.PROGRESSIVE_WIN}{dealings.claim_prefix}.{n}": {
-            "pool": pool,
-            "amount_cents": amount_cents,
-            "entry": cabinet.journal.sequence + 1,
-        }
+        f"{Key.PROGRESSIVE_WIN}{dealings.claim_prefix}.{n}": BroadcastWin(
+            pool=pool, amount_cents=amount_cents, entry=cabinet.journal.sequence + 1
+        )
         for n, (pool, amount_cents) in enumerate(dealings.frozen)
     }
     return {
         **wins,
         **{f"{Key.LEVEL}{pool}": level.to_json() for pool, level in dealings.levels.items()},
-        **{f"{Key.LINK}{pool}": made.to_json() for pool, made in dealings.marks.items()},
+        **{f"{Key.LINK}{pool}": made for pool, made in dealings.marks.items()},
         **claims,
     }
 
 
 # ---------------------------------------------------------------------------------------------- what was hit
-def wins(cabinet: Cabinet, game: dict[str, Any]) -> tuple[ProgressiveWin, ...]:
+def wins(cabinet: Cabinet, game: GameRecord) -> tuple[ProgressiveWin, ...]:
     """What a game has won of levels, for the screen."""
     return tuple(
         ProgressiveWin(
@@ -208,29 +211,28 @@ def wins(cabinet: Cabinet, game: dict[str, Any]) -> tuple[ProgressiveWin, ...]:
     )
 
 
-def awards(cabinet: Cabinet, game: dict[str, Any]) -> tuple[Award, ...]:
+def awards(cabinet: Cabinet, game: GameRecord) -> tuple[Award, ...]:
     """Every hit of a game so far, with its locked amount where there is one."""
-    return tuple(_award(cabinet, hit) for hit in game.get("hits", ()))
+    return tuple(_award(cabinet, hit) for hit in game.levels.hits)
 
 
-def _award(cabinet: Cabinet, hit: dict[str, Any]) -> Award:
-    claim = hit.get("claim")
-    kept: Any = None if claim is None else cabinet.journal.state(f"{Key.CLAIM}{claim}")
+def _award(cabinet: Cabinet, hit: Hit) -> Award:
+    kept = None if hit.claim is None else cabinet.memory.read(ClaimRecord, f"{Key.CLAIM}{hit.claim}")
     return Award(
-        pool=hit["pool"],
-        level=hit["level"],
-        claim=claim,
-        amount_cents=hit.get("amount_cents") if kept is None else kept["amount_cents"],
-        unanswered=kept is not None and kept["unanswered"],
+        pool=hit.pool,
+        level=hit.level,
+        claim=hit.claim,
+        amount_cents=hit.amount_cents if kept is None else kept.amount_cents,
+        unanswered=kept is not None and kept.unanswered,
     )
 
 
-def award_cents(cabinet: Cabinet, game: dict[str, Any]) -> int:
+def award_cents(cabinet: Cabinet, game: GameRecord) -> int:
     """What a game's locked awards come to, minor units."""
     return sum(award.amount_cents or 0 for award in awards(cabinet, game))
 
 
-def payment(cabinet: Cabinet, game: dict[str, Any], target: str) -> tuple[Transfer, ...]:
+def payment(cabinet: Cabinet, game: GameRecord, target: str) -> tuple[Transfer, ...]:
     """The transfers that pay a game's awards to ``target``, each from its own level's account."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
@@ -239,25 +241,25 @@ def payment(cabinet: Cabinet, game: dict[str, Any], target: str) -> tuple[Transf
     )
 
 
-def closing_state(cabinet: Cabinet, game: dict[str, Any], way: str) -> dict[str, Any]:
+def closing_state(cabinet: Cabinet, game: GameRecord, way: str) -> dict[str, object]:
     """What the end of a game sets in memory: its claims are paid, and nothing is awaited."""
-    state: dict[str, Any] = {
+    state: dict[str, object] = {
         key: None for key in (Key.AWAITING, Key.UNDECIDED) if cabinet.memory.get(key) is not None
     }
     for award in awards(cabinet, game):
-        kept: Any = cabinet.journal.state(f"{Key.CLAIM}{award.claim}")
+        kept = cabinet.memory.read(ClaimRecord, f"{Key.CLAIM}{award.claim}")
         if kept is not None:
-            state[f"{Key.CLAIM}{award.claim}"] = {**kept, "way": way}
+            state[f"{Key.CLAIM}{award.claim}"] = replace(kept, way=way)
     return state
 
 
-def register(cabinet: Cabinet, game: dict[str, Any], way: str) -> None:
+def register(cabinet: Cabinet, game: GameRecord, way: str) -> None:
     """Write a game's hits into the win register (FR68-20): machine, combination, amount, and how paid."""
     for number, award in enumerate(awards(cabinet, game), start=1):
         register_hit(
             cabinet,
             game,
-            f"{game['play_id']}.hit-{number}",
+            f"{game.play_id}.hit-{number}",
             pool=award.pool,
             level=award.level,
             amount_cents=award.amount_cents,
@@ -269,7 +271,7 @@ def register(cabinet: Cabinet, game: dict[str, Any], way: str) -> None:
 
 def register_hit(
     cabinet: Cabinet,
-    game: dict[str, Any],
+    game: GameRecord,
     entry_id: str,
     *,
     pool: str,
@@ -288,8 +290,8 @@ def register_hit(
         counts={"progressive.hits_paid": 1},
         details={
             "machine": cabinet.identity.serial,
-            "play_id": game["play_id"],
-            "game": game["game"]["id"],
+            "play_id": game.play_id,
+            "game": game.game.id,
             "pool": pool,
             "level": level,
             "amount_cents": amount_cents,
@@ -299,13 +301,13 @@ def register_hit(
     )
 
 
-def slip_of(cabinet: Cabinet, game: dict[str, Any]) -> dict[str, Any]:
+def slip_of(cabinet: Cabinet, game: GameRecord) -> dict[str, str]:
     """What a hand-pay tells of the levels it pays, for the register of wins; nothing if none."""
     pools = [award.pool for award in awards(cabinet, game) if award.amount_cents]
-    return {"pool": ", ".join(pools), "play_id": game["play_id"]} if pools else {}
+    return {"pool": ", ".join(pools), "play_id": game.play_id} if pools else {}
 
 
-def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, ...], dict[str, Any]]:
+def give_back(cabinet: Cabinet, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
     """The transfers and state that take a void game's hits back: the amounts return to their levels.
 
     A host that has not read of a broadcast level's hit is not told of it any more.
@@ -318,11 +320,11 @@ def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, .
             levels[award.pool] = before.give_back(award.amount_cents)
             transfers += posting.step(award.pool, before, levels[award.pool])
     state = {f"{Key.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
-    untold = cabinet.journal.states(f"{Key.PROGRESSIVE_WIN}{_machine(cabinet)}.{game['play_id']}.")
+    untold = cabinet.journal.states(f"{Key.PROGRESSIVE_WIN}{_machine(cabinet)}.{game.play_id}.")
     return tuple(transfers), {**state, **dict.fromkeys(untold), **closing_state(cabinet, game, "void")}
 
 
-def need_a_hand(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+def need_a_hand(cabinet: Cabinet, game: GameRecord) -> bool:
     """Whether an attendant must pay: a level at or above the profile's amount, or one nobody answered for."""
     limit_cents = cabinet.profile.progressives.hand_cents
     return any(
@@ -342,19 +344,20 @@ def awards_are_locked(cabinet: Cabinet, _: Event) -> bool:
     game = open_game(cabinet)
     if game is None or any(award.amount_cents is None for award in awards(cabinet, game)):
         return False
-    return cabinet.memory.get(Key.UNDECIDED) == game["play_id"] or not undecided(cabinet, game)
+    return cabinet.memory.get(Key.UNDECIDED) == game.play_id or not undecided(cabinet, game)
 
 
-def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
+def undecided(cabinet: Cabinet, game: GameRecord) -> tuple[str, ...]:
     """The linked mystery levels of which it is not known yet whether a game has won them."""
     link = cabinet.state(LevelDisplays).link
     return tuple(
-        share["pool"]
-        for share in game.get("fed", ())
-        if (pool := cabinet.state(Pools).by_id.get(share["pool"])) is not None
+        share.pool
+        for share in game.levels.fed
+        if (pool := cabinet.state(Pools).by_id.get(share.pool)) is not None
+        and share.sequence is not None
         and pool.keeper is Keeper.CONTROLLER
         and pool.definition.terms.mystery
-        and (link is None or link.decided(pool.id) < share["sequence"])
+        and (link is None or link.decided(pool.id) < share.sequence)
     )
 
 
@@ -372,27 +375,32 @@ def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
 def await_award(cabinet: Cabinet, _: Event) -> None:
     """The game has been shown and its award is not locked yet: wait for the controller."""
     game = open_game(cabinet)
-    cabinet.record("progressive.awaited", state={Key.AWAITING: None if game is None else game["play_id"]})
+    cabinet.record("progressive.awaited", state={Key.AWAITING: None if game is None else game.play_id})
 
 
 def record_award(cabinet: Cabinet, event: Event) -> None:
     """The controller has locked the amount of a claim. Told once; anything else is recorded and not paid."""
     claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
     key = f"{Key.CLAIM}{claim}"
-    kept: Any = cabinet.journal.state(key)
-    if kept is not None and kept["amount_cents"] is None:
+    kept = cabinet.memory.read(ClaimRecord, key)
+    if kept is not None and kept.amount_cents is None:
         why = unproved.doubt_award(cabinet, kept, amount_cents)
         if why:
-            told = {"pool": kept["pool"], "play_id": kept["play_id"], "amount_cents": amount_cents}
-            unproved.hold(cabinet, claim, why, told)
+            unproved.hold(
+                cabinet,
+                claim,
+                HeldPrize(
+                    pool=kept.pool, play_id=kept.play_id, amount_cents=amount_cents, why=why, ruling=None
+                ),
+            )
             return
         cabinet.record(
             "progressive.award",
             transaction_id=f"{claim}.award",
-            state={key: {**kept, "amount_cents": amount_cents}},
-            details={"claim": claim, "pool": kept["pool"], "amount_cents": amount_cents},
+            state={key: replace(kept, amount_cents=amount_cents)},
+            details={"claim": claim, "pool": kept.pool, "amount_cents": amount_cents},
         )
-    elif kept is None or kept["amount_cents"] != amount_cents:
+    elif kept is None or kept.amount_cents != amount_cents:
         cabinet.record(
             "progressive.award_differs",
             transaction_id=f"{claim}.differs-{amount_cents}",
@@ -404,9 +412,9 @@ def close_claim(cabinet: Cabinet, event: Event) -> None:
     """The controller has recorded that the award is paid: the claim is over."""
     claim = str(event.data["claim"])
     key = f"{Key.CLAIM}{claim}"
-    kept: Any = cabinet.journal.state(key)
-    if kept is not None and kept["way"] is not None:
-        cabinet.record("progressive.closed", state={key: None}, details={"claim": claim, **kept})
+    kept = cabinet.memory.read(ClaimRecord, key)
+    if kept is not None and kept.way is not None:
+        cabinet.record("progressive.closed", state={key: None}, details={"claim": claim, **to_json(kept)})
 
 
 def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
@@ -416,27 +424,29 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
         if award.amount_cents is not None or award.claim is None:
             continue
         key = f"{Key.CLAIM}{award.claim}"
-        kept: Any = cabinet.journal.state(key)
+        kept = cabinet.memory.read(ClaimRecord, key)
+        if kept is None:
+            raise InvariantError(f"a hit is claimed as {award.claim}, which the memory does not have")
         cabinet.record(
             "progressive.unanswered",
             transaction_id=f"{award.claim}.unanswered",
             counts={"progressive.unanswered": 1},
-            state={key: {**kept, "amount_cents": kept["shown_cents"], "unanswered": True}},
+            state={key: replace(kept, amount_cents=kept.shown_cents, unanswered=True)},
             details={
                 "claim": award.claim,
                 "pool": award.pool,
-                "amount_cents": kept["shown_cents"],
+                "amount_cents": kept.shown_cents,
                 "person": event.data.get("person") or event.data.get("key", "attendant"),
             },
         )
         cabinet.notice = Notice(
-            code="progressive_unanswered", severity="warning", values={"amount_cents": kept["shown_cents"]}
+            code="progressive_unanswered", severity="warning", values={"amount_cents": kept.shown_cents}
         )
     if game is not None and (open_ := undecided(cabinet, game)):
         cabinet.record(
             "progressive.undecided",
-            transaction_id=f"{game['play_id']}.undecided",
-            state={Key.UNDECIDED: game["play_id"]},
-            details={"play_id": game["play_id"], "pools": list(open_), "person": who(cabinet, event)},
+            transaction_id=f"{game.play_id}.undecided",
+            state={Key.UNDECIDED: game.play_id},
+            details={"play_id": game.play_id, "pools": list(open_), "person": who(cabinet, event)},
         )
         cabinet.notice = Notice(code="progressive_undecided", severity="warning")

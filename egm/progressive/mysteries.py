@@ -9,14 +9,17 @@ of after that is owed to whoever played that game: it locks the machine, and is 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
+from egm.kernel.record_codec import from_json
 from egm.play import rounds as play
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.messages import Won
+from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
+from egm.records.game_record import GameRecord, Hit, MysteryWon
 from egm.records.games import CARRIED_GAME, MYSTERY_WON, GameInProgress, open_game
 from meters import Phase, Transfer
 
@@ -26,12 +29,16 @@ def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
 
     Returns what is wrong with it, or nothing: another commitment to the same prize is none.
     """
-    key, sealed = f"{Key.SEALED}{level}", {"prize": prize, "commitment": commitment}
-    if cabinet.journal.state(key) == sealed:
+    key, sealed = f"{Key.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
+    if cabinet.memory.read(SealedPrize, key) == sealed:
         return ""
     heard = unproved.commitment_heard(cabinet, level, prize)
     if heard is None:
-        cabinet.record("progressive.sealed", state={key: sealed}, details={"pool": level, **sealed})
+        cabinet.record(
+            "progressive.sealed",
+            state={key: sealed},
+            details=HeardPrize(pool=level, prize=prize, commitment=commitment),
+        )
         return ""
     return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"
 
@@ -56,14 +63,23 @@ def record_mystery(cabinet: Cabinet, event: Event) -> None:
     game = game or _earlier(cabinet, level, won.sequence)
     if game is None:
         cabinet.record(
-            "progressive.not_ours", transaction_id=_entry(won.claim), details=_story(cabinet, level, won)
+            "progressive.not_ours",
+            transaction_id=_entry(won.claim),
+            details=_details(cabinet, None, level, won),
         )
     elif _is_void(cabinet, game):
         _return(cabinet, game, level, won, "void")
     elif why := unproved.doubt_prize(cabinet, level, won):
-        told = {"pool": level, "play_id": game["play_id"], "amount_cents": won.amount_cents}
-        unproved.hold(cabinet, won.claim, why, {**told, "won": won.model_dump(mode="json")})
-    elif opened is not None and game["play_id"] == opened["play_id"]:
+        prize = HeldPrize(
+            pool=level,
+            play_id=game.play_id,
+            amount_cents=won.amount_cents,
+            why=why,
+            ruling=None,
+            won=won.model_dump(mode="json"),
+        )
+        unproved.hold(cabinet, won.claim, prize)
+    elif opened is not None and game.play_id == opened.play_id:
         _win(cabinet, game, level, won)
     elif _is_free(cabinet, opened):
         _pay_by_hand(cabinet, game, level, won)
@@ -83,16 +99,15 @@ def end_ruled_prizes(cabinet: Cabinet, _: Event) -> None:
             _return(cabinet, game, level, won, "declined", {key: None})
 
 
-def _ruled(cabinet: Cabinet) -> Iterator[tuple[str, str, dict[str, Any], str, Won]]:
+def _ruled(cabinet: Cabinet) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
     """Each prize whose ruling can be done now: its key, the ruling, its game, level and prize."""
-    for key, kept in sorted(cabinet.journal.states(Key.HELD).items()):
-        held: Any = kept
-        if held["ruling"] is None or not _is_free(cabinet, open_game(cabinet)):
+    for claim, held in cabinet.memory.read_all(HeldPrize, Key.HELD).items():
+        if held.ruling is None or not _is_free(cabinet, open_game(cabinet)):
             continue
-        level, won = held["pool"], Won.model_validate(held["won"])
+        level, won = held.pool, Won.model_validate(held.won)
         game = _earlier(cabinet, level, won.sequence)
         if game is not None:
-            yield key, held["ruling"], game, level, won
+            yield f"{Key.HELD}{claim}", held.ruling, game, level, won
 
 
 def tell_award(cabinet: Cabinet, event: Event) -> None:
@@ -111,15 +126,15 @@ def _tell(cabinet: Cabinet) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- which game
-def _fed(game: dict[str, Any], level: str, sequence: int) -> bool:
-    return any(share["pool"] == level and share.get("sequence") == sequence for share in game.get("fed", ()))
+def _fed(game: GameRecord, level: str, sequence: int) -> bool:
+    return any(share.pool == level and share.sequence == sequence for share in game.levels.fed)
 
 
-def _earlier(cabinet: Cabinet, level: str, sequence: int) -> dict[str, Any] | None:
+def _earlier(cabinet: Cabinet, level: str, sequence: int) -> GameRecord | None:
     """The game whose wager made a contribution, from the newest back."""
     for entry in cabinet.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
-        game: dict[str, Any] = dict(entry.record)  # type: ignore[arg-type]  # a game.start is an object
-        made = [s["sequence"] for s in game.get("fed", ()) if s["pool"] == level and "sequence" in s]
+        game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
+        made = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
         if sequence in made:
             return game
         if made and max(made) < sequence:
@@ -127,12 +142,12 @@ def _earlier(cabinet: Cabinet, level: str, sequence: int) -> dict[str, Any] | No
     return None
 
 
-def _is_void(cabinet: Cabinet, game: dict[str, Any]) -> bool:
-    void = f"{game['play_id']}.void"
-    return game.get("ended") == "game.void" or cabinet.journal.knows(void)
+def _is_void(cabinet: Cabinet, game: GameRecord) -> bool:
+    void = f"{game.play_id}.void"
+    return game.ended == "game.void" or cabinet.journal.knows(void)
 
 
-def _is_free(cabinet: Cabinet, game: dict[str, Any] | None) -> bool:
+def _is_free(cabinet: Cabinet, game: GameRecord | None) -> bool:
     """Whether a hand-pay can be opened now: no game is on, and nothing else is being paid."""
     return (
         game is None and cabinet.memory.get(Key.HANDPAY) is None and cabinet.memory.get(Key.PAY_OUT) is None
@@ -144,95 +159,95 @@ def _entry(claim: str) -> str:
     return f"{claim}.won"
 
 
-def _story(cabinet: Cabinet, level: str, won: Won) -> dict[str, Any]:
+def _details(cabinet: Cabinet, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
     """The prize with its secret, and the commitment this machine had heard of it, if any."""
     heard = unproved.commitment_heard(cabinet, level, won.trigger.number)
-    return {
-        "pool": level,
-        "claim": won.claim,
-        "sequence": won.sequence,
-        "amount_cents": won.amount_cents,
-        "order": won.order,
-        "trigger": won.trigger.to_json(),
-        "commitment": heard,
-        "proved": not unproved.doubt_prize(cabinet, level, won),
-    }
+    return MysteryWon(
+        play_id=None if game is None else game.play_id,
+        pool=level,
+        claim=won.claim,
+        sequence=won.sequence,
+        amount_cents=won.amount_cents,
+        order=won.order,
+        trigger=won.trigger.to_json(),
+        commitment=heard,
+        proved=not unproved.doubt_prize(cabinet, level, won),
+    )
 
 
-def _claim(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won, way: str | None) -> dict[str, Any]:
+def _claim(cabinet: Cabinet, game: GameRecord, level: str, won: Won, way: str | None) -> dict[str, object]:
     """What memory keeps until the controller has closed the claim."""
-    kept = {
-        "pool": level,
-        "level": _name(game, level),
-        "mystery": True,
-        "after": won.sequence,
-        "shown_cents": won.amount_cents,
-        "play_id": game["play_id"],
-        "game": game["game"]["id"],
-        "at_utc": cabinet.clock.now().isoformat(),
-        "amount_cents": won.amount_cents,
-        "way": way,
-        "unanswered": False,
-    }
+    kept = ClaimRecord(
+        pool=level,
+        level=_name(game, level),
+        mystery=True,
+        after=won.sequence,
+        shown_cents=won.amount_cents,
+        play_id=game.play_id,
+        game=game.game.id,
+        at_utc=cabinet.clock.now().isoformat(),
+        amount_cents=won.amount_cents,
+        way=way,
+        unanswered=False,
+    )
     return {f"{Key.CLAIM}{won.claim}": kept}
 
 
-def _name(game: dict[str, Any], level: str) -> str:
+def _name(game: GameRecord, level: str) -> str:
     """The game's own name of a level."""
-    return next((name for name, pool in game["pools"].items() if pool == level), level)
+    return next((name for name, pool in game.levels.pools.items() if pool == level), level)
 
 
-def _win(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
-    hit = {
-        "pool": level,
-        "level": _name(game, level),
-        "mystery": True,
-        "claim": won.claim,
-        "amount_cents": won.amount_cents,
-    }
-    details = _story(cabinet, level, won)
+def _win(cabinet: Cabinet, game: GameRecord, level: str, won: Won) -> None:
+    hit = Hit(
+        pool=level,
+        level=_name(game, level),
+        mystery=True,
+        claim=won.claim,
+        amount_cents=won.amount_cents,
+    )
     cabinet.record(
         MYSTERY_WON,
         transaction_id=_entry(won.claim),
         state=_claim(cabinet, game, level, won, None),
-        details={"play_id": game["play_id"], **details, "hits": [hit]},
+        details=replace(_details(cabinet, game, level, won), hits=(hit,)),
     )
-    cabinet.state(GameInProgress).record = {**game, "hits": [*game.get("hits", ()), hit]}
+    cabinet.state(GameInProgress).record = game.hitting((hit,))
     _tell(cabinet)
 
 
 def _return(
     cabinet: Cabinet,
-    game: dict[str, Any],
+    game: GameRecord,
     level: str,
     won: Won,
     why: str,
-    state: Mapping[str, Any] | None = None,
+    state: Mapping[str, object] | None = None,
 ) -> None:
     """The prize goes back to the level: its game was void, or persons have declined it."""
     cabinet.record(
         MYSTERY_WON,
         transaction_id=_entry(won.claim),
         state={**_claim(cabinet, game, level, won, "void"), **(state or {})},
-        details={"play_id": game["play_id"], **_story(cabinet, level, won), "late": why},
+        details=replace(_details(cabinet, game, level, won), late=why),
     )
 
 
 def _pay_by_hand(
     cabinet: Cabinet,
-    game: dict[str, Any],
+    game: GameRecord,
     level: str,
     won: Won,
-    state: Mapping[str, Any] | None = None,
+    state: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve the prize of a game already closed for an attendant to pay."""
-    reservation, details = _entry(won.claim), _story(cabinet, level, won)
+    reservation = _entry(won.claim)
     handpay = {
         "id": reservation,
         "kind": "progressive",
         "amount_cents": won.amount_cents,
         "pool": level,
-        "play_id": game["play_id"],
+        "play_id": game.play_id,
     }
     progressives.register_hit(
         cabinet,
@@ -248,7 +263,7 @@ def _pay_by_hand(
         transaction_id=reservation,
         phase=Phase.RESERVE,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
-        dims=play.dims(game),
+        dims=game.dims,
         state={**_claim(cabinet, game, level, won, "hand"), Key.HANDPAY: handpay, **(state or {})},
-        details={"play_id": game["play_id"], **details, "late": "hand"},
+        details=replace(_details(cabinet, game, level, won), late="hand"),
     )

@@ -7,13 +7,14 @@ or a prize hit and not locked.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
 
 from egm.errors import InvariantError
 from egm.progressive import posting
 from egm.progressive.level import Level
 from egm.progressive.pools import Keeper, Pool
+from egm.records.game_record import DrawRecord, Hit, LevelsPlayed, Share
 from meters import Transfer
 
 #: The purpose under which a mystery prize's number is recorded; the pool's id follows.
@@ -43,9 +44,15 @@ class LinkMark:
     shown_cents: int = 0
     falls: int = 0
 
-    def to_json(self) -> dict[str, int]:
-        """Return the mark as the journal keeps it."""
-        return asdict(self)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A hit to claim from its controller: the contribution it stands behind, and what the level showed."""
+
+    pool: str
+    level: str
+    after: int
+    shown_cents: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +93,12 @@ class Round:
     claim_prefix: str
     levels: dict[str, Level] = field(default_factory=dict)
     marks: dict[str, LinkMark] = field(default_factory=dict)
-    claims: dict[str, dict[str, Any]] = field(default_factory=dict)
+    claims: dict[str, Claimed] = field(default_factory=dict)
     frozen: list[tuple[str, int]] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
-    fed: list[dict[str, Any]] = field(default_factory=list)
-    draws: list[list[Any]] = field(default_factory=list)
-    hits: list[dict[str, Any]] = field(default_factory=list)
+    fed: list[Share] = field(default_factory=list)
+    draws: list[DrawRecord] = field(default_factory=list)
+    hits: list[Hit] = field(default_factory=list)
     broadcast_cents: dict[str, int] = field(default_factory=dict)
 
     def feed(self, chance: Chance) -> None:
@@ -108,7 +115,7 @@ class Round:
             before = self.memory.level(pool.id)
             odds = before.mystery_odds(self.wager_cents)
             self._step(pool, before, before.contribute(self.wager_cents))
-            self.fed.append({"pool": pool.id, "wager_cents": self.wager_cents})
+            self.fed.append(Share(pool=pool.id, wager_cents=self.wager_cents))
             if odds is not None and self._drawn(pool, odds, chance):
                 self._hit(name, pool, mystery=True)
 
@@ -120,11 +127,15 @@ class Round:
             self._hit(name, self.pools[name], mystery=False)
 
     @property
-    def details(self) -> dict[str, Any]:
-        """What the entry of this step tells, for recall and audit."""
-        pools = {name: pool.id for name, pool in self.pools.items()}
-        shown = {"broadcast_cents": self.broadcast_cents} if self.broadcast_cents else {}
-        return {"pools": pools, "fed": self.fed, "mystery": self.draws, "hits": self.hits, **shown}
+    def played(self) -> LevelsPlayed:
+        """What the game's first entry tells, for recall and audit."""
+        return LevelsPlayed(
+            pools={name: pool.id for name, pool in self.pools.items()},
+            fed=tuple(self.fed),
+            mystery=tuple(self.draws),
+            hits=tuple(self.hits),
+            broadcast_cents=self.broadcast_cents,
+        )
 
     # ------------------------------------------------------------------ the parts of it
     def _contribute(self, pool: Pool) -> None:
@@ -133,12 +144,7 @@ class Round:
         self.marks[pool.id] = made
         amount = self.wager_cents * pool.definition.terms.increment
         self.fed.append(
-            {
-                "pool": pool.id,
-                "wager_cents": self.wager_cents,
-                "sequence": made.sequence,
-                "amount": str(amount),
-            }
+            Share(pool=pool.id, wager_cents=self.wager_cents, sequence=made.sequence, amount=str(amount))
         )
 
     def _drawn(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
@@ -147,32 +153,27 @@ class Round:
             return True
         purpose = f"{MYSTERY}{pool.id}"
         value = chance.below(bound, purpose)
-        self.draws.append([bound, value, purpose])
+        self.draws.append((bound, value, purpose))
         return value < favourable
 
     def _hit(self, name: str, pool: Pool | FormerPool, *, mystery: bool) -> None:
-        told = {"pool": pool.id, "level": name, "mystery": mystery}
+        hit = Hit(pool=pool.id, level=name, mystery=mystery)
         if pool.own:
             before = self._now(pool)
             amount_cents, after = before.hit()
             self._step(pool, before, after)
-            self.hits.append({**told, "amount_cents": amount_cents})
+            self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         if pool.keeper is Keeper.BROADCAST:
             amount_cents = self.memory.shown_cents(pool.id)
             self.frozen.append((pool.id, amount_cents))
-            self.hits.append({**told, "amount_cents": amount_cents})
+            self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = self.memory.shown_cents(pool.id)
         mark = self.marks.get(pool.id) or self.memory.mark(pool.id)
-        self.claims[claim] = {
-            "pool": pool.id,
-            "level": name,
-            "after": mark.sequence,
-            "shown_cents": shown_cents,
-        }
-        self.hits.append({**told, "claim": claim, "shown_cents": shown_cents})
+        self.claims[claim] = Claimed(pool=pool.id, level=name, after=mark.sequence, shown_cents=shown_cents)
+        self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
 
     def _now(self, pool: Pool | FormerPool) -> Level:
         return self.levels.get(pool.id) or self.memory.level(pool.id)

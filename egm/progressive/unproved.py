@@ -7,17 +7,19 @@ Nothing else is paid by itself: it stands under :attr:`Key.HELD`, locks the mach
 that names the persons, the reason and what was doubted.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from egm.integrity.lockups import record_fault
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
+from egm.kernel.record_codec import from_json, to_json
 from egm.money.hand_pays import ruling_details, says
 from egm.progressive.display import LevelDisplays
 from egm.progressive.level_views import shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
+from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize
 from egm.records.earlier_journal import commitment_before
 
 FAULT: Final = "progressive_unproved"
@@ -29,13 +31,13 @@ def commitment_heard(cabinet: Cabinet, level: str, prize: int) -> str | None:
     """The commitment to a level's prize as this machine heard it first, or None."""
     first = None
     for entry in cabinet.journal.entries("progressive.sealed", newest_first=True):
-        told: Any = entry.record
-        if told["pool"] != level:
+        told = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
+        if told.pool != level:
             continue
-        if told["prize"] < prize:
+        if told.prize < prize:
             break
-        if told["prize"] == prize:
-            first = str(told["commitment"])
+        if told.prize == prize:
+            first = told.commitment
     return commitment_before(cabinet.journal, level, prize) or first
 
 
@@ -66,21 +68,21 @@ def _doubt_terms(pool: Pool, won: Won) -> str:
     return ""
 
 
-def doubt_award(cabinet: Cabinet, kept: Mapping[str, Any], amount_cents: int) -> str:
+def doubt_award(cabinet: Cabinet, kept: ClaimRecord, amount_cents: int) -> str:
     """Why the award of a hit is not believed, or nothing where it is.
 
     No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
     is on its way, which is made only once the level has been heard on the same connection.
     """
-    pool = cabinet.state(Pools).by_id.get(kept["pool"])
+    pool = cabinet.state(Pools).by_id.get(kept.pool)
     if pool is None:
-        return f"this machine has no level {kept['pool']}"
+        return f"this machine has no level {kept.pool}"
     terms = pool.definition.terms
     if amount_cents < terms.base_cents:
         return f"{amount_cents} is less than the base, {terms.base_cents}"
     if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents:
         return f"{amount_cents} is more than the ceiling, {terms.ceiling_cents}"
-    most_cents = max(kept["shown_cents"], _shown_cents(cabinet, pool)) + terms.base_cents
+    most_cents = max(kept.shown_cents, _shown_cents(cabinet, pool)) + terms.base_cents
     if amount_cents > most_cents:
         return f"{amount_cents} is more than the level can have come to, {most_cents}"
     return ""
@@ -91,17 +93,14 @@ def _shown_cents(cabinet: Cabinet, pool: Pool) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- holding
-def hold(cabinet: Cabinet, claim: str, why: str, details: Mapping[str, Any]) -> None:
-    """Keep what is not proved for two persons to rule on, and call them; told again, it only calls again.
-
-    ``details`` has ``pool``, ``play_id`` and ``amount_cents``, and of a mystery prize ``won``.
-    """
+def hold(cabinet: Cabinet, claim: str, prize: HeldPrize) -> None:
+    """Keep what is not proved for two persons to rule on, and call them; told again, it only calls again."""
     key = f"{Key.HELD}{claim}"
     if cabinet.journal.state(key) is None:
-        kept = {**details, "why": why, "ruling": None}
-        cabinet.record("progressive.held", state={key: kept}, details={"claim": claim, **kept})
+        story = {"claim": claim, **to_json(prize)}
+        cabinet.record("progressive.held", state={key: prize}, details=story)
     if is_held(cabinet, claim):
-        record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": why}))
+        record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": prize.why}))
 
 
 def is_held(cabinet: Cabinet, claim: str) -> bool:
@@ -109,29 +108,28 @@ def is_held(cabinet: Cabinet, claim: str) -> bool:
     return claim in held(cabinet)
 
 
-def held(cabinet: Cabinet) -> dict[str, Any]:
+def held(cabinet: Cabinet) -> dict[str, HeldPrize]:
     """What waits for a ruling, by claim."""
-    kept: Mapping[str, Any] = cabinet.journal.states(Key.HELD)
-    return {key.removeprefix(Key.HELD): each for key, each in sorted(kept.items()) if each["ruling"] is None}
+    kept = cabinet.memory.read_all(HeldPrize, Key.HELD)
+    return {claim: prize for claim, prize in kept.items() if prize.ruling is None}
 
 
 def ruling(cabinet: Cabinet, claim: str) -> str | None:
     """How persons have ruled on a claim: ``pay``, ``decline``, or not yet."""
-    kept: Any = cabinet.journal.state(f"{Key.HELD}{claim}")
-    return None if kept is None else kept["ruling"]
+    kept = cabinet.memory.read(HeldPrize, f"{Key.HELD}{claim}")
+    return None if kept is None else kept.ruling
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _unanswerable(cabinet: Cabinet) -> list[str]:
     """Claims nobody answers: of levels this machine has no longer, and those an open game waits for."""
     waits = cabinet.memory.get(Key.AWAITING)
-    kept: Mapping[str, Any] = cabinet.journal.states(Key.CLAIM)
     return [
-        key.removeprefix(Key.CLAIM)
-        for key, claim in sorted(kept.items())
-        if claim["amount_cents"] is None
-        and claim["way"] is None
-        and (claim["pool"] not in cabinet.state(Pools).by_id or claim["play_id"] == waits)
+        name
+        for name, claim in cabinet.memory.read_all(ClaimRecord, Key.CLAIM).items()
+        if claim.amount_cents is None
+        and claim.way is None
+        and (claim.pool not in cabinet.state(Pools).by_id or claim.play_id == waits)
     ]
 
 
@@ -159,19 +157,24 @@ def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
     decision, waiting = str(event.data["decision"]), held(cabinet)
     claim = next(iter(waiting or _unanswerable(cabinet)))
     kept = waiting.get(claim)
-    own: Any = cabinet.journal.state(f"{Key.CLAIM}{claim}")
-    state: dict[str, Any] = {}
-    doubted = {} if kept is None else {key: kept[key] for key in ("pool", "play_id", "amount_cents", "why")}
-    if (
-        own is not None and own["way"] is None
-    ):  # a hit of the game's own: it is owed, the question is how much
-        cents = kept["amount_cents"] if kept is not None and decision == PAY else own["shown_cents"]
-        state[f"{Key.CLAIM}{claim}"] = {**own, "amount_cents": cents, "unanswered": True}
-        doubted |= {"pool": own["pool"], "play_id": own["play_id"], "awarded_cents": cents}
+    own = cabinet.memory.read(ClaimRecord, f"{Key.CLAIM}{claim}")
+    state: dict[str, object] = {}
+    doubted: dict[str, object] = {}
+    if kept is not None:
+        doubted = {
+            "pool": kept.pool,
+            "play_id": kept.play_id,
+            "amount_cents": kept.amount_cents,
+            "why": kept.why,
+        }
+    if own is not None and own.way is None:  # a hit of the game's own: it is owed, the question is how much
+        cents = kept.amount_cents if kept is not None and decision == PAY else own.shown_cents
+        state[f"{Key.CLAIM}{claim}"] = replace(own, amount_cents=cents, unanswered=True)
+        doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
         if kept is not None:
             state[f"{Key.HELD}{claim}"] = None
     elif kept is not None:
-        state[f"{Key.HELD}{claim}"] = {**kept, "ruling": decision}
+        state[f"{Key.HELD}{claim}"] = replace(kept, ruling=decision)
     if len(waiting) <= 1:
         state[f"{Key.FAULT}{FAULT}"] = None
     cabinet.record(

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Cabinet, Key
+from egm.kernel.record_codec import from_json
+from egm.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
 
 CARRIED_GAME: Final = "game.carried"
 """The kind of entry that tells a game again which an authorised clear has carried over."""
@@ -24,25 +26,25 @@ class GameInProgress:
 
     conversation: Any = None
     """The game's conversation with its player, at the question it has come to."""
-    record: dict[str, Any] | None = None
+    record: GameRecord | None = None
     """The game last written to the journal or read from it."""
 
 
-def open_game(cabinet: Cabinet) -> dict[str, Any] | None:
+def open_game(cabinet: Cabinet) -> GameRecord | None:
     """The game in progress, or None."""
-    pointer = cabinet.memory.get(Key.GAME)
-    return None if pointer is None else _game(cabinet, pointer["play_id"])
+    pointer = cabinet.memory.read(GamePointer, Key.GAME)
+    return None if pointer is None else _game(cabinet, pointer.play_id)
 
 
-def last_game(cabinet: Cabinet) -> dict[str, Any] | None:
-    """The last finished game, with ``win_cents``, or None."""
-    pointer = cabinet.memory.get(Key.LAST)
-    return None if pointer is None else {**_game(cabinet, pointer["play_id"]), **pointer}
+def last_game(cabinet: Cabinet) -> tuple[GameRecord, LastGame] | None:
+    """The last finished game and what it paid, or None."""
+    pointer = cabinet.memory.read(LastGame, Key.LAST)
+    return None if pointer is None else (_game(cabinet, pointer.play_id), pointer)
 
 
-def win_is_taken(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+def win_is_taken(cabinet: Cabinet, game: GameRecord) -> bool:
     """Whether the player of the last game has cashed out since: WIN does not show it to the next one."""
-    end = cabinet.journal.get(f"{game['play_id']}.end")
+    end = cabinet.journal.get(f"{game.play_id}.end")
     mine = {cabinet.credit(kind) for kind in CreditKind}
     return end is not None and any(
         flow.source in mine
@@ -51,26 +53,25 @@ def win_is_taken(cabinet: Cabinet, game: dict[str, Any]) -> bool:
     )
 
 
-def _game(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
+def _game(cabinet: Cabinet, play_id: str) -> GameRecord:
     game = cabinet.state(GameInProgress)
-    if game.record is None or game.record["play_id"] != play_id:
+    if game.record is None or game.record.play_id != play_id:
         game.record = _read(cabinet, play_id)
     return game.record
 
 
-def _read(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
+def _read(cabinet: Cabinet, play_id: str) -> GameRecord:
     """Put a game together from its entries."""
     start = cabinet.journal.get(f"{play_id}.start")
     if start is None:
         raise KeyError(f"{play_id} has no beginning in the journal")
-    game: dict[str, Any] = dict(start.record)  # type: ignore[arg-type]  # a game.start is an object
+    game = from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
     for entry in cabinet.journal.entries(("game.choice", MYSTERY_WON), since=start.sequence):
-        step: dict[str, Any] = dict(entry.record)  # type: ignore[arg-type]  # and so are these
-        if step["play_id"] != play_id:
-            continue
+        where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == "game.choice":
-            taken = {"choice": step["choice"], "draws": step["draws"]}
-            game = {**game, "steps": [*game["steps"], taken], "outcome": step["outcome"]}
-        if "hits" in step:
-            game["hits"] = [*game.get("hits", ()), *step["hits"]]
+            choice = from_json(GameChoice, entry.record, where)
+            game = game.after(choice) if choice.play_id == play_id else game
+        else:
+            won = from_json(MysteryWon, entry.record, where)
+            game = game.hitting(won.hits) if won.play_id == play_id else game
     return game

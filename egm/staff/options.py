@@ -67,8 +67,8 @@ def apply_options(cabinet: Cabinet) -> None:
     options, unfinished = Options.of(cabinet), open_game(cabinet)
     admitted = cabinet.state(InstalledGames).denominations_cents
     offered = {game: options.offered(game, cents) for game, cents in admitted.items()}
-    if unfinished is not None and unfinished["game"]["id"] in offered:
-        offered[unfinished["game"]["id"]] = admitted[unfinished["game"]["id"]]
+    if unfinished is not None and unfinished.game.id in offered:
+        offered[unfinished.game.id] = admitted[unfinished.game.id]
     left = {game: cents for game, cents in offered.items() if cents} or dict(admitted)
     cabinet.games = {game_id: game for game_id, game in cabinet.games.items() if game_id in left}
     cabinet.denominations_cents = left

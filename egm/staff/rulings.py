@@ -17,7 +17,7 @@ from egm.money.hand_pays import ruling_details, says
 from egm.money.host.model import HostMoney
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
-from egm.play.rounds import chance_is_ready, has_won_already, win_cents
+from egm.play.rounds import chance_is_ready, has_won_already
 from egm.progressive import game_levels as progressives
 from egm.records.games import GameInProgress, open_game
 from egm.tickets.desk import TicketDesk
@@ -241,7 +241,7 @@ def forfeit_credits(cabinet: Cabinet, event: Event) -> None:
 def game_waits_for_chance(cabinet: Cabinet, _: Event) -> bool:
     """The open game is not decided, and the generator has failed."""
     game = open_game(cabinet)
-    return not chance_is_ready(cabinet) and game is not None and game["outcome"] is None
+    return not chance_is_ready(cabinet) and game is not None and game.outcome is None
 
 
 def game_cannot_end(cabinet: Cabinet, event: Event) -> bool:
@@ -272,16 +272,16 @@ def void_game(cabinet: Cabinet, *, refund: bool, **details: Any) -> None:
     game = open_game(cabinet)
     if game is None:
         return
-    start = cabinet.journal.get(f"{game['play_id']}.start")
+    start = cabinet.journal.get(f"{game.play_id}.start")
     stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
-    if "staked" in game:  # before a clear, in another journal
-        stake = tuple(Transfer(source, "house:wager", cents) for source, cents in game["staked"])
+    if game.staked is not None:  # before a clear, in another journal
+        stake = tuple(Transfer(source, "house:wager", cents) for source, cents in game.staked)
     back = given_back(stake, "house:refund_defect") if refund else ()
     back_cents = sum(part.amount_cents for part in back)
     returned, levels = progressives.give_back(cabinet, game)
     cabinet.record(
         "game.void",
-        transaction_id=f"{game['play_id']}.void",
+        transaction_id=f"{game.play_id}.void",
         transfers=(*back, *returned),
         counts={"games_void": 1},
         state={
@@ -291,11 +291,11 @@ def void_game(cabinet: Cabinet, *, refund: bool, **details: Any) -> None:
             **protection.counted(cabinet, won_cents=back_cents),
         },
         details={
-            "play_id": game["play_id"],
+            "play_id": game.play_id,
             "refund_cents": back_cents,
             "recorded": {
-                "decided": game["outcome"] is not None,
-                "win_cents": None if game["outcome"] is None else win_cents(game),
+                "decided": game.outcome is not None,
+                "win_cents": None if game.outcome is None else game.win_cents,
                 "levels_cents": progressives.award_cents(cabinet, game),
             },
             **details,

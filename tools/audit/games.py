@@ -17,10 +17,10 @@ from paytables import (
     Choice,
     DefinitionError,
     Game,
+    Outcome,
     PaytableError,
     ReplayDraw,
     Wager,
-    double_up_stakes,
     library,
     load_game,
     play_through,
@@ -237,7 +237,9 @@ class GameAudit:
         told_cents = told["win_cents"]
         if not due_cents == paid_cents == told_cents:
             self._fault(end, f"the win is {due_cents} cents, {paid_cents} moved, {told_cents} recorded")
-        stakes = [stake * start["denomination_cents"] for stake in double_up_stakes(outcome)]
+        stakes = [
+            stake * start["denomination_cents"] for stake in Outcome.from_json(outcome).double_up_stakes
+        ]
         posted = self._doubled.pop(str(start["play_id"]), []) if self._doubled else []
         if stakes != posted:
             self._fault(end, f"{stakes} cents were put at stake in its double-up, {posted} are posted")

@@ -137,8 +137,8 @@ class Reader:
 
     def _reel_stops(self) -> tuple[int, ...]:
         last = last_game(self._host.cabinet)
-        stops = () if last is None else last["outcome"]["display"].get("stops", ())
-        return tuple(stops)
+        outcome = None if last is None else last[0].outcome
+        return () if outcome is None else tuple(outcome.display.get("stops", ()))
 
 
 def _story(entry: StoredEntry) -> Mapping[str, Any]:

@@ -6,18 +6,18 @@ from typing import Any, Final
 
 from egm.kernel.service_pages import Row, Words
 from egm.staff.service.words import coded, local, money, number, plain, say
-from paytables import Game
+from paytables import Game, Wager, Win
 
 Label = tuple[str | Words, Words]
 _TIMES: Final = "\u00d7"
 _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
-def wager_rows(game: Game | None, wager: Mapping[str, Any], unit_cents: int) -> Iterator[Label]:
+def wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Label]:
     """What was bought: mode, level, draws, cards or areas. ``unit_cents``: what a credit cost."""
     shown: Mapping[str, Any] = {} if game is None else game.presentation()
-    options = dict(wager.get("options", {}))
-    yield "wager.credits", number(int(wager.get("credits", 0)))
+    options = dict(wager.options)
+    yield "wager.credits", number(wager.credits)
     mode = _named(shown.get("bets", ()), "mode", options.pop("mode", ""))
     if mode.kind == "local":  # a game with one way to bet has no name for it
         yield "wager.mode", mode
@@ -46,34 +46,36 @@ def _numbers(groups: Sequence[Any]) -> str:
     return "  ·  ".join(told)
 
 
-def win_rows(game: Game | None, wins: Sequence[Mapping[str, Any]], unit_cents: int) -> tuple[Row, ...]:
+def win_rows(game: Game | None, wins: Sequence[Win], unit_cents: int) -> tuple[Row, ...]:
     """A line a prize: what, where, and its worth."""
     shown: Mapping[str, Any] = {} if game is None else game.presentation()
     return tuple(
-        Row(cells=(_prize(shown, win), _where(shown, win), money(int(win.get("credits", 0)) * unit_cents)))
-        for win in wins
+        Row(cells=(_prize(shown, win), _where(shown, win), money(win.credits * unit_cents))) for win in wins
     )
 
 
-def _prize(shown: Mapping[str, Any], win: Mapping[str, Any]) -> Words:
+def _prize(shown: Mapping[str, Any], win: Win) -> Words:
     """Its name: so many of a symbol, an area of the wheel, a catch, or as the definition calls it."""
-    name = str(win.get("name", ""))
-    if "area" in win:
-        return _named(shown.get("areas", ()), "id", win["area"])
-    if "selection" in win:
-        return say("service.wager.catch", hits=len(win.get("hits", ())), numbers=len(win.get("numbers", ())))
-    found = _LINE_PAY.fullmatch(name)
+    told = win.detail
+    if "area" in told:
+        return _named(shown.get("areas", ()), "id", told["area"])
+    if "selection" in told:
+        return say(
+            "service.wager.catch", hits=len(told.get("hits", ())), numbers=len(told.get("numbers", ()))
+        )
+    found = _LINE_PAY.fullmatch(win.name)
     if found is None:
-        return plain(name)
+        return plain(win.name)
     count, symbol = found.groups()
     names = {**shown.get("names", {}), **{k: v["name"] for k, v in shown.get("symbols", {}).items()}}
-    told = names.get(symbol)
-    if not isinstance(told, Mapping):
-        return plain(name)
-    return local({language: f"{count} {_TIMES} {words}" for language, words in told.items()})
+    called = names.get(symbol)
+    if not isinstance(called, Mapping):
+        return plain(win.name)
+    return local({language: f"{count} {_TIMES} {words}" for language, words in called.items()})
 
 
-def _where(shown: Mapping[str, Any], win: Mapping[str, Any]) -> Words:
+def _where(shown: Mapping[str, Any], prize: Win) -> Words:
+    win = prize.detail
     stage = shown.get("stages", {}).get(win.get("stage"), {})
     if stage.get("name"):
         return local(stage["name"])

@@ -4,16 +4,17 @@ A play is shown from its recorded draws and choices by the definition it was pla
 (E-01 to E-03). Where that is not to be had the recorded outcome is shown as it stands.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.machine import Cabinet
+from egm.kernel.record_codec import from_json
 from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import definition_of
+from egm.records.game_record import GameChoice, GameName, GameRecord
 from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.game_words import wager_rows, win_rows
 from egm.staff.service.words import (
@@ -29,8 +30,9 @@ from egm.staff.service.words import (
     say,
 )
 from meters import recall
-from meters.recall import Play, details
-from paytables import Choice, Game, PaytableError, ReplayDraw, Wager
+from meters.recall import Play
+from meters.transaction import JSON
+from paytables import Choice, Game, PaytableError, ReplayDraw
 
 #: Plays listed: the newest, however many more the journal holds.
 _LISTED: Final = 50
@@ -59,7 +61,7 @@ class PlayList:
 class Shown:
     """One step of a recalled play: a question with its options, or the outcome."""
 
-    display: dict[str, Any]
+    display: dict[str, JSON]
     asked: str = ""
     options: tuple[int | str, ...] = ()
     answer: int | str | None = None
@@ -104,18 +106,17 @@ class PlayDetail:
         return Stay()
 
     def _replay(self) -> Replay:
-        shown, start = self.steps[self.at], details(self.play.start)
-        outcome = self.play.outcome
-        win_credits = None if self.play.end is None or outcome is None else int(outcome["win_credits"])
+        shown, game = self.steps[self.at], _game(self.play)
+        win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
         return Replay(
             play_id=self.play.play_id,
-            game_id=start["game"]["id"],
-            game_version=start["game"]["version"],
+            game_id=game.game.id,
+            game_version=game.game.version,
             time_utc=self.play.start.time_utc.isoformat(),
-            denomination_cents=start["denomination_cents"],
-            bet_credits=start["bet_credits"],
-            bet_wager=dict(start["wager"]["options"]),
-            credit_before_cents=self.play.credit_before_cents or 0,
+            denomination_cents=game.denomination_cents,
+            bet_credits=game.bet_credits,
+            bet_wager=dict(game.wager.options),
+            credit_before_cents=game.credit_before_cents,
             win_credits=win_credits,
             win_cents=self.play.win_cents,
             step=self.at + 1,
@@ -131,11 +132,24 @@ def _find(cabinet: Cabinet, play_id: str) -> Play | None:
     return next((play for play in recall.plays(cabinet.journal, _LISTED) if play.play_id == play_id), None)
 
 
+def _start(play: Play) -> GameRecord:
+    """A play as it began."""
+    return from_json(GameRecord, play.start.record, f"entry {play.start.sequence}, {play.start.kind}")
+
+
+def _game(play: Play) -> GameRecord:
+    """A play with every step after its beginning."""
+    game = _start(play)
+    for step in play.steps:
+        game = game.after(from_json(GameChoice, step.record, f"entry {step.sequence}, {step.kind}"))
+    return game
+
+
 def _line(cabinet: Cabinet, play: Play) -> Row:
     return Row(
         cells=(
             moment(play.start.time_utc.isoformat()),
-            _title(cabinet, details(play.start)["game"]),
+            _title(cabinet, _start(play).game),
             money(play.bet_cents),
             plain("") if play.win_cents is None else money(play.win_cents),
             say(f"service.recall.{_state(play)}"),
@@ -151,12 +165,12 @@ def _state(play: Play) -> str:
     return "void" if play.end.kind == "game.void" else "ended"
 
 
-def _title(cabinet: Cabinet, named: Mapping[str, Any]) -> Words:
+def _title(cabinet: Cabinet, named: GameName) -> Words:
     game = _definition(cabinet, named)
-    return plain(named["id"]) if game is None else local(game.title)
+    return plain(named.id) if game is None else local(game.title)
 
 
-def _definition(cabinet: Cabinet, named: Mapping[str, Any]) -> Game | None:
+def _definition(cabinet: Cabinet, named: GameName) -> Game | None:
     """The definition a play was made by; None where it is not to be had any more."""
     try:
         return definition_of(cabinet, named)
@@ -166,15 +180,14 @@ def _definition(cabinet: Cabinet, named: Mapping[str, Any]) -> Game | None:
 
 def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
     """Everything of a play in figures (E-01, E-04)."""
-    start = details(play.start)
-    game = _definition(cabinet, start["game"])
-    before = play.credit_before_cents or 0
+    game = _game(play)
+    rules, unit_cents = _definition(cabinet, game.game), game.denomination_cents
     paid = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", moment(play.start.time_utc.isoformat())),
-        ("column.game", _title(cabinet, start["game"])),
-        ("recall.version", plain(f"{start['game']['version']}  {start['game']['digest'][:16]}")),
-        ("recall.credit_before", money(before)),
+        ("column.game", _title(cabinet, game.game)),
+        ("recall.version", plain(f"{game.game.version}  {game.game.digest[:16]}")),
+        ("recall.credit_before", money(game.credit_before_cents)),
         ("column.bet", money(play.bet_cents)),
         ("column.win", plain("") if play.win_cents is None else money(paid)),
         ("column.state", say(f"service.recall.{_state(play)}")),
@@ -184,55 +197,48 @@ def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
         for source, cents in play.added_cents.items()
     ]
     choices = [
-        (say("service.recall.choice", number=n), coded("decide", str(details(step)["choice"])))
-        for n, step in _numbered(play)
+        (say("service.recall.choice", number=n), coded("decide", str(game.steps[n].choice)))
+        for n in _numbered(play)
     ]
     rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
     if play.prizes_won:
         rows.append(("recall.prizes", prize_names(play.prizes_won)))
-    wins = play.outcome["wins"] if play.outcome is not None else ()
-    lines, unit_cents = win_rows(game, wins, start["denomination_cents"]), start["denomination_cents"]
+    lines = win_rows(rules, () if game.outcome is None else game.outcome.wins, unit_cents)
     return (
         pairs(rows),
-        pairs(wager_rows(game, start["wager"], unit_cents), say("service.recall.wager")),
+        pairs(wager_rows(rules, game.wager, unit_cents), say("service.recall.wager")),
         *([pairs(choices, say("service.recall.choices"))] if choices else []),
         *([Table(title=say("service.recall.wins"), rows=lines)] if lines else []),
     )
 
 
-def _numbered(play: Play) -> list[tuple[int, Any]]:
-    """The last steps of a long feature with their numbers (E-02)."""
-    first = len(play.steps) - len(play.shown_steps) + 1
-    return list(enumerate(play.shown_steps, first))
+def _numbered(play: Play) -> range:
+    """The numbers of the last steps of a long feature (E-02)."""
+    return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
 
 
 def _steps(cabinet: Cabinet, play: Play) -> tuple[Shown, ...]:
     """Take the play's steps again from its records. Where that is not possible, what was recorded."""
-    start = details(play.start)
-    taken = [
-        *start["steps"],
-        *({"choice": s["choice"], "draws": s["draws"]} for s in map(details, play.steps)),
-    ]
+    game = _game(play)
     shown: list[Shown] = []
     try:
-        conversation = Conversation(definition_of(cabinet, start["game"]), Wager.from_json(start["wager"]))
-        for step in taken:
-            answer = step["choice"]
+        conversation = Conversation(definition_of(cabinet, game.game), game.wager)
+        for step in game.steps:
+            answer = step.choice if isinstance(step.choice, int | str) else None
             if shown:
                 shown[-1] = replace(shown[-1], answer=answer)
-            conversation.advance(ReplayDraw(step["draws"]), None if answer is None else Choice(answer))
+            conversation.advance(ReplayDraw(step.draws), None if answer is None else Choice(answer))
             shown.append(_shown(conversation))
     except (LocalError, PaytableError, ValueError):
         shown = []
     if shown:
         return tuple(shown)
-    outcome = play.outcome
-    return () if outcome is None else (Shown(display=dict(outcome["display"])),)
+    return () if game.outcome is None else (Shown(display=dict(game.outcome.display)),)
 
 
 def _shown(conversation: Conversation) -> Shown:
     if conversation.outcome is not None:
-        return Shown(display=dict(conversation.outcome.to_json()["display"]))
+        return Shown(display=dict(conversation.outcome.display))
     decision = conversation.decision
     if decision is None:
         raise LocalError("a game that neither asks nor ends")

@@ -133,7 +133,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
     game = room.cabinet.state(GameInProgress).record
-    win_cents = game["outcome"]["win_credits"] * game["denomination_cents"]
+    win_cents = game.win_cents
     assert win_cents > 0
     before = room.credit_cents
     room.close()
@@ -151,7 +151,7 @@ def test_a_decided_game_paid_by_hand_is_over(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
     game = room.cabinet.state(GameInProgress).record
-    win_cents = game["outcome"]["win_credits"] * game["denomination_cents"]
+    win_cents = game.win_cents
     before = room.credit_cents
     room = again(room, tmp_path, game_1=paid(win_cents))
     assert (room.state, room.credit_cents) == (State.IDLE, before)

@@ -132,7 +132,7 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
     room.play()
     game = room.cabinet.state(GameInProgress).record
     (award,) = awards(room.cabinet, game)
-    due = game["outcome"]["win_credits"] * 5 + award.amount_cents
+    due = game.win_cents + award.amount_cents
     room.close()
     again = room_of(tmp_path, levels=())
     assert again.refused

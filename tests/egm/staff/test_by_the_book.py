@@ -1,6 +1,7 @@
 """Paying by hand, and what persons decide about money: forms, complements, orphans, forfeits, refunds."""
 
 import hashlib
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -181,10 +182,8 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     signed = register(room, "checks")[-1]["software"]
     assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
 
-    room.cabinet.state(GameInProgress).record = {
-        **room.cabinet.state(GameInProgress).record,
-        "outcome": {"win_credits": 500},
-    }
+    held = room.cabinet.state(GameInProgress)
+    held.record = replace(held.record, outcome=replace(held.record.outcome, win_credits=500))
     fill_in(room, "machine_check", **ONE)
     assert room.notice == "machine_check_failed"
     assert "another outcome" in register(room, "checks")[-1]["game"]

@@ -12,7 +12,7 @@ from journals import CREDIT, Chance, clock, edit, find, insert, make_state, rech
 
 from meters import Journal, Transaction, Transfer, export, open_view
 from meters.entry import decode
-from paytables import Choice, RecordingDraw, double_up_stakes, library, load_game
+from paytables import Choice, RecordingDraw, library, load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -73,7 +73,7 @@ def conversation(journal, game, number, chance):
         kind, taken = "game.choice", taken + 1
         choice = None if outcome else chance.choice(asked.options)
     win_cents = outcome.win_credits * 5
-    stakes = [stake * 5 for stake in double_up_stakes(outcome.to_json())]
+    stakes = [stake * 5 for stake in outcome.double_up_stakes]
     sources = ["house:win", *["house:double_up_win"] * len(stakes)]
     if stakes:
         journal.append(

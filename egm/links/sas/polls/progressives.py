@@ -4,10 +4,10 @@ Their layouts rest on general knowledge, so their group is off unless switched o
 86 counts its bytes; here it does, as every poll of variable length.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Final
+from typing import Final
 
 from egm.config.sas_line import Group
 from egm.kernel.machine import Key
@@ -17,6 +17,7 @@ from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 from egm.progressive.display import LevelDisplays
+from egm.progressive.records import BroadcastWin
 
 _AMOUNT_BYTES: Final = 5
 _CREDIT_BYTES: Final = 4
@@ -64,19 +65,20 @@ def cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
 
 
 # ---------------------------------------------------------------------------------------------- what was won
-def _wins(host: Host) -> list[tuple[str, Mapping[str, Any]]]:
+def _wins(host: Host) -> list[tuple[str, BroadcastWin]]:
     """The wins no host has read, oldest first: the journal key of each, and what was won."""
-    kept: Mapping[str, Any] = host.cabinet.journal.states(Key.PROGRESSIVE_WIN)
-    return sorted(kept.items(), key=lambda item: item[1]["entry"])
+    kept = host.cabinet.memory.read_all(BroadcastWin, Key.PROGRESSIVE_WIN)
+    found = ((f"{Key.PROGRESSIVE_WIN}{name}", won) for name, won in kept.items())
+    return sorted(found, key=lambda item: item[1].entry)
 
 
-def _win(won: Mapping[str, Any]) -> bytes:
+def _win(won: BroadcastWin) -> bytes:
     """Level and amount in cents."""
-    return bytes((int(won["pool"].split(".")[2]),)) + bcd(won["amount_cents"], _AMOUNT_BYTES)
+    return bytes((int(won.pool.split(".")[2]),)) + bcd(won.amount_cents, _AMOUNT_BYTES)
 
 
-def _group(won: Mapping[str, Any]) -> int:
-    return int(won["pool"].split(".")[1])
+def _group(won: BroadcastWin) -> int:
+    return int(won.pool.split(".")[1])
 
 
 def current_win(host: Host, _: LongPoll) -> Reply:
@@ -109,7 +111,7 @@ def wins_were_read(host: Host, _: LongPoll, reply: Reply) -> None:
     _read(host, reply.data[2])
 
 
-def _of_first_group(host: Host) -> list[Mapping[str, Any]]:
+def _of_first_group(host: Host) -> list[BroadcastWin]:
     wins = [won for _, won in _wins(host)]
     return list(takewhile(lambda won: _group(won) == _group(wins[0]), wins))[:_WINS_MAX]
 

@@ -1,0 +1,307 @@
+"""The codec between frozen dataclasses and the JSON of the journal: one for every record the machine keeps.
+
+A record is a frozen, keyword-only dataclass of plain fields. :func:`to_json` writes it, :func:`from_json`
+reads it back and refuses whatever is not exactly such a record, naming the place, the field and the value.
+A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``StrEnum``, ``X | None``, ``tuple[X, ...]``,
+``tuple[X, Y]``, ``Mapping[str, X]``, another record, or a type with ``to_json`` and ``from_json`` of its own.
+
+A plain default is for reading: it stands for what journals did not keep before the field was there.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Final, ForwardRef, Protocol, TypeAlias, TypeVar, Union, cast, get_args, get_origin
+
+from egm.errors import LocalError
+from meters.transaction import JSON
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+Read: TypeAlias = Callable[[object], object]
+Write: TypeAlias = Callable[[object], JSON] | None
+"""None: the value is its own JSON."""
+
+_OMITTED: Final = "omitted"
+_INLINE: Final = "inline"
+_SHOWN_CHARACTERS: Final = 80
+
+
+class RecordError(LocalError):
+    """A record in the journal that is not as it must be: says where, which field, and what stands there."""
+
+
+class _Wrong(Exception):
+    """A value that does not fit, and the path to it, innermost first."""
+
+    def __init__(self, value: object, expected: str) -> None:
+        super().__init__()
+        self.value, self.expected, self.path = value, expected, list[str]()
+
+    def within(self, name: str) -> "_Wrong":
+        self.path.append(name)
+        return self
+
+
+class _OwnJson(Protocol):
+    def to_json(self) -> dict[str, JSON]: ...
+
+
+def omitted(default: T) -> T:
+    """A field that is left out of the JSON where it has its default."""
+    if isinstance(default, dict):
+        return dataclasses.field(default_factory=lambda: default, metadata={_OMITTED: True})
+    return dataclasses.field(default=default, metadata={_OMITTED: True})
+
+
+def inline(default: T) -> T:
+    """A record whose fields stand in its owner's JSON; all left out where it is its default."""
+    return dataclasses.field(default=default, metadata={_INLINE: True})
+
+
+def is_record(value: object) -> bool:
+    """Whether it is a record, and not JSON already."""
+    return hasattr(value, "__dataclass_fields__")
+
+
+def to_json(record: object) -> dict[str, JSON]:
+    """Return a record as the journal keeps it."""
+    return _codec(type(record)).write(record)
+
+
+def from_json(kind: type[R], data: object, where: str) -> R:
+    """Read a record back. ``where`` says what it is and where it stands. Raises :class:`RecordError`."""
+    try:
+        return cast(R, _codec(kind).read(data))
+    except _Wrong as wrong:
+        field = ".".join(reversed(wrong.path))
+        shown = repr(wrong.value)
+        if len(shown) > _SHOWN_CHARACTERS:
+            shown = f"{shown[:_SHOWN_CHARACTERS]}..."
+        what = f"{where}: {field}" if field else where
+        raise RecordError(f"{what} is {shown}, {wrong.expected}") from None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Field:
+    """How one field is read and written."""
+
+    name: str
+    read: Read
+    write: Write
+    default: object
+    omitted: bool
+
+
+class _Codec:
+    """Reads and writes one type of record."""
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+        self._fields: list[_Field] = []
+        self._inline: list[tuple[str, _Codec, object]] = []
+        for field in dataclasses.fields(kind):
+            if _INLINE in field.metadata:
+                self._inline.append((field.name, _codec(cast(type, field.type)), field.default))
+                continue
+            default = field.default
+            if field.default_factory is not dataclasses.MISSING:
+                default = field.default_factory()
+            read, write = _converters(field.type)
+            self._fields.append(_Field(field.name, read, write, default, _OMITTED in field.metadata))
+        self.names: frozenset[str] = frozenset(each.name for each in self._fields).union(
+            *(codec.names for _, codec, _ in self._inline)
+        )
+
+    def write(self, record: object) -> dict[str, JSON]:
+        """Return a record as JSON."""
+        found: dict[str, JSON] = {}
+        for each in self._fields:
+            value = getattr(record, each.name)
+            if not each.omitted or value != each.default:
+                found[each.name] = value if each.write is None else each.write(value)
+        for name, codec, default in self._inline:
+            part = getattr(record, name)
+            if part != default:
+                found.update(codec.write(part))
+        return found
+
+    def read(self, data: object) -> object:
+        """Return the record that some JSON is. Raises :class:`_Wrong`."""
+        if not isinstance(data, Mapping):
+            raise _Wrong(data, "not a record")
+        for name in data:
+            if name not in self.names:
+                raise _Wrong(data[name], "and no such field is known").within(str(name))
+        return self.gather(data)
+
+    def gather(self, data: Mapping[str, object]) -> object:
+        """The same from a record that may hold more."""
+        values: dict[str, object] = {}
+        for each in self._fields:
+            if each.name in data:
+                try:
+                    values[each.name] = each.read(data[each.name])
+                except _Wrong as wrong:
+                    raise wrong.within(each.name) from None
+            elif each.default is dataclasses.MISSING:
+                raise _Wrong(None, "and must be there").within(each.name)
+        for name, codec, _ in self._inline:
+            if not codec.names.isdisjoint(data):
+                values[name] = codec.gather(data)
+        return self._kind(**values)
+
+
+_CODECS: Final[dict[type, _Codec]] = {}
+
+
+def _codec(kind: type) -> _Codec:
+    found = _CODECS.get(kind)
+    if found is None:
+        found = _CODECS[kind] = _Codec(kind)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- field types
+def _exactly(kind: type) -> Read:
+    def read(value: object) -> object:
+        if type(value) is not kind and not (kind is str and isinstance(value, str)):  # a bool is no number
+            raise _Wrong(value, f"not of type {kind.__name__}")
+        return value
+
+    return read
+
+
+_EXACTLY: Final[Mapping[object, Read]] = {kind: _exactly(kind) for kind in (int, str, bool, NoneType)}
+
+
+def _converters(hint: object) -> tuple[Read, Write]:
+    """How a value of this type is read and written."""
+    if _is_json(hint):
+        return _anything, None
+    if hint in _EXACTLY:
+        return _EXACTLY[hint], None
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is tuple:
+        return _items(*inner) if inner[1:] == (Ellipsis,) else _row(inner)
+    if origin in {Union, UnionType} and NoneType in inner:
+        return _maybe(*(each for each in inner if each is not NoneType))
+    if origin is not None and issubclass(cast(type, origin), Mapping):
+        return _table(*inner)
+    if not isinstance(hint, type):
+        raise TypeError(f"a record has no fields of type {hint}")
+    return _class(hint)
+
+
+def _class(kind: type) -> tuple[Read, Write]:
+    """The same of a class."""
+    if issubclass(kind, StrEnum):
+        return _choice(kind), None
+    if hasattr(kind, "from_json"):
+        return _own(kind)
+    codec = _codec(kind)
+    return codec.read, codec.write
+
+
+def _is_json(hint: object) -> bool:
+    """Whether it is JSON of any shape, an alias that is text: a game's display, a choice of its player."""
+    return hint == JSON or (isinstance(hint, ForwardRef) and hint.__forward_arg__ == JSON)
+
+
+def _anything(value: object) -> object:
+    return value
+
+
+def _maybe(*hints: object) -> tuple[Read, Write]:
+    if len(hints) != 1:
+        raise TypeError(f"a record has no fields of several types: {hints}")
+    read, write = _converters(hints[0])
+    if write is None:
+        return lambda value: None if value is None else read(value), None
+    return (
+        lambda value: None if value is None else read(value),
+        lambda value: None if value is None else write(value),
+    )
+
+
+def _items(hint: object, _: object) -> tuple[Read, Write]:
+    read_one, write_one = _converters(hint)
+
+    def read(value: object) -> object:
+        return tuple(_at(place, read_one, each) for place, each in enumerate(_listed(value)))
+
+    def write(value: object) -> JSON:
+        items = cast(Sequence[JSON], value)
+        return list(items) if write_one is None else [write_one(each) for each in items]
+
+    return read, write
+
+
+def _row(hints: Sequence[object]) -> tuple[Read, Write]:
+    columns = [_converters(hint) for hint in hints]
+
+    def read(value: object) -> object:
+        row = _listed(value)
+        if len(row) != len(columns):
+            raise _Wrong(value, f"not {len(columns)} values")
+        return tuple(_at(place, columns[place][0], each) for place, each in enumerate(row))
+
+    def write(value: object) -> JSON:
+        row = cast(Sequence[JSON], value)
+        return [each if write is None else write(each) for each, (_, write) in zip(row, columns, strict=True)]
+
+    return read, write
+
+
+def _table(key: object, hint: object) -> tuple[Read, Write]:
+    (read_key, _), (read_one, write_one) = _converters(key), _converters(hint)
+
+    def read(value: object) -> object:
+        if not isinstance(value, Mapping):
+            raise _Wrong(value, "not a table")
+        return {read_key(name): _at(name, read_one, each) for name, each in value.items()}
+
+    def write(value: object) -> JSON:
+        table = cast(Mapping[str, JSON], value)
+        return dict(table) if write_one is None else {str(k): write_one(each) for k, each in table.items()}
+
+    return read, write
+
+
+def _listed(value: object) -> Sequence[object]:
+    if not isinstance(value, list | tuple):
+        raise _Wrong(value, "not a list")
+    return value
+
+
+def _at(place: object, read: Read, value: object) -> object:
+    try:
+        return read(value)
+    except _Wrong as wrong:
+        raise wrong.within(str(place)) from None
+
+
+def _choice(kind: type[StrEnum]) -> Read:
+    known: Mapping[object, StrEnum] = {each.value: each for each in kind}
+
+    def read(value: object) -> object:
+        found = known.get(value) if isinstance(value, str) else None
+        if found is None:
+            raise _Wrong(value, f"not one of {', '.join(map(str, known))}")
+        return found
+
+    return read
+
+
+def _own(kind: type) -> tuple[Read, Write]:
+    from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # asked before
+
+    def read(value: object) -> object:
+        try:
+            return from_own(value)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise _Wrong(value, f"no {kind.__name__}: {error!r}") from None
+
+    return read, lambda value: cast(_OwnJson, value).to_json()

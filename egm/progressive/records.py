@@ -1,0 +1,66 @@
+"""What the memory keeps of progressive levels from one instant to the next: marks, claims, prizes held."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from egm.kernel.record_codec import omitted
+from meters.transaction import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRecord:
+    """A hit of a linked level that is not over.
+
+    ``after``: the contribution it stands behind. ``shown_cents``: what the level showed. ``amount_cents``:
+    what its controller has locked. ``way``: how it was paid, once it is. ``unanswered``: settled by a person.
+    """
+
+    pool: str
+    level: str
+    mystery: bool = omitted(False)
+    after: int
+    shown_cents: int
+    play_id: str
+    game: str
+    at_utc: str
+    amount_cents: int | None
+    way: str | None
+    unanswered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldPrize:
+    """What a controller said and nobody can prove; ``won`` is its message of a mystery prize."""
+
+    pool: str
+    play_id: str
+    amount_cents: int
+    why: str
+    ruling: str | None
+    won: Mapping[str, JSON] | None = omitted(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedPrize:
+    """The commitment to a mystery prize's secret amount."""
+
+    prize: int
+    commitment: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastWin:
+    """A hit of a broadcast level that the host has not read yet; ``entry``: its place in the journal."""
+
+    pool: str
+    amount_cents: int
+    entry: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeardPrize:
+    """The commitment to a mystery prize of a pool as it was first heard (entry ``progressive.sealed``)."""
+
+    pool: str
+    prize: int
+    commitment: str

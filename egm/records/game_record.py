@@ -1,0 +1,166 @@
+"""A game as the journal keeps it: wager, draws, choices, outcome, and the levels it feeds and hits.
+
+``game.start`` holds a :class:`GameRecord`, each ``game.choice`` a :class:`GameChoice`. Amounts are
+minor units where a name says cents, else credits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from egm.kernel.record_codec import inline, omitted
+from meters.transaction import JSON
+from paytables import Outcome, Wager
+
+DrawRecord: TypeAlias = tuple[int, int, str]
+"""A number drawn: the bound it is below, its value, its purpose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameName:
+    """The very definition a game was played by."""
+
+    id: str
+    version: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step of a game: the choice that led to it (None: the first), and what was drawn."""
+
+    choice: JSON
+    draws: tuple[DrawRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What a wager adds to a pool; to a linked one under a running number, and by an exact amount as text."""
+
+    pool: str
+    wager_cents: int
+    sequence: int | None = omitted(None)
+    amount: str = omitted("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A level hit: locked at ``amount_cents``, or claimed from its controller at what it showed."""
+
+    pool: str
+    level: str
+    mystery: bool
+    amount_cents: int | None = omitted(None)
+    claim: str | None = omitted(None)
+    shown_cents: int | None = omitted(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelsPlayed:
+    """The progressive levels a game plays for: ``pools`` by the game's names, what it fed, what it hit."""
+
+    pools: Mapping[str, str] = field(default_factory=dict)
+    fed: tuple[Share, ...] = ()
+    mystery: tuple[DrawRecord, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    broadcast_cents: Mapping[str, int] = omitted({})
+    """What broadcast levels showed when the game began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRecord:
+    """A game from its wager to its outcome; ``outcome`` is None while it asks the player."""
+
+    play_id: str
+    game: GameName
+    denomination_cents: int
+    bet_credits: int
+    wager: Wager
+    language: str
+    credit_before_cents: int
+    steps: tuple[Step, ...]
+    outcome: Outcome | None
+    levels: LevelsPlayed = inline(LevelsPlayed())  # noqa: RUF009 (immutable)
+    staked: tuple[tuple[str, int], ...] | None = omitted(None)
+    """Of a game carried over by a clear: what was wagered, by account."""
+    ended: str = omitted("")
+    """Of such a game: the kind of entry that had ended it."""
+    claim: str = omitted("")
+    """Of such a game: the claim it was carried over with."""
+
+    @property
+    def wager_cents(self) -> int:
+        """The wager."""
+        return self.bet_credits * self.denomination_cents
+
+    @property
+    def win_cents(self) -> int:
+        """What a decided game has won, levels and prizes in kind apart; 0 before."""
+        return 0 if self.outcome is None else self.outcome.win_credits * self.denomination_cents
+
+    @property
+    def dims(self) -> dict[str, str | int]:
+        """What the meters of the game are told apart by."""
+        return {
+            "game": self.game.id,
+            "paytable": f"{self.game.id}@{self.game.version}",
+            "denomination_cents": self.denomination_cents,
+            "wager_level": self.bet_credits,
+        }
+
+    def after(self, step: "GameChoice") -> "GameRecord":
+        """The game a step further."""
+        taken = Step(choice=step.choice, draws=step.draws)
+        return replace(self, steps=(*self.steps, taken), outcome=step.outcome).hitting(step.hits)
+
+    def hitting(self, hits: tuple[Hit, ...]) -> "GameRecord":
+        """The game with more hits."""
+        return (
+            self if not hits else replace(self, levels=replace(self.levels, hits=(*self.levels.hits, *hits)))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameChoice:
+    """A further step of a game: the player's choice, what it led to, and the levels that hit."""
+
+    play_id: str
+    choice: JSON
+    draws: tuple[DrawRecord, ...]
+    outcome: Outcome | None
+    hits: tuple[Hit, ...] = omitted(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePointer:
+    """Which game is open: its entries tell the rest."""
+
+    play_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastGame:
+    """Which game ended last, and all it paid, levels included."""
+
+    play_id: str
+    win_cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MysteryWon:
+    """A prize of a mystery level of a controller, with its opened secret (entry ``progressive.won``)."""
+
+    play_id: str | None = omitted(None)
+    """Its game; None where no wager of this machine won it."""
+    pool: str
+    claim: str
+    sequence: int
+    amount_cents: int
+    order: int
+    trigger: Mapping[str, JSON]
+    commitment: str | None
+    proved: bool
+    hits: tuple[Hit, ...] = omitted(())
+    """What it adds to its game, if that is still open."""
+    late: str = omitted("")
+    """What became of it where its game is over: paid by ``hand``, ``void``, or ``declined``."""
