@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from egm.devices.ledgers import EscrowPhase
 from egm.integrity.lockups import disabled_by
@@ -24,6 +24,7 @@ from egm.progressive import game_levels as progressives
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
+from egm.records.money import HandpayRecord
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 
@@ -45,7 +46,7 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
     last, opened = last_game(cabinet), open_game(cabinet)
     if last is not None and last[0].game.id != selection.game_id:
         last = None  # nothing of one game stands on the next
-    handpay, paying = cabinet.memory.get(Key.HANDPAY), cabinet.memory.get(Key.PAY_OUT)
+    handpay, paying = cabinet.memory.read(HandpayRecord, Key.HANDPAY), cabinet.memory.get(Key.PAY_OUT)
     return Snapshot(
         journal_sequence=cabinet.journal.sequence,
         state=engine.state.value,
@@ -92,18 +93,18 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
     )
 
 
-def _handpay(cabinet: Cabinet, handpay: dict[str, Any]) -> Handpay:
+def _handpay(cabinet: Cabinet, handpay: HandpayRecord) -> Handpay:
     """What is owed by hand, why and since when, and what must be done first."""
-    reserved, asked = cabinet.journal.get(handpay["id"]), Event(EventType.CASH_OUT)
+    reserved, asked = cabinet.journal.get(handpay.id), Event(EventType.CASH_OUT)
     ticket: Literal["", "offered", "asked"] = ""
     if ticket_instead.ticket_may_replace(cabinet, asked):
         ticket = "asked" if ticket_instead.ticket_is_asked(cabinet, asked) else "offered"
     return Handpay(
-        kind=handpay["kind"],
-        amount_cents=handpay["amount_cents"],
-        prizes=merchandise.views(merchandise.owed(handpay)),
+        kind=handpay.kind,
+        amount_cents=handpay.amount_cents,
+        prizes=merchandise.views(handpay.prizes),
         cash_instead=merchandise.prize_may_be_cash(cabinet, Event(EventType.EXCHANGE_PRIZE)),
-        why=handpay.get("why", ""),
+        why=handpay.why,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=int(cabinet.memory.get(Key.SLIP) or 0) + 1,
         position=cabinet.position.number if cabinet.position.of > 1 else 0,

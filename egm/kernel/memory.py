@@ -2,6 +2,7 @@
 
 from typing import Any, Final, TypeVar
 
+from egm.errors import InvariantError
 from egm.kernel.positions import Position
 from egm.kernel.record_codec import from_json
 from meters import Journal
@@ -30,6 +31,13 @@ class Memory:
         name = self._position.key(key)
         data = self._journal.state(name)
         return None if data is None else from_json(kind, data, f"the memory's {name!r}")
+
+    def require(self, kind: type[R], key: str) -> R:
+        """The same where there must be one. Raises InvariantError where there is none."""
+        found = self.read(kind, key)
+        if found is None:
+            raise InvariantError(f"the memory has nothing under {self._position.key(key)!r}")
+        return found
 
     def read_all(self, kind: type[R], prefix: str) -> dict[str, R]:
         """The records stored under a prefix, by the rest of their names, in order."""

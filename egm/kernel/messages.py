@@ -146,10 +146,13 @@ class PrizeInKind(_Message):
     value_cents: int
 
 
+HandpayKind = Literal["cancelled_credit", "jackpot", "progressive", "bonus", "merchandise"]
+
+
 class Handpay(_Message):
     """What an attendant must pay by hand, or bring, before play goes on."""
 
-    kind: Literal["cancelled_credit", "jackpot", "progressive", "bonus", "merchandise"]
+    kind: HandpayKind
     amount_cents: int
     """The money; 0 where only things were won."""
     prizes: tuple[PrizeInKind, ...] = ()

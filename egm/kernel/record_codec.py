@@ -2,17 +2,18 @@
 
 A record is a frozen, keyword-only dataclass of plain fields. :func:`to_json` writes it, :func:`from_json`
 reads it back and refuses whatever is not exactly such a record, naming the place, the field and the value.
-A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``StrEnum``, ``X | None``, ``tuple[X, ...]``,
-``tuple[X, Y]``, ``Mapping[str, X]``, another record, or a type with ``to_json`` and ``from_json`` of its own.
+A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``StrEnum``, a ``Literal`` of texts, ``X | None``,
+``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record, or a type with ``to_json`` and
+``from_json`` of its own.
 
 A plain default is for reading: it stands for what journals did not keep before the field was there.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from types import NoneType, UnionType
-from typing import Final, ForwardRef, Protocol, TypeAlias, TypeVar, Union, cast, get_args, get_origin
+from typing import Final, ForwardRef, Literal, Protocol, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 from egm.errors import LocalError
 from meters.transaction import JSON
@@ -179,15 +180,16 @@ _EXACTLY: Final[Mapping[object, Read]] = {kind: _exactly(kind) for kind in (int,
 
 def _converters(hint: object) -> tuple[Read, Write]:
     """How a value of this type is read and written."""
-    if _is_json(hint):
-        return _anything, None
-    if hint in _EXACTLY:
-        return _EXACTLY[hint], None
+    plain = _anything if _is_json(hint) else _EXACTLY.get(hint)
+    if plain is not None:
+        return plain, None
     origin, inner = get_origin(hint), get_args(hint)
     if origin is tuple:
         return _items(*inner) if inner[1:] == (Ellipsis,) else _row(inner)
     if origin in {Union, UnionType} and NoneType in inner:
         return _maybe(*(each for each in inner if each is not NoneType))
+    if origin is Literal:
+        return _choice(inner), None
     if origin is not None and issubclass(cast(type, origin), Mapping):
         return _table(*inner)
     if not isinstance(hint, type):
@@ -283,13 +285,13 @@ def _at(place: object, read: Read, value: object) -> object:
         raise wrong.within(str(place)) from None
 
 
-def _choice(kind: type[StrEnum]) -> Read:
-    known: Mapping[object, StrEnum] = {each.value: each for each in kind}
+def _choice(kinds: Iterable[str]) -> Read:
+    known = {str(each): each for each in kinds}
 
     def read(value: object) -> object:
         found = known.get(value) if isinstance(value, str) else None
         if found is None:
-            raise _Wrong(value, f"not one of {', '.join(map(str, known))}")
+            raise _Wrong(value, f"not one of {', '.join(known)}")
         return found
 
     return read

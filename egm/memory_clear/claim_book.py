@@ -8,15 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Key, key_of
+from egm.kernel.record_codec import from_json
 from egm.memory_clear.evidence import Evidence
 from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, account, words_of
 from meters.ledger import Ledger, Reservation
 from meters.salvage import Salvage
+
+R = TypeVar("R")
 
 CARRIED: Final = "clear.carried"
 PAID: Final = "clear.paid"
@@ -84,6 +87,10 @@ class ClaimBook:
             if is_credit(flow.source):
                 needed[flow.source] += flow.amount_cents
         return tuple(Transfer(SOURCE, name, cents) for name, cents in needed.items())
+
+    def read(self, kind: type[R], name: str) -> R:
+        """The record the memory holds under a name."""
+        return from_json(kind, self.state[name], f"the memory's {name!r}")
 
     def take(self, *names: str) -> dict[str, Any]:
         """The state under these names, accounted for from here on."""

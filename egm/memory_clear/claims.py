@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from egm.exact import rational
 from egm.kernel.machine import Key, key_of
-from egm.kernel.record_codec import from_json, to_json
+from egm.kernel.record_codec import to_json
 from egm.memory_clear.claim_book import (
     BY_HAND,
     CARRIED,
@@ -29,10 +29,10 @@ from egm.memory_clear.claim_book import (
     position_of,
 )
 from egm.memory_clear.evidence import Evidence
-from egm.play.prizes_in_kind import owed
 from egm.progressive.records import ClaimRecord
 from egm.records.game_record import GameRecord, Hit, Share
 from egm.records.games import CARRIED_GAME
+from egm.records.money import HandpayRecord
 from meters import Transaction, Transfer
 from meters.chart import Book, account
 from meters.ledger import Reservation
@@ -159,20 +159,20 @@ def _ruling(book: ClaimBook, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- by hand
 def _handpay(book: ClaimBook, name: str) -> None:
     """Money and prizes in kind that wait for an attendant."""
-    handpay, position = book.state[name], position_of(name)
-    ids = (handpay.get("instead_of"), handpay["id"])
+    handpay, position = book.read(HandpayRecord, name), position_of(name)
+    ids = (handpay.instead_of, handpay.id)
     held = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
     claim, state = f"handpay:{position}", book.take(name)
-    prizes = [prize["id"] for prize in owed(handpay)]
+    prizes = [prize.id for prize in handpay.prizes]
     flows = held[-1].transfers if held else ()
     paying = (*book.fund(flows), *flows)
     book.add(
         claim,
-        handpay["amount_cents"],
-        {"kind": handpay["kind"], "position": position, "prizes": prizes},
+        handpay.amount_cents,
+        {"kind": handpay.kind, "position": position, "prizes": prizes},
         carried=book.again(claim, held, state),
         paid=lambda _: (
-            book.entry(claim, PAID, id=f"{handpay['id']}.paid", transfers=paying, record={"prizes": prizes}),
+            book.entry(claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}),
         ),
     )
 
@@ -251,11 +251,7 @@ def _game_entry(
 
 def _claims_of(book: ClaimBook) -> dict[str, ClaimRecord]:
     """The hits of linked levels that are not over."""
-    return {
-        key: from_json(ClaimRecord, kept, f"the memory's {key!r}")
-        for key, kept in book.state.items()
-        if key_of(key) is Key.CLAIM
-    }
+    return {key: book.read(ClaimRecord, key) for key in book.state if key_of(key) is Key.CLAIM}
 
 
 def _award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:

@@ -8,17 +8,19 @@ recorded with the meters and the journal's head.
 """
 
 import hashlib
+from dataclasses import replace
 from typing import Any, Final
 
 from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
+from egm.kernel.record_codec import to_json
 from egm.play.conversation import replay
 from egm.play.definitions import definition_of
-from egm.play.prizes_in_kind import owed, worth_cents
 from egm.records.game_record import GameRecord
 from egm.records.games import last_game, open_game
+from egm.records.money import HandpayForm, HandpayRecord
 from egm.staff.identities import IdentityRegister
 from egm.staff.service.desk import who
 from meters import Phase, SelfAuditFailed
@@ -57,16 +59,16 @@ def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
 # ---------------------------------------------------------------------------------------------- guards
 def handpay_is_in_order(cabinet: Cabinet, _: Event) -> bool:
     """The hand-pay needs no form, or its form is in."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    return "form" in handpay or not _wants_identity(cabinet, worth_cents(handpay))
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    return handpay.form is not None or not _wants_identity(cabinet, handpay.worth_cents)
 
 
 def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
     """It names a means of payment of this place, and the identity where that is wanted."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
     identified = says(event, *IDENTITY_FIELDS)
     return event.data.get("method") in cabinet.profile.by_hand.methods and (
-        identified or not _wants_identity(cabinet, worth_cents(handpay))
+        identified or not _wants_identity(cabinet, handpay.worth_cents)
     )
 
 
@@ -74,20 +76,20 @@ def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
 def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
     """Write down who will be paid and how; filled in again, the later form holds."""
     identities = cabinet.installed(IdentityRegister)
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    form: dict[str, Any] = {
-        "method": str(event.data["method"]),
-        "persons": persons_of(cabinet, event),
-    }
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    identity = ""
     if says(event, *IDENTITY_FIELDS):
         if identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
         fields = {name: str(event.data[name]).strip() for name in IDENTITY_FIELDS}
-        form["identity"] = identities.keep(handpay["id"], fields, cabinet.clock.now())
+        identity = identities.keep(handpay.id, fields, cabinet.clock.now())
+    form = HandpayForm(
+        method=str(event.data["method"]), persons=tuple(persons_of(cabinet, event)), identity=identity
+    )
     cabinet.record(
         "handpay.form",
-        state={Key.HANDPAY: {**handpay, "form": form}},
-        details={"handpay": handpay["id"], "amount_cents": handpay["amount_cents"], **form},
+        state={Key.HANDPAY: replace(handpay, form=form)},
+        details={"handpay": handpay.id, "amount_cents": handpay.amount_cents, **to_json(form)},
     )
     cabinet.notice = Notice(code="form_recorded")
 
@@ -97,38 +99,39 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
 
     The details are the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
     """
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    form = handpay.get("form", {"method": "cash"})
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    form = {"method": "cash"} if handpay.form is None else to_json(handpay.form)
+    wrote = () if handpay.form is None else handpay.form.persons
     slip = int(cabinet.memory.get(Key.SLIP) or 0) + 1
     tax_cents = cabinet.profile.by_hand.tax_cents
     persons = persons_of(cabinet, event)
     cabinet.record(
         "handpay.paid",
-        transaction_id=f"{handpay['id']}.paid",
+        transaction_id=f"{handpay.id}.paid",
         phase=Phase.SETTLE,
-        ref=handpay["id"],
-        counts={f"handpays.{handpay['kind']}": 1},
+        ref=handpay.id,
+        counts={f"handpays.{handpay.kind}": 1},
         state={Key.HANDPAY: None, Key.SLIP: slip},
         details={
-            **{key: value for key, value in handpay.items() if key != "form"},
+            **to_json(replace(handpay, form=None)),
             **form,
             "slip": slip,
             "witness": cabinet.witness,
             "machine": cabinet.identity.serial,
-            "taxable": tax_cents is not None and worth_cents(handpay) >= tax_cents,
+            "taxable": tax_cents is not None and handpay.worth_cents >= tax_cents,
             "person": persons[0],
-            "persons": list(dict.fromkeys((*form.get("persons", ()), *persons))),
+            "persons": list(dict.fromkeys((*wrote, *persons))),
         },
     )
-    code = "prize_delivered" if owed(handpay) else "handpay_paid"
-    cabinet.notice = Notice(code=code, values={"amount_cents": handpay["amount_cents"]})
+    code = "prize_delivered" if handpay.prizes else "handpay_paid"
+    cabinet.notice = Notice(code=code, values={"amount_cents": handpay.amount_cents})
 
 
 def record_machine_check(cabinet: Cabinet, event: Event) -> None:
     """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
     game, last = open_game(cabinet), last_game(cabinet)
     game = last[0] if game is None and last is not None else game
-    handpay = cabinet.memory.get(Key.HANDPAY)
+    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
     values = cabinet.journal.meters().values
     found = {
         "game": "none" if game is None else _replayed(cabinet, game),
@@ -141,7 +144,7 @@ def record_machine_check(cabinet: Cabinet, event: Event) -> None:
             "play_id": None if game is None else game.play_id,
             "digest": None if game is None else game.game.digest,
             "software": _software(cabinet),
-            "handpay": None if handpay is None else handpay["id"],
+            "handpay": None if handpay is None else handpay.id,
             "meters": {name: value for name, value in values.items() if value},
             "head": cabinet.journal.head_hash,
             "persons": persons_of(cabinet, event),

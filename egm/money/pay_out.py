@@ -22,6 +22,7 @@ from egm.money.host.model import HostMoney, into_ring
 from egm.money.ticket_ledger import anchor, committed, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
 from egm.play import player_protection as protection
+from egm.records.money import HandpayRecord
 from egm.staff import disputed
 from egm.staff.disputed import DisputedAmount, open_dispute
 from egm.staff.service.device_tests import is_test, test_job
@@ -439,12 +440,9 @@ def open_cancelled_credit(cabinet: Cabinet, _: Event) -> None:
         phase=Phase.RESERVE,
         transfers=(Transfer(_cashable(cabinet), "out:handpay_cancelled_credit", amount_cents),),
         state={
-            Key.HANDPAY: {
-                "id": handpay_id,
-                "kind": "cancelled_credit",
-                "amount_cents": amount_cents,
-                **({"why": why} if why else {}),
-            },
+            Key.HANDPAY: HandpayRecord(
+                id=handpay_id, kind="cancelled_credit", amount_cents=amount_cents, why=why
+            ),
             Key.GOES_ON: None,
         },
     )

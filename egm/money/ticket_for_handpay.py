@@ -5,30 +5,33 @@ credit meter; the cash-out then goes on by itself. Whenever the power is cut, th
 void: there is never both the hand-pay and the ticket, and never neither.
 """
 
+from dataclasses import replace
+
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money.hand_pays import persons_of
 from egm.money.pay_out import no_ticket
+from egm.records.money import HandpayRecord
 from meters import Phase
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_may_replace(cabinet: Cabinet, _: Event) -> bool:
     """The hand-pay is the player's own credits, nobody has begun its form, and a ticket could be printed."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
+    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
     return (
         handpay is not None
         and cabinet.profile.by_hand.ticket_instead
-        and handpay["kind"] == "cancelled_credit"
-        and "form" not in handpay
-        and not no_ticket(cabinet, handpay["amount_cents"])
+        and handpay.kind == "cancelled_credit"
+        and handpay.form is None
+        and not no_ticket(cabinet, handpay.amount_cents)
     )
 
 
 def ticket_is_asked(cabinet: Cabinet, _: Event) -> bool:
     """The player has asked for a ticket in its place."""
-    return "way" in cabinet.memory.get(Key.HANDPAY)
+    return bool(cabinet.memory.require(HandpayRecord, Key.HANDPAY).way)
 
 
 def asked_ticket_is_gone(cabinet: Cabinet, event: Event) -> bool:
@@ -44,25 +47,24 @@ def hand_is_asked(cabinet: Cabinet, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def choose_way(cabinet: Cabinet, _: Event) -> None:
     """The player would rather have a ticket; asked again, the attendant's hand after all."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    by_hand = {key: value for key, value in handpay.items() if key != "way"}
-    way = "ticket" if by_hand == handpay else "hand"
-    kept = by_hand if way == "hand" else {**by_hand, "way": way}
-    cabinet.record("handpay.way", state={Key.HANDPAY: kept}, details={"handpay": handpay["id"], "way": way})
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    way = "hand" if handpay.way else "ticket"
+    kept = replace(handpay, way="" if handpay.way else way)
+    cabinet.record("handpay.way", state={Key.HANDPAY: kept}, details={"handpay": handpay.id, "way": way})
 
 
 def return_handpay(cabinet: Cabinet, event: Event) -> None:
     """Give the reservation up for the ticket that was asked for: the cash-out goes on by itself."""
-    handpay, persons = cabinet.memory.get(Key.HANDPAY), persons_of(cabinet, event)
+    handpay, persons = cabinet.memory.require(HandpayRecord, Key.HANDPAY), persons_of(cabinet, event)
     cabinet.record(
         "handpay.returned",
-        transaction_id=f"{handpay['id']}.returned",
+        transaction_id=f"{handpay.id}.returned",
         phase=Phase.VOID,
-        ref=handpay["id"],
+        ref=handpay.id,
         state={Key.HANDPAY: None, Key.GOES_ON: True},
         details={
-            "handpay": handpay["id"],
-            "amount_cents": handpay["amount_cents"],
+            "handpay": handpay.id,
+            "amount_cents": handpay.amount_cents,
             "person": persons[0],
             "persons": persons,
         },

@@ -8,25 +8,25 @@ gives up the older reservation. A cut between the two finds both reserved and on
 (:func:`finish`).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice, PrizeInKind
+from egm.kernel.record_codec import to_json
 from egm.play.definitions import definition_of
 from egm.records.game_record import GameRecord
+from egm.records.money import HandpayRecord, PrizeRecord
 from meters import Phase, Transfer
 from meters.chart import words_of
-
-Prize = Mapping[str, Any]
-"""A prize as the journal keeps it: ``id``, ``names`` by language, ``value_cents``."""
 
 BOOK: Final = "prizes:"
 
 
 # ---------------------------------------------------------------------------------------------- what was won
-def won(cabinet: Cabinet, game: GameRecord) -> tuple[dict[str, Any], ...]:
+def won(cabinet: Cabinet, game: GameRecord) -> tuple[PrizeRecord, ...]:
     """The prizes in kind a decided game has won, in order, as its definition states them."""
     named = () if game.outcome is None else game.outcome.merchandise
     if not named:
@@ -34,20 +34,20 @@ def won(cabinet: Cabinet, game: GameRecord) -> tuple[dict[str, Any], ...]:
     rules = definition_of(cabinet, game.game)
     stated = {prize.id: prize for prize in rules.prizes_in_kind()}
     return tuple(
-        {"id": name, "names": dict(stated[name].names), "value_cents": stated[name].value_cents}
+        PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
         for name in named
     )
 
 
-def transfers(prizes: Sequence[Prize]) -> tuple[Transfer, ...]:
+def transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
     """What delivering prizes moves: each from what the house offers to what it has given."""
     return tuple(
-        Transfer(f"{BOOK}{prize['id']}:offered", f"{BOOK}{prize['id']}:given", int(prize["value_cents"]))
+        Transfer(f"{BOOK}{prize.id}:offered", f"{BOOK}{prize.id}:given", prize.value_cents)
         for prize in prizes
     )
 
 
-def register(cabinet: Cabinet, game: GameRecord, prizes: Sequence[Prize]) -> None:
+def register(cabinet: Cabinet, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
     """Write the prizes into the win register (FR68-20): machine, game, prize and its stated value."""
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"
@@ -60,64 +60,55 @@ def register(cabinet: Cabinet, game: GameRecord, prizes: Sequence[Prize]) -> Non
                     "machine": cabinet.identity.serial,
                     "play_id": game.play_id,
                     "game": game.game.id,
-                    "prizes": [prize],
+                    "prizes": [to_json(prize)],
                 },
             )
 
 
-def owed(handpay: Mapping[str, Any]) -> Sequence[Prize]:
-    """The prizes in kind a hand-pay owes."""
-    prizes: Sequence[Prize] = handpay.get("prizes", ())
-    return prizes
-
-
-def worth_cents(handpay: Mapping[str, Any]) -> int:
-    """What a hand-pay is worth, minor units: its money, and its prizes in kind at their stated value."""
-    return int(handpay["amount_cents"]) + sum(int(prize["value_cents"]) for prize in owed(handpay))
-
-
-def views(prizes: Sequence[Prize]) -> tuple[PrizeInKind, ...]:
+def views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
     """The same, for the screen."""
     return tuple(
-        PrizeInKind(id=prize["id"], names=dict(prize["names"]), value_cents=prize["value_cents"])
-        for prize in prizes
+        PrizeInKind(id=prize.id, names=dict(prize.names), value_cents=prize.value_cents) for prize in prizes
     )
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def no_prize_waits(cabinet: Cabinet, _: Event) -> bool:
     """No prize in kind is owed: one needs a person's hands, which no line has."""
-    return not owed(cabinet.memory.get(Key.HANDPAY))
+    return not cabinet.memory.require(HandpayRecord, Key.HANDPAY).prizes
 
 
 def prize_may_be_cash(cabinet: Cabinet, _: Event) -> bool:
     """A prize in kind is owed, and the place lets the player take its value instead."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    return cabinet.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(owed(handpay))
+    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    return (
+        cabinet.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
+    )
 
 
 # ---------------------------------------------------------------------------------------------- the exchange
 def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
     """The player takes the stated value: it becomes part of the money an attendant pays as a jackpot."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    prizes = owed(handpay)
-    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
-    value_cents = sum(prize["value_cents"] for prize in prizes)
-    money = {
-        **{key: value for key, value in handpay.items() if key != "prizes"},
-        "id": f"{handpay['id']}.cash",
-        "kind": "jackpot" if handpay["kind"] == "merchandise" else handpay["kind"],
-        "amount_cents": handpay["amount_cents"] + value_cents,
-    }
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay.id)
+    value_cents = handpay.worth_cents - handpay.amount_cents
+    money = replace(
+        handpay,
+        id=f"{handpay.id}.cash",
+        kind="jackpot" if handpay.kind == "merchandise" else handpay.kind,
+        amount_cents=handpay.worth_cents,
+        prizes=(),
+        instead_of=handpay.id,
+    )
     cabinet.record(
         "handpay.exchanged",
-        transaction_id=money["id"],
+        transaction_id=money.id,
         phase=Phase.RESERVE,
         transfers=tuple(_in_cash(flow) for flow in reserved.transfers),
-        state={Key.HANDPAY: {**money, "instead_of": handpay["id"]}},
+        state={Key.HANDPAY: money},
         details={
-            "handpay": handpay["id"],
-            "prizes": list(prizes),
+            "handpay": handpay.id,
+            "prizes": [to_json(prize) for prize in handpay.prizes],
             "amount_cents": value_cents,
             "machine": cabinet.identity.serial,
             "persons": list(event.data["persons"]),
@@ -136,23 +127,23 @@ def _in_cash(flow: Transfer) -> Transfer:
 
 def exchange_is_unfinished(cabinet: Cabinet) -> bool:
     """A prize was exchanged for cash, and its own reservation still stands."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    return handpay is not None and "instead_of" in handpay
+    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    return handpay is not None and bool(handpay.instead_of)
 
 
 def finish(cabinet: Cabinet) -> None:
     """Give up the reservation that an exchange has replaced: at once, or after a restart in between."""
     if not exchange_is_unfinished(cabinet):
         return
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    older = handpay["instead_of"]
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    older = handpay.instead_of
     cabinet.record(
         "handpay.replaced",
         transaction_id=f"{older}.replaced",
         phase=Phase.VOID,
         ref=older,
-        state={Key.HANDPAY: {key: value for key, value in handpay.items() if key != "instead_of"}},
-        details={"handpay": older, "by": handpay["id"]},
+        state={Key.HANDPAY: replace(handpay, instead_of="")},
+        details={"handpay": older, "by": handpay.id},
     )
 
 

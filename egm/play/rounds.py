@@ -14,7 +14,8 @@ from egm.kernel import messages
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Cabinet, Key
-from egm.kernel.messages import Notice
+from egm.kernel.messages import HandpayKind, Notice
+from egm.kernel.record_codec import to_json
 from egm.money.host.controls import game_is_allowed
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
@@ -31,6 +32,7 @@ from egm.progressive.pools import NoPoolError, Pools
 from egm.progressive.round import Round
 from egm.records.game_record import DrawRecord, GameChoice, GameName, GamePointer, GameRecord, LastGame, Step
 from egm.records.games import GameInProgress, open_game
+from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
 from meters.transaction import JSON
 from paytables import (
@@ -261,9 +263,10 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
     won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     levels = progressives.payment(cabinet, game, "out:handpay_progressive")
     reservation = f"{game.play_id}.end"
-    kind = "progressive" if levels else "merchandise" if prizes else "jackpot"
+    kind: HandpayKind = "progressive" if levels else "merchandise" if prizes else "jackpot"
     total_cents = sum(part.amount_cents for part in (*won, *levels))
-    in_kind = {"prizes": list(prizes)} if prizes else {}
+    in_kind = {"prizes": [to_json(prize) for prize in prizes]} if prizes else {}
+    pools = progressives.pools_paid(cabinet, game)
     cabinet.record(
         "game.end",
         transaction_id=reservation,
@@ -274,13 +277,14 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
         state={
             **_ended(cabinet, game, (*won, *levels)),
             **progressives.closing_state(cabinet, game, "hand"),
-            Key.HANDPAY: {
-                "id": reservation,
-                "kind": kind,
-                "amount_cents": total_cents,
-                **in_kind,
-                **progressives.slip_of(cabinet, game),
-            },
+            Key.HANDPAY: HandpayRecord(
+                id=reservation,
+                kind=kind,
+                amount_cents=total_cents,
+                prizes=prizes,
+                pool=pools,
+                play_id=game.play_id if pools else "",
+            ),
         },
         details={"play_id": game.play_id, "win_cents": won_cents, **in_kind},
     )

@@ -301,10 +301,9 @@ def register_hit(
     )
 
 
-def slip_of(cabinet: Cabinet, game: GameRecord) -> dict[str, str]:
-    """What a hand-pay tells of the levels it pays, for the register of wins; nothing if none."""
-    pools = [award.pool for award in awards(cabinet, game) if award.amount_cents]
-    return {"pool": ", ".join(pools), "play_id": game.play_id} if pools else {}
+def pools_paid(cabinet: Cabinet, game: GameRecord) -> str:
+    """The levels a hand-pay pays, for the register of wins; nothing if none."""
+    return ", ".join(award.pool for award in awards(cabinet, game) if award.amount_cents)
 
 
 def give_back(cabinet: Cabinet, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:

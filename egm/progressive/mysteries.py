@@ -21,6 +21,7 @@ from egm.progressive.messages import Won
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
 from egm.records.game_record import GameRecord, Hit, MysteryWon
 from egm.records.games import CARRIED_GAME, MYSTERY_WON, GameInProgress, open_game
+from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
 
 
@@ -242,13 +243,13 @@ def _pay_by_hand(
 ) -> None:
     """Reserve the prize of a game already closed for an attendant to pay."""
     reservation = _entry(won.claim)
-    handpay = {
-        "id": reservation,
-        "kind": "progressive",
-        "amount_cents": won.amount_cents,
-        "pool": level,
-        "play_id": game.play_id,
-    }
+    handpay = HandpayRecord(
+        id=reservation,
+        kind="progressive",
+        amount_cents=won.amount_cents,
+        pool=level,
+        play_id=game.play_id,
+    )
     progressives.register_hit(
         cabinet,
         game,

@@ -80,7 +80,7 @@ class GameRecord:
     credit_before_cents: int
     steps: tuple[Step, ...]
     outcome: Outcome | None
-    levels: LevelsPlayed = inline(LevelsPlayed())  # noqa: RUF009 (immutable)
+    levels: LevelsPlayed = inline(LevelsPlayed())
     staked: tuple[tuple[str, int], ...] | None = omitted(None)
     """Of a game carried over by a clear: what was wagered, by account."""
     ended: str = omitted("")

@@ -12,6 +12,7 @@ from egm.kernel.credits import MONEY, CreditKind, given_back
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
+from egm.kernel.record_codec import to_json
 from egm.money import ticket_ledger
 from egm.money.hand_pays import ruling_details, says
 from egm.money.host.model import HostMoney
@@ -20,9 +21,11 @@ from egm.play import prizes_in_kind as merchandise
 from egm.play.rounds import chance_is_ready, has_won_already
 from egm.progressive import game_levels as progressives
 from egm.records.games import GameInProgress, open_game
+from egm.records.money import HandpayRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
+from meters.transaction import JSON
 
 
 # ---------------------------------------------------------------------------------------------- complements
@@ -98,11 +101,11 @@ def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
 
 def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
     """An unclaimed hand-pay is given up and becomes an orphan; see :func:`end_rulings`."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
-    told = {key: handpay[key] for key in ("id", "kind", "amount_cents", "prizes") if key in handpay}
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay.id)
+    told = {"kind": handpay.kind, **_named(handpay)}
     unclaimed = {
-        "id": handpay["id"],
+        "id": handpay.id,
         "flows": [
             [flow.source, merchandise.unclaimed(flow), flow.amount_cents] for flow in reserved.transfers
         ],
@@ -110,11 +113,11 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
     }
     cabinet.record(
         "handpay.unclaimed",
-        transaction_id=f"{handpay['id']}.unclaimed",
+        transaction_id=f"{handpay.id}.unclaimed",
         phase=Phase.VOID,
-        ref=handpay["id"],
+        ref=handpay.id,
         state={Key.HANDPAY: None, Key.UNCLAIMED: unclaimed},
-        details={"id": handpay["id"]},
+        details={"id": handpay.id},
     )
     end_rulings(cabinet, event)
 
@@ -186,11 +189,11 @@ def game_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
 
 def prize_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
     """The hand-pay is a prize, the place forfeits it, and the reason is said. Cancelled credits are not."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
+    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
     return (
         "handpay" in cabinet.profile.by_hand.forfeits
         and handpay is not None
-        and handpay["kind"] != "cancelled_credit"
+        and handpay.kind != "cancelled_credit"
         and says(event, "reason")
     )
 
@@ -213,17 +216,22 @@ def forfeit_game(cabinet: Cabinet, event: Event) -> None:
 
 def forfeit_prize(cabinet: Cabinet, event: Event) -> None:
     """The prize that waited for an attendant is not paid (Québec s.94)."""
-    handpay = cabinet.memory.get(Key.HANDPAY)
-    told = {key: handpay[key] for key in ("id", "amount_cents", "prizes") if key in handpay}
+    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
     cabinet.record(
         "forfeit.prize",
-        transaction_id=f"{handpay['id']}.forfeit",
+        transaction_id=f"{handpay.id}.forfeit",
         phase=Phase.VOID,
-        ref=handpay["id"],
+        ref=handpay.id,
         counts={"forfeits": 1},
         state={Key.HANDPAY: None},
-        details=ruling_details(cabinet, event, **told),
+        details=ruling_details(cabinet, event, **_named(handpay)),
     )
+
+
+def _named(handpay: HandpayRecord) -> dict[str, JSON]:
+    """What a ruling tells of a hand-pay."""
+    told = to_json(handpay)
+    return {key: told[key] for key in ("id", "amount_cents", "prizes") if key in told}
 
 
 def forfeit_credits(cabinet: Cabinet, event: Event) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from egm.memory_clear.claim_book import CARRIED, PAID
 from egm.play import prizes_in_kind as merchandise
+from egm.records.money import PrizeRecord
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import details
 
@@ -34,7 +35,7 @@ def _moves_prizes(transfers: Iterable[Transfer]) -> bool:
 
 def due(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
     """What the end of a game must reserve for the prizes it won, ``stated`` their values by id."""
-    prizes = [{"id": name, "value_cents": stated[name]} for name in names]
+    prizes = [PrizeRecord(id=name, names={}, value_cents=stated[name]) for name in names]
     return _flows(merchandise.transfers(prizes))
 
 

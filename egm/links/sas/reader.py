@@ -13,6 +13,7 @@ from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from egm.money.host.controls import game_is_allowed
 from egm.money.host.model import HostMoney
 from egm.records.games import last_game
+from egm.records.money import HandpayRecord
 from meters import MeterReading
 from meters.entry import StoredEntry
 from meters.view import JournalView
@@ -121,10 +122,10 @@ class Reader:
 
     def _handpay(self) -> HandpayFacts | None:
         """The money owed by hand, until this host has read of it."""
-        owed = self._host.cabinet.memory.get(Key.HANDPAY)
-        if owed is None or owed["id"] == self._host.notes.get(READ_HANDPAY):
+        owed = self._host.cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+        if owed is None or owed.id == self._host.notes.get(READ_HANDPAY):
             return None
-        return HandpayFacts(owed["id"], owed["kind"], owed["amount_cents"])
+        return HandpayFacts(owed.id, owed.kind, owed.amount_cents)
 
     def _hopper(self) -> HopperFacts | None:
         cabinet = self._host.cabinet

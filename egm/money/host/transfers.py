@@ -20,6 +20,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Lock, Order, Redeeming, TransferKind, TransferStatus
+from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
 
 #: Transfers the host may read back (E-05: at least 35).
@@ -141,8 +142,9 @@ def _move(cabinet: Cabinet, order: Order, cents: Mapping[CreditKind, int]) -> No
         state[Key.RESTRICTED] = {"expires": expires, "pool": order.pool}
     by_hand = order.kind is TransferKind.BONUS_JACKPOT
     if by_hand:
-        handpay = {"id": entry_id(order.identifier), "kind": "bonus", "amount_cents": order.total_cents}
-        state[Key.HANDPAY] = handpay
+        state[Key.HANDPAY] = HandpayRecord(
+            id=entry_id(order.identifier), kind="bonus", amount_cents=order.total_cents
+        )
     cabinet.record(
         "aft.complete",
         transaction_id=entry_id(order.identifier),

@@ -11,6 +11,7 @@ from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.poll import Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
+from egm.records.money import HandpayRecord
 
 _CANCELLED_CREDIT: Final = 0x80
 _TOP_AWARD: Final = 0x00
@@ -36,9 +37,9 @@ def handpay_information(_: LongPoll, readout: Readout) -> Reply:
 
 def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """The host has it: the record is read once."""
-    owed = host.cabinet.memory.get(Key.HANDPAY)
-    if owed is not None and (any(reply.data) or not owed["amount_cents"]):
-        host.notes[READ_HANDPAY] = owed["id"]
+    owed = host.cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    if owed is not None and (any(reply.data) or not owed.amount_cents):
+        host.notes[READ_HANDPAY] = owed.id
         host.republish()
 
 
