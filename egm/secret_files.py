@@ -1,5 +1,6 @@
 """Files that are secrets only while nobody but their owner can read them."""
 
+import os
 from pathlib import Path
 
 from egm.errors import OperatorError
@@ -22,3 +23,25 @@ def require_private(*paths: Path) -> None:
                 f"{path}: others than its owner may read or write it (mode {mode & 0o777:o}): a secret they "
                 "may have read should be made anew; else make it its owner's only with chmod 600"
             )
+
+
+def write_private(path: Path, data: str | bytes) -> None:
+    """Write a new file for its owner only, durably. Raises OSError; FileExistsError where there is one."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def replace_private(path: Path, data: str | bytes) -> None:
+    """The same in the place of any old one: durably, all or nothing."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    write_private(fresh, data)
+    fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -39,6 +39,7 @@ from egm.devices.twin import ActionError, Port, Twin
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
 from egm.links.screen.private import is_token, listen, make_token
+from egm.secret_files import replace_private
 from egm.terminal import echo
 
 _LINE_BYTES_MAX: Final = 64 * 1024
@@ -95,7 +96,7 @@ class Bench:
             twin.port.plug()
         self._token = make_token(self._run / "bench.token")
         self._server = await listen(self.socket_path, self._serve, line_bytes_max=_LINE_BYTES_MAX)
-        _write_private(self._run / "bench.ready", f"{os.getpid()}\n")
+        replace_private(self._run / "bench.ready", f"{os.getpid()}\n")
 
     # ------------------------------------------------------------ what devices keep without power
     def _recall(self, name: str, twin: Twin[Any]) -> None:
@@ -116,7 +117,7 @@ class Bench:
             if now != kept:
                 kept = now
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _write_private(path, json.dumps(now))
+                replace_private(path, json.dumps(now))
 
         twin.changed = keep
 
@@ -184,15 +185,6 @@ class Bench:
         except ActionError as error:
             return BenchReply(ok=False, text=str(error), state=twin.describe())
         return BenchReply(ok=True, text=text, state=twin.describe())
-
-
-def _write_private(path: Path, text: str) -> None:
-    fresh = path.with_suffix(path.suffix + ".new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    fresh.replace(path)
 
 
 async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:

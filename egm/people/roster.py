@@ -25,6 +25,7 @@ from egm.errors import OperatorError
 from egm.people.person import NUMBER, Person
 from egm.people.pins import NOBODY, PinDigest
 from egm.people.roles import Permission, Role
+from egm.secret_files import replace_private
 from meters.entry import canonical
 from meters.errors import JournalError
 from meters.keys import MachineKey
@@ -191,7 +192,7 @@ class Roster:
         """Write it to ``path``, sealed by the machine key of its own folder. Raises OSError."""
         seal = _seal(self)
         document = _content(self) | {"seal": seal}
-        _replace(path, json.dumps(document, ensure_ascii=False, indent=1))
+        replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
         return replace(self, is_sealed=bool(seal))
 
 
@@ -237,20 +238,3 @@ def _only_one(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put ``text`` in the place of the file, durably, all or nothing, readable by its owner only."""
-    fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

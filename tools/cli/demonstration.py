@@ -6,7 +6,6 @@ is enrolled, and refuses the state folder of a demonstration (:mod:`egm.people.d
 """
 
 import json
-import os
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +15,7 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.errors import OperatorError
 from egm.people import Person, PinRefusedError, Role, Roster, check_pin
 from egm.people.demonstration import BY, FILE_NAME
+from egm.secret_files import write_private
 from meters.copies import SECOND_FOLDER, Place
 from meters.storage import DiskStorage
 
@@ -65,9 +65,8 @@ def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
         roster = roster.added(person, badge.pin, by=BY, at=now)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump([{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges], file)
+    kept = [{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges]
+    write_private(path, json.dumps(kept))
     return badges
 
 

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
+from egm.secret_files import replace_private
+
 HOST: Final = "127.0.0.1"
 """Where the browser screen listens: this computer alone."""
 
@@ -14,10 +16,7 @@ HOST: Final = "127.0.0.1"
 def make_token(path: Path) -> str:
     """Write a new token to ``path`` (mode 0600), in the place of any old one, and return it."""
     token = os.urandom(24).hex()
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(token)
+    replace_private(path, token)
     return token
 
 

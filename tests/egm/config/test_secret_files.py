@@ -1,7 +1,9 @@
 """A secret that others may read is refused wherever it is used, before it is used."""
 
+import os
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -12,7 +14,7 @@ from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from egm.progressive.connection import tls
-from egm.secret_files import require_private
+from egm.secret_files import replace_private, require_private, write_private
 from meters import Journal
 from tools.floor.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
 from tools.floor.progressive.vault import KEY_FILE, make_key, read_key
@@ -20,6 +22,7 @@ from tools.lab.certification import bundle
 from tools.lab.certification.bundle import BundleError, laboratory_key
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o666])
@@ -32,6 +35,33 @@ def test_a_file_others_may_read_or_write_is_refused(tmp_path, mode):
         require_private(path)
     path.chmod(0o600)
     require_private(path)
+
+
+def test_a_secret_is_written_for_its_owner_only_whatever_the_mask_says(tmp_path):
+    path = tmp_path / "secret"
+    before = os.umask(0)
+    try:
+        write_private(path, "old é")
+        require_private(path)
+        assert path.read_text(encoding="utf-8") == "old é"
+        with pytest.raises(FileExistsError):
+            write_private(path, b"new")
+        (tmp_path / "secret.new").write_text("left by a cut")
+        replace_private(path, b"new")
+    finally:
+        os.umask(before)
+    require_private(path)
+    assert path.read_bytes() == b"new"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_nothing_else_makes_a_file_for_its_owner_only():
+    """One way to write a secret: none forgets the mode, or follows what somebody put in its place."""
+    sources = [*(ROOT / "egm").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
+    assert {path.name for path in sources if "os.O_CREAT | os.O_EXCL" in path.read_text()} == {
+        "secret_files.py",
+        "bench_line.py",  # a lock that proves its owner, held while it is there
+    }
 
 
 @pytest.mark.parametrize("name", ["machine.key", "people.json"])

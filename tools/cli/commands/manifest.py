@@ -4,7 +4,6 @@ The manufacturer makes a key once (and keeps it off every machine), makes a mani
 that release is installed, and signs it. The cabinet file then names the manifest and pins the public key.
 """
 
-import os
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.progressive.definition import level_source, own_level_files
-from egm.secret_files import require_private
+from egm.secret_files import require_private, write_private
 from egm.verify.digest import measure
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
@@ -42,11 +41,9 @@ def make_key(file: Path) -> None:
     """
     pem = new_key()
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_private(file, pem)
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
-    with os.fdopen(descriptor, "wb") as out:
-        out.write(pem)
     echo(public_hex(read_key(pem, str(file))))
 
 

@@ -27,6 +27,11 @@ STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the
 MEDIUM = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
+_EXPORT = click.option(
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="An exported journal (egm audit export) instead of a machine's memory.",
+)
 
 
 @click.group()
@@ -49,11 +54,7 @@ def list_(*, form: Form) -> None:
 @command.command("show")
 @click.argument("name", type=click.Choice([*REGISTERS]))
 @STATE
-@click.option(
-    "--file",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="An exported journal (egm audit export) instead of a machine's memory.",
-)
+@_EXPORT
 @forms
 def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> None:
     """Print a register, oldest line first."""
@@ -73,11 +74,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
     "--by", type=click.Choice(["day", "month", "year"]), default="day", show_default=True, help="The periods."
 )
 @STATE
-@click.option(
-    "--file",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="An exported journal (egm audit export) instead of a machine's memory.",
-)
+@_EXPORT
 @forms
 def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
     """Print what the meters moved by day, month or year (UTC), and what was counted against them (D-21)."""

@@ -5,11 +5,12 @@ takes persons enrolled on the machine, each proved by a PIN.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import wraps
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -105,6 +106,25 @@ def _cage(state: Path | None, medium: Path | None, person: str, second: str) -> 
     """The ledger in the hands of enrolled persons, each of whom gives a PIN now."""
     with _told(), open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage:
         yield cage
+
+
+def _at_the_cage(act: Callable[..., str]) -> Callable[..., None]:
+    """Make a command of what enrolled persons do to a ticket: ``act`` says what it did."""
+
+    @_number
+    @_state
+    @_medium
+    @_person
+    @_second
+    @wraps(act)
+    def done(
+        number: str, *, state: Path | None, medium: Path | None, person: str, second: str, **more: Any
+    ) -> None:
+        with _cage(state, medium, person, second) as cage:
+            said = act(cage, number, **more)
+        echo(said)
+
+    return done
 
 
 def _date_is_known(folder: Path, clock: Clock) -> bool:
@@ -310,104 +330,52 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
 
 # ---------------------------------------------------------------- acting
 @command.command("pay")
-@_number
-@_state
-@_medium
-@_person
-@_second
+@_at_the_cage
 @click.option("--name", default="", help="Who is paid, where the place wants it written down.")
 @click.option("--address", default="", help="The payee's address.")
-def pay(
-    number: str,
-    *,
-    state: Path | None,
-    medium: Path | None,
-    person: str,
-    second: str,
-    name: str,
-    address: str,
-) -> None:
+def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
     """Redeem a ticket for cash. Hand over money only when this says paid."""
-    payee = Payee(name, address) if name or address else None
-    with _cage(state, medium, person, second) as cage:
-        answer = cage.pay(number, payee)
+    answer = cage.pay(number, Payee(name, address) if name or address else None)
     if isinstance(answer, Refusal):
         detail = f" ({answer.detail})" if answer.detail else ""
         raise click.ClickException(f"not paid: {_WORDS[answer.reason]}{detail}")
-    echo(f"paid: {_worth(answer.ticket)}")
+    return f"paid: {_worth(answer.ticket)}"
 
 
 @command.command("void")
-@_number
-@_state
-@_medium
-@_person
-@_second
+@_at_the_cage
 @_why
-def void(number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
+def void(cage: Cage, number: str, *, why: str) -> str:
     """Cancel an issued ticket."""
-    with _cage(state, medium, person, second) as cage:
-        record = cage.void(number, why)
-    echo(f"void: {_worth(record.ticket)}")
+    return f"void: {_worth(cage.void(number, why).ticket)}"
 
 
 @command.command("release")
-@_number
-@_state
-@_medium
-@_person
-@_second
+@_at_the_cage
 @_why
-def release(
-    number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str
-) -> None:
+def release(cage: Cage, number: str, *, why: str) -> str:
     """Free a ticket locked to a machine that will never end its redemption. Look into its box first."""
-    with _cage(state, medium, person, second) as cage:
-        record = cage.release(number, why)
-    echo(f"good again: {_worth(record.ticket)}")
+    return f"good again: {_worth(cage.release(number, why).ticket)}"
 
 
 @command.command("revive")
-@_number
-@_state
-@_medium
-@_person
-@_second
+@_at_the_cage
 @_why
-def revive(
-    number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str
-) -> None:
+def revive(cage: Cage, number: str, *, why: str) -> str:
     """Say that a ticket is owed whatever its date: a wrong clock dated it or let it expire."""
-    with _cage(state, medium, person, second) as cage:
-        record = cage.revive(number, why)
-    echo(f"good for ever: {_worth(record.ticket)}")
+    return f"good for ever: {_worth(cage.revive(number, why).ticket)}"
 
 
 @command.command("reprint")
-@_number
-@_state
-@_medium
-@_person
-@_second
+@_at_the_cage
 @_why
 @_language
 @_output
-def reprint(
-    number: str,
-    *,
-    state: Path | None,
-    medium: Path | None,
-    person: str,
-    second: str,
-    why: str,
-    language: str,
-    output: Path,
-) -> None:
+def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -> str:
     """Draw an issued ticket again, marked as a duplicate."""
-    with _cage(state, medium, person, second) as cage:
-        ticket = cage.reprint(number, why)
-        _draw(ticket, load_template(ticket.template), language, output)
-    echo(f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}: {output}")
+    ticket = cage.reprint(number, why)
+    _draw(ticket, load_template(ticket.template), language, output)
+    return f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}: {output}"
 
 
 @command.command("restore")

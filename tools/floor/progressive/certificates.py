@@ -7,7 +7,6 @@ made in but by the hand that carries them to their machine.
 
 import contextlib
 import getpass
-import os
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from ipaddress import ip_address
@@ -21,7 +20,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from egm.errors import OperatorError
 from egm.progressive import topics
-from egm.secret_files import require_private
+from egm.secret_files import require_private, write_private
 
 CONTROLLER: Final = "controller"
 SIGN: Final = "sign"
@@ -175,13 +174,9 @@ def _write(folder: Path, name: str, key: Ed25519PrivateKey, certificate: x509.Ce
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    for suffix, data, mode in (
-        ("key", secret, 0o600),
-        ("crt", certificate.public_bytes(serialization.Encoding.PEM), 0o644),
-    ):
-        descriptor = os.open(folder / f"{name}.{suffix}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+    write_private(folder / f"{name}.key", secret)
+    with (folder / f"{name}.crt").open("xb") as file:
+        file.write(certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:

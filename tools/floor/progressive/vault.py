@@ -8,7 +8,6 @@ every controller that may take the store over.
 import base64
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +18,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from egm.errors import LocalError, OperatorError
 from egm.progressive.trigger import Chance, Trigger
-from egm.secret_files import require_private
+from egm.secret_files import require_private, write_private
 from rng import Personalization, RandomService, RngError
 
 KEY_FILE: Final = "mystery.key"
@@ -34,11 +33,9 @@ class VaultError(LocalError):
 def make_key(folder: Path) -> None:
     """Make the key in ``folder``, where there is none yet."""
     try:
-        descriptor = os.open(folder / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_private(folder / KEY_FILE, AESGCM.generate_key(8 * _KEY_BYTES).hex() + "\n")
     except FileExistsError:
         return
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(AESGCM.generate_key(8 * _KEY_BYTES).hex().encode("ascii") + b"\n")
 
 
 def read_key(folder: Path) -> bytes:

@@ -8,7 +8,6 @@ the game).
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -18,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
-from egm.secret_files import require_private
+from egm.secret_files import require_private, write_private
 from egm.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify
 
 __all__ = ["MANIFEST", "SIGNATURE", "SIGNER", "BundleError", "key_path", "laboratory_key", "verify", "write"]
@@ -47,9 +46,7 @@ def laboratory_key(path: Path) -> Ed25519PrivateKey:
         path.parent.mkdir(parents=True, exist_ok=True)
         key = Ed25519PrivateKey.generate()
         seed = key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(seed.hex() + "\n")
+        write_private(path, seed.hex() + "\n")
         return key
     try:
         require_private(path)
