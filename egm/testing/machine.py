@@ -405,7 +405,9 @@ class MachineRig:
         self.open = False
         if self.store is not None:
             self.store.close()
-        self.cabinet.installed(IdentityRegister).close()
+        register = self.cabinet.installed(IdentityRegister)
+        if register is not None:
+            register.close()
         OPENED[:] = (rig for rig in OPENED if rig is not self)
 
     # ------------------------------------------------------------------ what it says
