@@ -7,6 +7,7 @@ Every surface of art is *premultiplied*: scaling never darkens an edge, and the 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import pygame
@@ -61,21 +62,22 @@ def premultiplied(colour: Colour) -> Colour:
 def painted(size: tuple[int, int], paint: Paint) -> pygame.Surface:
     """A surface of ``size`` pixels full of ``paint``, premultiplied."""
     size = (max(1, size[0]), max(1, size[1]))
+    if not isinstance(paint, tuple):
+        return pygame.transform.smoothscale(_gradient(paint), size)
     surface = pygame.Surface(size, pygame.SRCALPHA)
-    if isinstance(paint, tuple):
-        surface.fill(premultiplied(paint))
-        return surface
+    surface.fill(premultiplied(paint))
+    return surface
+
+
+@lru_cache(maxsize=128)
+def _gradient(paint: Linear | Radial) -> pygame.Surface:
+    """A gradient on few pixels, which are stretched."""
     if isinstance(paint, Linear):
         strip = pygame.Surface((_RAMP, 1) if paint.sideways else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):
-            strip.set_at(
-                (i, 0) if paint.sideways else (0, i), premultiplied(ramp(paint.stops, i / (_RAMP - 1)))
-            )
-        return pygame.transform.smoothscale(strip, size)
-    return _radial(size, paint)
-
-
-def _radial(size: tuple[int, int], paint: Radial) -> pygame.Surface:
+            colour = premultiplied(ramp(paint.stops, i / (_RAMP - 1)))
+            strip.set_at((i, 0) if paint.sideways else (0, i), colour)
+        return strip
     small = pygame.Surface((_RAMP, _RAMP), pygame.SRCALPHA)
     small.fill(premultiplied(paint.stops[-1][1]))
     cx, cy = paint.centre[0] * _RAMP, paint.centre[1] * _RAMP
@@ -83,7 +85,7 @@ def _radial(size: tuple[int, int], paint: Radial) -> pygame.Surface:
     for step in range(_RAMP, 0, -1):
         share = step / _RAMP
         pygame.draw.circle(small, premultiplied(ramp(paint.stops, share)), (cx, cy), full * share)
-    return pygame.transform.smoothscale(small, size)
+    return small
 
 
 class Ink:
