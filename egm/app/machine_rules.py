@@ -4,6 +4,7 @@ from typing import Final
 
 from egm.integrity.lockups import record_power_up, record_self_test, take_out_of_service
 from egm.kernel.events import EventType, Next, State
+from egm.kernel.feature import Feature
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import Rule
 from egm.kernel.states import EVERYWHERE, LISTENING, only
@@ -11,7 +12,7 @@ from egm.staff.service.effects import close_menu, note_staff
 
 _SELF_TEST: Final = only(State.SELF_TEST)
 
-RULES: Final[tuple[Rule[Cabinet], ...]] = (
+_RULES: Final[tuple[Rule[Cabinet], ...]] = (
     Rule(
         EventType.MEMORY_READY,
         only(State.BOOT),
@@ -27,3 +28,6 @@ RULES: Final[tuple[Rule[Cabinet], ...]] = (
     # ------------------------------------------------------------------ said of a game or a page that is gone
     Rule((EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
 )
+
+MACHINE: Final = Feature(name="machine", rules=_RULES)
+"""Tried last: what is left when no other feature has anything to do."""

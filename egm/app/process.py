@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.archive_place import place_archive
+from egm.app.features import FEATURES
 from egm.app.ports import build_ports
 from egm.app.preflight import shared_folders
 from egm.app.rng_startup import keep_carry_over, start_chance
-from egm.app.rules import RULES
-from egm.app.services import attach, attach_to_position
 from egm.app.station import Station, Unheard
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
@@ -211,7 +210,7 @@ class Machine:
         context = MachineContext(
             self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
         )
-        self._attachments = attach(context)
+        self._attachments = FEATURES.attach(context)
         for station in self._stations[1:]:
             beside = replace(
                 context,
@@ -219,7 +218,7 @@ class Machine:
                 handle=partial(self._handle_at, station),
                 devices=station.ports.drivers,
             )
-            self._attachments += attach_to_position(beside)
+            self._attachments += FEATURES.attach_to_position(beside)
         self._verifier = Verifier(context)
         for station in self._stations:
             station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
@@ -265,7 +264,7 @@ class Machine:
         return cabinet
 
     def _station_of(self, cabinet: Cabinet) -> Station:
-        station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told, RULES)
+        station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told, FEATURES.rules)
         cabinet.recorded = partial(self._recorded, station)
         ledgers, number = station.ledgers, cabinet.position.number
         station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))

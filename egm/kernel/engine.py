@@ -18,10 +18,6 @@ class Machine(Protocol):
 
     notice: Notice | None
 
-    def derived_state(self) -> State:
-        """The state that the durable memory says the machine is in."""
-        ...
-
     def log(self, kind: str, details: Mapping[str, Any]) -> None:
         """Record an event that moves nothing."""
         ...
@@ -75,12 +71,16 @@ class Engine(Generic[MachineT]):
         """Something of the machine's has changed at another position: come to the state that follows."""
         if self._busy or not self.accepts(EventType.MACHINE_CHANGED):
             return
-        if self.cabinet.derived_state() is not self.state:
+        if self.derived_state() is not self.state:
             self.handle(EventType.MACHINE_CHANGED)
 
     def accepts(self, type_: EventType, /, **data: object) -> bool:
         """Whether a rule would be taken now. Asks, and changes nothing."""
         return self._rule(Event(type_, data))[0] is not None
+
+    def derived_state(self) -> State:
+        """The state that the durable memory says the machine is in."""
+        return self.rules.derived_state(self.cabinet)
 
     def _rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
         """The rule to take, or None and the reason for refusing: the failed guard, else the state."""
@@ -115,9 +115,9 @@ class Engine(Generic[MachineT]):
             case State() as state:
                 return state
             case Next.DERIVED:
-                return self.cabinet.derived_state()
+                return self.derived_state()
             case Next.DERIVED_ONCE_TESTED if self.state is not State.SELF_TEST:
-                return self.cabinet.derived_state()
+                return self.derived_state()
         return self.state
 
     def _end_what_was_begun(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from paytables import Game
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class InstalledGames:
     """Every game installed, by id, whether the options offer it or not.
 

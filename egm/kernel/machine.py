@@ -13,16 +13,12 @@ from typing import Any, Protocol, Self, TypeVar, cast
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, taken
-from egm.kernel.events import State
-from egm.kernel.faults import fault
 from egm.kernel.games import Selection
 from egm.kernel.memory import Memory
 from egm.kernel.messages import Decision, Notice, Play
 from egm.kernel.positions import Position, is_own_fault
 from egm.kernel.record_codec import is_record, to_json
-from egm.kernel.states import derived_state
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import HostMoney
 from egm.profiles import Profile
 from egm.tickets.model import House
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
@@ -370,19 +366,3 @@ class Cabinet:
     def select(self, **changes: Any) -> None:
         """Remember a changed game, denomination, bet or language."""
         self.record("selection", state={Key.SELECTION: asdict(replace(self.selection, **changes))})
-
-    def derived_state(self) -> State:
-        """The state the durable memory says the machine is in."""
-        return derived_state(
-            door_open=bool(self.doors_open),
-            tilted=self.is_tilted,
-            handpay=self.memory.get(Key.HANDPAY) is not None,
-            serving=self.memory.get(Key.MENU) is not None,
-            paying=self.memory.get(Key.PAY_OUT) is not None,
-            awaiting=self.memory.get(Key.AWAITING) is not None,
-            playing=self.memory.get(Key.GAME) is not None,
-            out_of_service=self.memory.get(Key.OUT_OF_SERVICE) is not None
-            or bool(self.journal.states(Key.DISABLED))
-            or any(fault(code).closes for code in self.faults),
-            locked=(lock := self.state(HostMoney).lock) is not None and lock.granted,
-        )

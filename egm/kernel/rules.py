@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 
 from egm.errors import invariant
 from egm.kernel.events import Event, EventType, Next, State
-from egm.kernel.states import AWAKE
+from egm.kernel.states import AWAKE, PRESSING
 
 MachineT = TypeVar("MachineT")
 Guard = Callable[[MachineT, Event], bool]
@@ -53,12 +53,29 @@ class Rule(Generic[MachineT]):
         return (self.event,) if isinstance(self.event, EventType) else self.event
 
 
-class Rules(Generic[MachineT]):
-    """The state table: the rules of every feature, in the order in which they are tried."""
+@dataclass(frozen=True, slots=True)
+class DerivedState(Generic[MachineT]):
+    """While the memory holds something, the machine is in ``state``, unless a more pressing one holds."""
 
-    def __init__(self, rules: Iterable[Rule[MachineT]]) -> None:
+    state: State
+    holds: Callable[[MachineT], bool]
+    """Whether it does. It reads, and changes nothing."""
+
+
+class Rules(Generic[MachineT]):
+    """The state table: the rules of every feature, in the order in which they are tried.
+
+    ``states``: what the memory says the machine is doing, by the features whose memory it is.
+    """
+
+    def __init__(
+        self, rules: Iterable[Rule[MachineT]], states: Iterable[DerivedState[MachineT]] = ()
+    ) -> None:
         """Raises InvariantError where a rule can never be reached, or an event is not decided everywhere."""
         self._rules: Final = tuple(rules)
+        derived = tuple(states)
+        self.states: Final = tuple(one for state in PRESSING for one in derived if one.state is state)
+        invariant(len(self.states) == len(derived), "a derived state that is not among the pressing ones")
         self._index: Final[dict[tuple[State, EventType], tuple[Rule[MachineT], ...]]] = {}
         self._refusals: Final[dict[EventType, Refusal]] = {}
         for rule in self._rules:
@@ -85,6 +102,10 @@ class Rules(Generic[MachineT]):
     def refusal(self, event: EventType) -> Refusal:
         """What becomes of an event that none of its rules takes."""
         return self._refusals[event]
+
+    def derived_state(self, machine: MachineT) -> State:
+        """The state that the durable memory says the machine is in."""
+        return next((one.state for one in self.states if one.holds(machine)), State.IDLE)
 
     def always_takes(self, event: EventType) -> bool:
         """Whether an event is taken in every state the machine has once its memory is ready."""

@@ -6,7 +6,7 @@ state table decides as it does for a person. A thread of its own (a serial line 
 only immutable values handed to it, and speaks to its attachment through the loop: the journal is read by one
 thread only.
 
-The list of them all is :mod:`egm.app.services`.
+Each belongs to a feature (:class:`egm.kernel.feature.Feature`).
 """
 
 from collections.abc import Callable, Iterable

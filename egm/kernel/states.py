@@ -1,9 +1,9 @@
-"""Named sets of states, and the state that the machine's memory says it is in.
+"""Named sets of states, and which state is the more pressing where the memory holds several.
 
 A rule holds in a set of states. Facts of the physical world (a bill is in the box, a door is open) hold in
-:data:`AWAKE`: refusing to know a fact would lose money or blind the audit. ``Next.DERIVED`` is the state of
-:func:`derived_state`: a restart, a closed door and a cleared tilt all lead there, so nothing needs to
-remember where it was.
+:data:`AWAKE`: refusing to know a fact would lose money or blind the audit. ``Next.DERIVED`` is the most
+pressing state that follows from the memory (:data:`PRESSING`, :class:`egm.kernel.rules.DerivedState`): a
+restart, a closed door and a cleared tilt all lead there, so nothing needs to remember where it was.
 """
 
 from collections.abc import Mapping
@@ -67,35 +67,18 @@ def only(state: State) -> frozenset[State]:
     return frozenset({state})
 
 
-def derived_state(
-    *,
-    door_open: bool,
-    tilted: bool,
-    handpay: bool,
-    awaiting: bool,
-    serving: bool,
-    paying: bool,
-    playing: bool,
-    out_of_service: bool,
-    locked: bool,
-) -> State:
-    """The state that follows from what the memory holds, the most pressing first.
-
-    A door and a tilt stop everything. Money owed and a game begun come before being out of service: a durable
-    outcome is shown and paid whatever has happened to the generator since. While the service menu is open
-    nothing of the player's goes on.
-    """
-    for holds, state in (
-        (door_open, State.DOOR_OPEN),
-        (tilted, State.TILT),
-        (handpay, State.HANDPAY),
-        (awaiting, State.AWAITING_AWARD),
-        (serving, State.SERVICE_MENU),
-        (paying, State.PAYING),
-        (playing, State.PLAYING),
-        (out_of_service, State.OUT_OF_SERVICE),
-        (locked, State.LOCKED),
-    ):
-        if holds:
-            return state
-    return State.IDLE
+#: The states that follow from what the memory holds, the most pressing first. A door and a tilt stop
+#: everything. Money owed and a game begun come before being out of service: a durable outcome is shown and
+#: paid whatever has happened to the generator since. While the service menu is open nothing of the player's
+#: goes on. Where nothing holds, the machine is idle.
+PRESSING: Final = (
+    State.DOOR_OPEN,
+    State.TILT,
+    State.HANDPAY,
+    State.AWAITING_AWARD,
+    State.SERVICE_MENU,
+    State.PAYING,
+    State.PLAYING,
+    State.OUT_OF_SERVICE,
+    State.LOCKED,
+)

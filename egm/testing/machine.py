@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
 
-from egm.app.rules import RULES
+from egm.app.features import FEATURES
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
@@ -300,7 +300,7 @@ class MachineRig:
         identities = (
             IdentityRegister.open(folder, folder / SECOND_FOLDER)
             if beside is None
-            else beside.cabinet.installed(IdentityRegister)
+            else beside.cabinet.state(IdentityRegister)
         )
         self.cabinet.install(identities)
         fitted = {
@@ -311,7 +311,7 @@ class MachineRig:
         self.kinds = {"coin_acceptor", *(kind for kind, is_there in fitted.items() if is_there)}
         self.holders = holders
         self.changes = 0
-        self.engine = Engine(self.cabinet, RULES, self._changed)
+        self.engine = Engine(self.cabinet, FEATURES.rules, self._changed)
         self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
         self.ledger = self.ledgers.paper
         self.hands.ledgers = self.ledgers

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from egm.app.rules import RULES
+from egm.app.features import FEATURES
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.rules import Refusal
 from egm.kernel.states import SETS
@@ -56,7 +56,7 @@ def interruption_table() -> str:
 
 def _leads(source: State, event: EventType, target: State) -> None:
     ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
-    if not any(rule.next in ways for rule in RULES.of(source, event)):
+    if not any(rule.next in ways for rule in FEATURES.rules.of(source, event)):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
 
 
@@ -71,7 +71,7 @@ def rule_table() -> str:
             "" if rule.next is Next.SAME else _words(rule.next),
             "told" if rule.refusal is Refusal.TELL else "recorded",
         ]
-        for rule in RULES
+        for rule in FEATURES.rules
     ]
     return table(["Event", "In", "If", "Does", "Then", "Else"], rows)
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from egm.app.features import FEATURES
 from egm.app.ports import Ports
-from egm.app.rules import RULES
 from egm.app.station import Station
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.devices.interface import ButtonPressed, Devices, FaultCode
@@ -34,7 +34,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
         heard.append(event)
         at.engine.handle(event.type, **event.data)
 
-    station = Station(room.cabinet, residents, folder, handle, lambda: None, RULES)
+    station = Station(room.cabinet, residents, folder, handle, lambda: None, FEATURES.rules)
     station.open(Ports(drivers=(), kinds={}))
     return room, station
 

@@ -5,7 +5,7 @@ import pytest
 from egm.errors import InvariantError
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, Next, State, SupersededBy
-from egm.kernel.rules import Refusal, Rule, Rules
+from egm.kernel.rules import DerivedState, Refusal, Rule, Rules
 from egm.kernel.states import EVERYWHERE, only
 
 IDLE = only(State.IDLE)
@@ -18,10 +18,7 @@ class Toy:
         self.notice = None
         self.done: list[str] = []
         self.begun = 0
-        self.memory = State.IDLE
-
-    def derived_state(self) -> State:
-        return self.memory
+        self.broken = False
 
     def log(self, kind, details) -> None:
         self.done.append(f"{kind} {details['event']} {details['reason']}")
@@ -56,7 +53,7 @@ def find_it_broken(_toy, _event):
 
 def note_failure(toy, _event):
     toy.done.append("failed")
-    toy.memory = State.OUT_OF_SERVICE
+    toy.broken = True
 
 
 def rest(toy, _event):
@@ -66,7 +63,8 @@ def rest(toy, _event):
 def rules(*some: Rule) -> Rules:
     """These, and for every other event one that never takes it."""
     decided = {event for rule in some for event in rule.events}
-    return Rules((*some, Rule(tuple(e for e in EventType if e not in decided), EVERYWHERE, (never,))))
+    rest = Rule(tuple(e for e in EventType if e not in decided), EVERYWHERE, (never,))
+    return Rules((*some, rest), (DerivedState(State.OUT_OF_SERVICE, lambda toy: toy.broken),))
 
 
 LAST = (

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 from rigs.three_levels import awaiting
 
-from egm.app.rules import RULES
+from egm.app.features import FEATURES
 from egm.devices.interface import Barcode, Note
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.machine import Key
-from egm.kernel.rules import Refusal
-from egm.kernel.states import SETS, derived_state
+from egm.kernel.rules import DerivedState, Refusal, Rules
+from egm.kernel.states import SETS
 from egm.money.host.model import HostMoney, Inquiry, Lock, Order, TransferKind
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
@@ -254,7 +254,7 @@ def test_every_state_and_event(tmp_path, state, event):
     taken = next(
         (
             rule
-            for rule in RULES.of(state, event)
+            for rule in FEATURES.rules.of(state, event)
             if all(guard(room.cabinet, happening) for guard in rule.guards)
         ),
         None,
@@ -264,7 +264,7 @@ def test_every_state_and_event(tmp_path, state, event):
 
     room.journal.self_audit()
     if taken is None:
-        told = RULES.refusal(event) is Refusal.TELL
+        told = FEATURES.rules.refusal(event) is Refusal.TELL
         assert (room.notice or "").startswith("refused.") == told
         unexpected = room.records("event.unexpected")
         assert [(entry["event"], entry["state"]) for entry in unexpected] == (
@@ -279,7 +279,7 @@ def test_every_state_and_event(tmp_path, state, event):
     elif taken.next is Next.SAME or (taken.next is Next.DERIVED_ONCE_TESTED and state is State.SELF_TEST):
         assert room.state is state
     elif isinstance(taken.next, Next) or taken.next is State.PAYING:
-        assert room.state is room.cabinet.derived_state()
+        assert room.state is room.engine.derived_state()
     else:
         assert room.state is taken.next
 
@@ -297,7 +297,7 @@ def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
 def test_every_form_is_refused_out_loud(tmp_path):
     """Also one whose event nobody thought of: a form that is not carried out never says that it is done."""
     room = _room(tmp_path, State.IDLE)
-    refusable = [form for form in FORMS if not RULES.always_takes(form.event)]
+    refusable = [form for form in FORMS if not FEATURES.rules.always_takes(form.event)]
     assert len(refusable) > 20
     for form in refusable:
         room.engine.handle(form.event, form=form.id)
@@ -307,47 +307,36 @@ def test_every_form_is_refused_out_loud(tmp_path):
 
 
 def test_the_table_is_short_and_its_sets_have_names():
-    assert len(RULES) <= 140
-    assert [rule.events for rule in RULES if rule.states not in SETS] == []
+    assert len(FEATURES.rules) <= 140
+    assert [rule.events for rule in FEATURES.rules if rule.states not in SETS] == []
 
 
 def test_what_the_machine_raises_itself_and_what_is_said_late_is_taken_everywhere():
     """Also where there is nothing to do: no event is decided outside the table, and none is dropped."""
     for event in (EventType.AFTER_EVENT, EventType.AT_REST, EventType.SHOWN, EventType.ANSWER):
         for state in State:
-            assert not RULES.of(state, event)[-1].guards, (state, event)
+            assert not FEATURES.rules.of(state, event)[-1].guards, (state, event)
 
 
 def test_every_form_is_guarded_by_its_persons():
-    by_form = [rule for rule in RULES if authorised in rule.guards]
+    by_form = [rule for rule in FEATURES.rules if authorised in rule.guards]
     assert {event for rule in by_form for event in rule.events} >= {
-        form.event for form in FORMS if not RULES.always_takes(form.event)
+        form.event for form in FORMS if not FEATURES.rules.always_takes(form.event)
     }
     assert {rule.refusal for rule in by_form} == {Refusal.TELL}
 
 
 def test_every_state_can_be_left_and_reached():
-    left = {state for rule in RULES for state in rule.states if rule.next is not Next.SAME}
+    left = {state for rule in FEATURES.rules for state in rule.states if rule.next is not Next.SAME}
     assert left == set(State)
-    named = {rule.next for rule in RULES} | {State.BOOT}
+    named = {rule.next for rule in FEATURES.rules} | {State.BOOT}
     derived = {State.IDLE, State.DOOR_OPEN, State.TILT, State.OUT_OF_SERVICE, State.SERVICE_MENU}
     assert named | derived >= set(State)
 
 
 @pytest.mark.requirement("A-08", "A-09")
-def test_standing_puts_the_most_pressing_first():
-    order = (
-        "door_open",
-        "tilted",
-        "handpay",
-        "awaiting",
-        "serving",
-        "paying",
-        "playing",
-        "out_of_service",
-        "locked",
-    )
-    names = (
+def test_the_most_pressing_state_comes_first():
+    pressing = (
         State.DOOR_OPEN,
         State.TILT,
         State.HANDPAY,
@@ -358,11 +347,13 @@ def test_standing_puts_the_most_pressing_first():
         State.OUT_OF_SERVICE,
         State.LOCKED,
     )
-    facts = dict.fromkeys(order, True)
-    for fact, state in zip(order, names, strict=True):
-        assert derived_state(**facts) is state
-        facts[fact] = False
-    assert derived_state(**facts) is State.IDLE
+    assert tuple(one.state for one in FEATURES.rules.states) == pressing
+    derived = (DerivedState(state, lambda holding, state=state: state in holding) for state in pressing[::-1])
+    rules, holding = Rules(FEATURES.rules, derived), set(pressing)
+    for state in pressing:
+        assert rules.derived_state(holding) is state
+        holding.remove(state)
+    assert rules.derived_state(holding) is State.IDLE
 
 
 def test_the_picture_shows_what_rules_do_and_can_be_read():
@@ -372,7 +363,7 @@ def test_the_picture_shows_what_rules_do_and_can_be_read():
     between = {row.split("`")[1] for row in interruption_table().splitlines() if "`" in row}
     assert drawn | between == set(State) - {State.BOOT}
     assert not drawn & between
-    assert rule_table().count("\n") >= len(RULES)
+    assert rule_table().count("\n") >= len(FEATURES.rules)
 
 
 def test_a_row_is_finished_before_what_follows_from_it(tmp_path):

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from egm.app.services import MAKERS
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
+from egm.play.feature import PLAY
 from egm.play.player_protection import due, time_due_at
 from egm.play.reminders import Reminders, reminders
 from egm.profiles import profile as profiles
@@ -319,5 +319,5 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
 
 
 def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
-    assert reminders in MAKERS
+    assert reminders in PLAY.position_services
     assert list(reminders(context(make("clock = true"), tmp_path))) == []

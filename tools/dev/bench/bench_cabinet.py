@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
-from egm.app.rules import RULES
+from egm.app.features import FEATURES
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
@@ -61,7 +61,7 @@ def bench_engine(
         outbox=_Silent(),
     )
     cabinet.install(host or HostMoney())
-    engine = Engine(cabinet, RULES, lambda: None)
+    engine = Engine(cabinet, FEATURES.rules, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)
     fund(journal, fund_cents)

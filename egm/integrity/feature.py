@@ -1,0 +1,36 @@
+"""Integrity of the machine: doors, faults, the generator, the software, the memory and the clock."""
+
+from typing import Final
+
+from egm.integrity.clock_watch import clock_watch
+from egm.integrity.hard_meters import hard_meters
+from egm.integrity.lockups import disabled_by
+from egm.integrity.memory_watch import memory_watch
+from egm.integrity.rules import RULES
+from egm.integrity.software import reverification
+from egm.kernel.events import State
+from egm.kernel.faults import fault
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.rules import DerivedState
+
+
+def _is_out_of_service(cabinet: Cabinet) -> bool:
+    """It has taken itself out of service, somebody else has, or a fault does that closes it."""
+    return (
+        cabinet.memory.get(Key.OUT_OF_SERVICE) is not None
+        or bool(disabled_by(cabinet))
+        or any(fault(code).closes for code in cabinet.faults)
+    )
+
+
+INTEGRITY: Final = Feature(
+    name="integrity",
+    rules=RULES,
+    states=(
+        DerivedState(State.DOOR_OPEN, lambda cabinet: bool(cabinet.doors_open)),
+        DerivedState(State.TILT, lambda cabinet: cabinet.is_tilted),
+        DerivedState(State.OUT_OF_SERVICE, _is_out_of_service),
+    ),
+    services=(hard_meters, memory_watch, reverification, clock_watch),
+)

@@ -1,0 +1,58 @@
+"""Features of the machine: each declares in one place all that it adds; the composition root adds them up."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from egm.errors import invariant
+from egm.kernel.machine import Cabinet
+from egm.kernel.messages import Notice
+from egm.kernel.rules import DerivedState, Rule, Rules
+from egm.kernel.services import Attachment, MachineContext, Make
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """What one feature adds to the machine. Whatever a field does not name, the feature does not have."""
+
+    name: str
+    rules: tuple[Rule[Cabinet], ...] = ()
+    """Its rows of the state table, in the order in which they are tried."""
+    states: tuple[DerivedState[Cabinet], ...] = ()
+    """What its memory says the machine is doing."""
+    services: tuple[Make, ...] = ()
+    """What works beside the devices, once a machine."""
+    position_services: tuple[Make, ...] = ()
+    """The same, once a player position."""
+    notices: tuple[Callable[[Cabinet], Iterable[Notice]], ...] = ()
+    """What it tells whoever stands before the machine, as long as it is so."""
+
+
+class Features:
+    """All that a machine can do: the sum of its features, in the order in which their rules are tried."""
+
+    def __init__(self, features: Iterable[Feature]) -> None:
+        """Raises InvariantError where two features have one name, or their rules are not a state table."""
+        self.all: Final = tuple(features)
+        names = [feature.name for feature in self.all]
+        for name in names:
+            invariant(names.count(name) == 1, f"two features are called {name}")
+        self.rules: Final[Rules[Cabinet]] = Rules(
+            (rule for feature in self.all for rule in feature.rules),
+            (state for feature in self.all for state in feature.states),
+        )
+
+    def attach(self, context: MachineContext) -> tuple[Attachment, ...]:
+        """What works beside the devices of a machine, as its cabinet file asks for it."""
+        made = (one for feature in self.all for make in feature.services for one in make(context))
+        return (*made, *self.attach_to_position(context))
+
+    def attach_to_position(self, context: MachineContext) -> tuple[Attachment, ...]:
+        """The same of one player position."""
+        return tuple(
+            one for feature in self.all for make in feature.position_services for one in make(context)
+        )
+
+    def notices(self, cabinet: Cabinet) -> Iterable[Notice]:
+        """What every feature tells whoever stands before the machine."""
+        return (notice for feature in self.all for told in feature.notices for notice in told(cabinet))

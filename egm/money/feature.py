@@ -1,0 +1,18 @@
+"""Money: bills, coins and tickets in; tickets, coins and hand-pays out."""
+
+from typing import Final
+
+from egm.kernel.events import State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Key
+from egm.kernel.rules import DerivedState
+from egm.money.rules import RULES
+
+MONEY: Final = Feature(
+    name="money",
+    rules=RULES,
+    states=(
+        DerivedState(State.HANDPAY, lambda cabinet: cabinet.memory.get(Key.HANDPAY) is not None),
+        DerivedState(State.PAYING, lambda cabinet: cabinet.memory.get(Key.PAY_OUT) is not None),
+    ),
+)

@@ -1,0 +1,25 @@
+"""The host of the money: transfers between it and the credits, and tickets that it numbers and redeems."""
+
+from typing import Final
+
+from egm.kernel.events import State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Cabinet
+from egm.kernel.rules import DerivedState
+from egm.money.host.model import HostMoney
+from egm.money.host.rules import RULES
+from egm.money.host.timeouts import host_timeouts
+
+
+def _is_locked(cabinet: Cabinet) -> bool:
+    """The host holds the machine still, and has got its lock."""
+    lock = cabinet.state(HostMoney).lock
+    return lock is not None and lock.granted
+
+
+HOST: Final = Feature(
+    name="host",
+    rules=RULES,
+    states=(DerivedState(State.LOCKED, _is_locked),),
+    services=(host_timeouts,),
+)

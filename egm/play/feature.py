@@ -1,0 +1,17 @@
+"""Play: rounds from wager to result, the player's own limits, and what too little credit is worth."""
+
+from typing import Final
+
+from egm.kernel.events import State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Key
+from egm.kernel.rules import DerivedState
+from egm.play.reminders import reminders
+from egm.play.rules import RULES
+
+PLAY: Final = Feature(
+    name="play",
+    rules=RULES,
+    states=(DerivedState(State.PLAYING, lambda cabinet: cabinet.memory.get(Key.GAME) is not None),),
+    position_services=(reminders,),
+)

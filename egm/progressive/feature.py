@@ -1,0 +1,20 @@
+"""Progressive levels: the machine's own, those a controller keeps, and those a SAS host broadcasts."""
+
+from typing import Final
+
+from egm.kernel.events import State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Key
+from egm.kernel.rules import DerivedState
+from egm.progressive.broadcast import broadcasts
+from egm.progressive.mqtt import progressive_link
+from egm.progressive.rules import RULES
+
+PROGRESSIVE: Final = Feature(
+    name="progressive",
+    rules=RULES,
+    states=(
+        DerivedState(State.AWAITING_AWARD, lambda cabinet: cabinet.memory.get(Key.AWAITING) is not None),
+    ),
+    services=(broadcasts, progressive_link),
+)

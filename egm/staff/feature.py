@@ -1,0 +1,21 @@
+"""Staff: who may do what at the machine, the service menu, and the registers its work is written in."""
+
+from typing import Final
+
+from egm.kernel.events import State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Key
+from egm.kernel.rules import DerivedState
+from egm.staff import device_test_rules
+from egm.staff.rules import RULES
+from egm.staff.service.timeout import service_timeout
+
+#: Tried before everything else: while a device is tested, what it reports is the test's.
+DEVICE_TESTS: Final = Feature(name="device tests", rules=device_test_rules.RULES)
+
+STAFF: Final = Feature(
+    name="staff",
+    rules=RULES,
+    states=(DerivedState(State.SERVICE_MENU, lambda cabinet: cabinet.memory.get(Key.MENU) is not None),),
+    position_services=(service_timeout,),
+)
