@@ -204,6 +204,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("intervention.*", _LOG, _NO, None),
         ("base.*", _LOG, _NO, None),
         ("hopper.filled", _LOG, _NO, None),
+        ("hopper.opening", _LOG, _NO, None),
         ("slip.*", _LOG, _NO, None),
         ("collection.*", _LOG, _NO, None),
         ("fault.raised:*", _STOP, _ATT, 0x20),

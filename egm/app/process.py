@@ -21,6 +21,8 @@ from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.station import Station, Unheard
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.integrity.clock_trust import note_clock
@@ -48,6 +50,7 @@ from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
 from egm.staff.service.desk import ServiceDesk
+from egm.staff.stock import note_opening_stock
 from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
@@ -89,6 +92,7 @@ class Machine:
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
         self._over = False
+        self._begins = False
         self._untold: set[int] = set()
         self._attachments: tuple[Attachment, ...] = ()
 
@@ -182,6 +186,12 @@ class Machine:
                 f"there is no journal, and {', '.join(left)} of one: bring it back,"
                 " or have it cleared (`egm audit inspect`, `egm audit clear`)",
             )
+        self._begins = True
+
+    def _opening_coins(self) -> int:
+        """Coins in the simulated hoppers of a new demonstration."""
+        kinds = (PROTOCOLS[device.protocol].kind for device in self._file.devices.values())
+        return OPENING_COINS * sum(kind == "hopper" for kind in kinds)
 
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         machine = self._file.machine
@@ -195,6 +205,8 @@ class Machine:
         certificates = {name: resident.certificate for name, resident in self._residents.items()}
         complete = self._is_real and self._profile.inventory.complete
         note_inventory(first, self._file.inventory, certificates, complete=complete)
+        if self._begins and not self._is_real:
+            note_opening_stock(first, self._opening_coins())
         recover(first, why)
         if store is not None and store.mended:
             first.log("tickets.mended", {"what": str(store.mended)})

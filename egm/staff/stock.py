@@ -43,6 +43,17 @@ def box_is_to_be_counted(cabinet: Cabinet, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
+def note_opening_stock(cabinet: Cabinet, coins: int) -> None:
+    """Coins a demonstration's hopper has from the beginning: simulated, and put in by nobody."""
+    cents = coins * cabinet.profile.coins.hopper_cents
+    if cents:
+        cabinet.record(
+            "hopper.opening",
+            transfers=(Transfer("stock:fill", "stock:hopper", cents),),
+            details={"amount_cents": cents, "machine": cabinet.identity.serial},
+        )
+
+
 def fill_hopper(cabinet: Cabinet, event: Event) -> None:
     """The house's coins are in the hopper."""
     amount_cents = int(event.data["amount_cents"])

@@ -11,6 +11,8 @@ from egm.devices.twin import Port, Values, number
 _PAY_SECONDS: Final = 0.15
 _EMPTY_SECONDS: Final = 2.0
 _COUNT_RING: Final = 1 << 24
+OPENING_COINS: Final = 500
+"""What is in it when it is new."""
 
 
 class CctalkHopperTwin(CctalkTwin):
@@ -32,7 +34,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._timed_out = False
         self._extra = 0
         self._total = 0
-        self.level_coins = 500
+        self.level_coins = OPENING_COINS
         self.tray_coins = 0
 
     def _answer(self, message: Frame) -> bytes | None:

@@ -1,15 +1,20 @@
 """Fills of the hopper, and collections that are counted: every coin by somebody's name, every difference told."""
 
+import asyncio
 import json
 
 import pytest
 from click.testing import CliRunner
 
+from egm.app.process import Machine
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
+from egm.devices.twin import Port
 from egm.kernel.events import EventType
 from egm.kernel.machine import Key
 from egm.people import Role
 from egm.staff.registers import lines
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
 from tools.audit.games import Shelf
@@ -127,3 +132,46 @@ def test_the_statements_by_day_and_month_are_recomputed_from_the_journal(tmp_pat
     (year,) = json.loads(egm("--by", "year", "--json")).values()
     assert year["money_in"] == totals["money_in"] == 3600
     assert "2026-01-02" in egm()
+
+
+DEMONSTRATION = """
+[machine]
+serial = "EGM-1"
+operator_number = "1"
+profile = "generic"
+site = "Demonstration"
+[[games]]
+game = "maple-classic"
+[metrics]
+port = 0
+[devices.hopper]
+protocol = "cctalk_hopper"
+"""
+
+
+async def _start_and_stop(state, file):
+    """One start of the machine process, until it is ready."""
+    machine = asyncio.create_task(Machine(state, file, StoppedClock()).run())
+    async with asyncio.timeout(60):
+        while not machine.done() and not (state.run / "screen.sock").exists():  # noqa: ASYNC110 (a file)
+            await asyncio.sleep(0.02)
+    machine.cancel()
+    await asyncio.gather(machine, return_exceptions=True)
+
+
+@pytest.mark.parametrize("more", ["", '[devices.bill]\nprotocol = "id003"\nport = "/dev/ttyEGM"\n'])
+def test_a_demonstrations_hopper_has_its_coins_in_the_books_once_and_a_real_machines_has_none(tmp_path, more):
+    """Coins of a simulated hopper nobody filled made its level negative with the first one paid."""
+    path = tmp_path / "cabinet.toml"
+    path.write_text(DEMONSTRATION + more)
+    file, state = load_cabinet(path), StateFolder(tmp_path / "state")
+    state.prepare()
+    for _ in range(2):
+        asyncio.run(_start_and_stop(state, file))
+    coins = 0 if more else CctalkHopperTwin("hopper", Port(tmp_path / "line")).level_coins
+    with open_view(state.root) as view:
+        values = view.meters().values
+        kinds = [entry.kind for entry in view.entries()]
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+    assert (values["hopper_level"], values["hopper_fill"]) == (100 * coins, 100 * coins)
+    assert kinds.count("hopper.opening") == (not more)

@@ -108,6 +108,17 @@ RULES: Final = (
         also=(_collected, in_the_menu),
     ),
     Rule(
+        kind="hopper.opening",
+        record={"amount_cents": "$cents:cents", "machine": "$:serial"},
+        moves=(Move("stock:fill", "stock:hopper", "$cents"),),
+        also=(
+            holds(
+                "coins had moved already",
+                lambda scope: not any(map(scope.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
+            ),
+        ),
+    ),
+    Rule(
         kind="hopper.filled",
         record={"amount_cents": "$cents:cents", **_BEHIND},
         counts={"hopper_fills": 1},
