@@ -44,7 +44,6 @@ SOUNDS: Final = (
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PNG: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 _SVG: Final = "http://www.w3.org/2000/svg"
-#: What brings more than shapes into an SVG.
 #: Numbers of all paths and point lists of a picture together.
 _NUMBERS_MAX: Final = 20_000
 _NUMBER: Final = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
@@ -52,7 +51,24 @@ _SHAPES: Final = frozenset({"path", "rect", "circle", "ellipse", "line", "polyli
 #: A dash may be as short as anybody likes, and each is drawn.
 _DASHES: Final = re.compile(r"stroke-dasharray\s*:\s*(?!none)[^\s;]", re.IGNORECASE)
 _LINKS: Final = frozenset({"href", "src"})
-_REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate", "set", "iframe"})
+#: What brings more than shapes into an SVG, or what the screen would leave out without a word.
+_REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate", "set", "iframe"}) | {
+    "clippath",
+    "filter",
+    "marker",
+    "mask",
+    "pattern",
+    "text",
+}
+#: The paints of a picture, and those that the screen draws: any other would be grey.
+_PAINT: Final = re.compile(r"(?:^|[;{\s])(?:fill|stroke|stop-color)\s*:\s*([^;}]+)", re.IGNORECASE)
+_DRAWN: Final = re.compile(
+    r"none|#[0-9a-f]{3}|#[0-9a-f]{6}|rgb\([^,)]+,[^,)]+,[^,)]+\)|url\(#[^)]+\).*|"
+    "red|green|blue|yellow|cyan|magenta|black|gr[ae]y|white",
+    re.IGNORECASE,
+)
+#: Where a gradient begins and ends.
+_ENDS: Final = ("x1", "x2", "y1", "y2", "cx", "cy", "r", "fx", "fy")
 
 
 def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
@@ -143,14 +159,10 @@ def _svg(data: bytes) -> str:
         trouble.extend(_flat(attributes) if count == 1 else ())
         if count == 1 and name != f"{_SVG}}}svg":
             trouble.append(f"its root is <{plain}>, not an <svg> of {_SVG}")
-        if plain in _REFUSED:
-            trouble.append(f"has <{plain}>: only shapes are taken")
-        if _leads_away(attributes):
-            trouble.append(f"<{plain}> refers elsewhere: only shapes are taken")
+        trouble.extend(_beyond_shapes(plain, attributes))
 
     def style(text: str) -> None:
-        if _DASHES.search(text):
-            trouble.append("has a stroke-dasharray: lines are whole")
+        trouble.extend(_undrawn(text))
 
     def doctype(*_: object) -> None:
         trouble.append("has a document type")
@@ -168,6 +180,25 @@ def _svg(data: bytes) -> str:
     return trouble[0] if trouble else ""
 
 
+def _beyond_shapes(element: str, attributes: Mapping[str, str]) -> Iterator[str]:
+    """Why an element is not drawn as it is meant."""
+    if element in _REFUSED:
+        yield f"has <{element}>: only shapes are taken"
+    if element.endswith("gradient") and _in_shares(attributes):
+        yield f"<{element}> tells its places in shares of the shape: write them in per cent"
+    if _leads_away(attributes):
+        yield f"<{element}> refers elsewhere: only shapes are taken"
+
+
+def _undrawn(style: str) -> Iterator[str]:
+    """Why a style is not drawn as it is meant."""
+    if _DASHES.search(style):
+        yield "has a stroke-dasharray: lines are whole"
+    for paint in map(str.strip, _PAINT.findall(style)):
+        if not _DRAWN.fullmatch(paint):
+            yield f"has the colour {paint[:40]}: write #rrggbb, and an opacity apart"
+
+
 def _amount(elements: int, numbers: int, shapes: int) -> Iterator[str]:
     """Why a picture is too much to draw, or nothing."""
     if elements > ELEMENTS_MAX:
@@ -183,6 +214,14 @@ def _flat(root: Mapping[str, str]) -> Iterator[str]:
     sides = (root.get(side, "1").strip() for side in ("width", "height"))
     if any(side.startswith("-") or not side.strip("0.") for side in sides):
         yield "its width and height are above 0"
+
+
+def _in_shares(gradient: Mapping[str, str]) -> bool:
+    """Whether a gradient's places are shares from 0 to 1, which the screen would take for lengths."""
+    if gradient.get("gradientUnits") == "userSpaceOnUse":
+        return False
+    places = (gradient.get(key, "0").strip() for key in _ENDS)
+    return any(place.strip("0.") and not place.endswith("%") for place in places)
 
 
 def _leads_away(attributes: Mapping[str, str]) -> bool:

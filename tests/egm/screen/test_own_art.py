@@ -108,6 +108,9 @@ def test_a_digest_that_is_written_is_held(mine):
 
 
 _SCRIPT = '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'
+_WORDS = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="9" height="9"/><text>WILD</text></svg>'
+_SHARES = '<svg xmlns="http://www.w3.org/2000/svg"><linearGradient x2="0" y2="1"/><rect width="9" height="9"/></svg>'
+_STYLED = '<svg xmlns="http://www.w3.org/2000/svg"><rect style="stroke-width:2;fill:hsl(9,9%,9%)"/></svg>'
 _LINK = '<svg xmlns="http://www.w3.org/2000/svg"><a href="http://x"/></svg>'
 _ENTITY = '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg">&a;</svg>'
 _MANY = f'<svg xmlns="http://www.w3.org/2000/svg">{"<g/>" * 4001}</svg>'
@@ -121,6 +124,11 @@ _MANY = f'<svg xmlns="http://www.w3.org/2000/svg">{"<g/>" * 4001}</svg>'
         ("seven.svg", b"<svg", "art.pictures.seven", "is no SVG"),
         ("seven.svg", _SCRIPT.encode(), "art.pictures.seven", "has <script>"),
         ("seven.svg", _LINK.encode(), "art.pictures.seven", "refers elsewhere"),
+        ("seven.svg", _WORDS.encode(), "art.pictures.seven", "has <text>: only shapes are taken"),
+        ("seven.svg", _SHARES.encode(), "art.pictures.seven", "<lineargradient> tells its places in shares"),
+        ("seven.svg", _STYLED.encode(), "art.pictures.seven", "has the colour hsl(9,9%,9%): write #rrggbb"),
+        ("seven.svg", SVG.format("#e010f080").encode(), "art.pictures.seven", "has the colour #e010f080"),
+        ("seven.svg", SVG.format("tomato").encode(), "art.pictures.seven", "has the colour tomato"),
         ("seven.svg", _ENTITY.encode(), "art.pictures.seven", "has a document type"),
         ("seven.svg", _MANY.encode(), "art.pictures.seven", "more than 4000 elements"),
         ("bell.png", b"no picture at all", "art.pictures.bell", "is no PNG"),
