@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("egm", "meters", "paytables", "rng", "tools")
-FOLDERS = {*PACKAGES, "tests", ".ci"}
+FOLDERS = {*PACKAGES, "tests", "docs", ".ci"}
 FILES = re.compile(
     r"(README|ARCHITECTURE|CONFORMANCE|CHANGELOG)\.md|LICENSE|Makefile|pyproject\.toml|requirements(-[a-z]+)?\.txt|\.git\w+"
 )

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
 
-from egm.app.features import FEATURES
+from egm.app.rules import RULES
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
@@ -30,7 +30,7 @@ from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
 from egm.people import Person, Role, Roster
-from egm.play.installed_games import admit
+from egm.play.installed_games import Resident, admit
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import all_pools
@@ -264,23 +264,41 @@ class MachineRig:
             outbox=self.hands,
             position=position or Position(),
         )
-        self.cabinet.install(all_pools(resident.pools for resident in residents.values()))
-        self.cabinet.install(host or HostMoney())
-        self.cabinet.install(STAFF)
-        self.cabinet.install(GeneratorStart(self._restart))
-        returns = {game_id: r.least_return for game_id, r in residents.items()}
-        self.cabinet.install(InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns))
-        self.cabinet.install(
-            Devices(
-                acceptor=hands if acceptor else None,
-                printer=hands if "printer" in devices else None,
-                hopper=hands if "hopper" in devices else None,
-            )
+        fitted = Devices(
+            acceptor=hands if acceptor else None,
+            printer=hands if "printer" in devices else None,
+            hopper=hands if "hopper" in devices else None,
         )
+        self._install(residents, fitted, host)
         self.store: TicketStore | None
         self.store, why = (
             open_store(self.journal, folder, folder / SECOND_FOLDER) if beside is None else (beside.store, "")
         )
+        self._install_desk()
+        note_clock(self.cabinet)
+        apply_options(self.cabinet)
+        recover(self.cabinet, why)
+        if beside is None:
+            self.cabinet.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
+        else:
+            self.cabinet.install(beside.cabinet.installed(IdentityRegister))
+        there = {
+            "bill_acceptor": acceptor,
+            "ticket_printer": "printer" in devices,
+            "hopper": "hopper" in devices,
+        }
+        self.kinds = {"coin_acceptor", *(kind for kind, is_there in there.items() if is_there)}
+        self.holders = holders
+        self.changes = 0
+        self.engine = Engine(self.cabinet, RULES, self._changed)
+        self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
+        self.ledger = self.ledgers.paper
+        self.hands.ledgers = self.ledgers
+        self._escrow = 0
+        OPENED.append(self)
+
+    def _install_desk(self) -> None:
+        """The desk on the ticket ledger, where that may be used."""
         if self.store is not None:
             self.cabinet.install(
                 open_desk(
@@ -294,29 +312,19 @@ class MachineRig:
                     is_accounted=lambda record: is_accounted(self.cabinet, record),
                 )
             )
-        note_clock(self.cabinet)
-        apply_options(self.cabinet)
-        recover(self.cabinet, why)
-        identities = (
-            IdentityRegister.open(folder, folder / SECOND_FOLDER)
-            if beside is None
-            else beside.cabinet.state(IdentityRegister)
-        )
-        self.cabinet.install(identities)
-        fitted = {
-            "bill_acceptor": acceptor,
-            "ticket_printer": "printer" in devices,
-            "hopper": "hopper" in devices,
-        }
-        self.kinds = {"coin_acceptor", *(kind for kind, is_there in fitted.items() if is_there)}
-        self.holders = holders
-        self.changes = 0
-        self.engine = Engine(self.cabinet, FEATURES.rules, self._changed)
-        self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
-        self.ledger = self.ledgers.paper
-        self.hands.ledgers = self.ledgers
-        self._escrow = 0
-        OPENED.append(self)
+
+    def _install(self, residents: Mapping[str, Resident], devices: Devices, host: HostMoney | None) -> None:
+        """What features find at the machine."""
+        returns = {game_id: r.least_return for game_id, r in residents.items()}
+        for each in (
+            all_pools(resident.pools for resident in residents.values()),
+            host or HostMoney(),
+            STAFF,
+            GeneratorStart(self._restart),
+            InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns),
+            devices,
+        ):
+            self.cabinet.install(each)
 
     def _changed(self) -> None:
         self.changes += 1
