@@ -52,6 +52,7 @@ from rng import (
 from rng.draws import Draw
 
 GAME = "maple-classic"
+_KINDS: Final = {"printer": "ticket_printer", "hopper": "hopper"}
 #: One of each role, by staff number; nobody has a PIN, for what is tested with them is what follows from one.
 STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
 
@@ -243,7 +244,6 @@ class MachineRig:
         if wall is not None:
             self.clock.wall = wall
         self.hands = Hands()
-        hands: Any = self.hands
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
         residents, self.refused = admit(slots, self.profile, levels)
@@ -264,30 +264,11 @@ class MachineRig:
             outbox=self.hands,
             position=position or Position(),
         )
-        fitted = Devices(
-            acceptor=hands if acceptor else None,
-            printer=hands if "printer" in devices else None,
-            hopper=hands if "hopper" in devices else None,
-        )
-        self._install(residents, fitted, host)
-        self.store: TicketStore | None
-        self.store, why = (
-            open_store(self.journal, folder, folder / SECOND_FOLDER) if beside is None else (beside.store, "")
-        )
-        self._install_desk()
-        note_clock(self.cabinet)
-        apply_options(self.cabinet)
-        recover(self.cabinet, why)
-        if beside is None:
-            self.cabinet.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
-        else:
-            self.cabinet.install(beside.cabinet.installed(IdentityRegister))
-        there = {
-            "bill_acceptor": acceptor,
-            "ticket_printer": "printer" in devices,
-            "hopper": "hopper" in devices,
-        }
-        self.kinds = {"coin_acceptor", *(kind for kind, is_there in there.items() if is_there)}
+        self._install(residents, host, (*devices, "acceptor") if acceptor else devices)
+        self.store: TicketStore | None = None if beside is None else beside.store
+        self._remember(folder)
+        self.kinds = {"coin_acceptor", *(_KINDS[device] for device in devices)}
+        self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
         self.changes = 0
         self.engine = Engine(self.cabinet, RULES, self._changed)
@@ -297,8 +278,27 @@ class MachineRig:
         self._escrow = 0
         OPENED.append(self)
 
-    def _install_desk(self) -> None:
-        """The desk on the ticket ledger, where that may be used."""
+    def _install(
+        self, residents: Mapping[str, Resident], host: HostMoney | None, devices: tuple[str, ...]
+    ) -> None:
+        """What features find at the machine."""
+        hands: Any = self.hands
+        returns = {game_id: r.least_return for game_id, r in residents.items()}
+        for each in (
+            all_pools(resident.pools for resident in residents.values()),
+            host or HostMoney(),
+            STAFF,
+            GeneratorStart(self._restart),
+            InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns),
+            Devices(**dict.fromkeys(devices, hands)),
+        ):
+            self.cabinet.install(each)
+
+    def _remember(self, folder: Path) -> None:
+        """Open what lies beside the journal, and put right what was left open there."""
+        why = ""
+        if self.beside is None:
+            self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)
         if self.store is not None:
             self.cabinet.install(
                 open_desk(
@@ -312,19 +312,13 @@ class MachineRig:
                     is_accounted=lambda record: is_accounted(self.cabinet, record),
                 )
             )
-
-    def _install(self, residents: Mapping[str, Resident], devices: Devices, host: HostMoney | None) -> None:
-        """What features find at the machine."""
-        returns = {game_id: r.least_return for game_id, r in residents.items()}
-        for each in (
-            all_pools(resident.pools for resident in residents.values()),
-            host or HostMoney(),
-            STAFF,
-            GeneratorStart(self._restart),
-            InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns),
-            devices,
-        ):
-            self.cabinet.install(each)
+        note_clock(self.cabinet)
+        apply_options(self.cabinet)
+        recover(self.cabinet, why)
+        if self.beside is None:
+            self.cabinet.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
+        else:
+            self.cabinet.install(self.beside.cabinet.installed(IdentityRegister))
 
     def _changed(self) -> None:
         self.changes += 1

@@ -8,15 +8,11 @@ import pytest
 from click.testing import CliRunner
 from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
 
-from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
-from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Fate, Key
 from egm.memory_clear.carrying import clearance, look
 from egm.memory_clear.claims import CLAIMS, WITH
-from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
-from egm.money.host.transfer_port import HostTransfers
 from egm.progressive.level import Level
 from egm.records.games import GameInProgress
 from egm.testing.clearing import ENDED, WHO, Decision, carried, clear_it, decided, now, paid
@@ -341,88 +337,6 @@ def coins_under_way(folder: Path) -> MachineRig:
     room.engine.handle(EventType.CASH_OUT)
     assert room.cabinet.memory.get(Key.PAY_OUT)["way"] == "coins"
     return room
-
-
-# ---------------------------------------------------------------------------------------------- the host
-def hosted(folder: Path) -> MachineRig:
-    host = HostMoney(validation=Validation.SYSTEM, transfers=True, bonuses=True, asset_number=7, online=True)
-    return MachineRig(folder, devices=SOLD, host=host)
-
-
-def order(room: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
-    port = HostTransfers(room.engine, room.happen)
-    amounts = {each: cents.get(each.value, 0) for each in CreditKind}
-    answer = port.order(Order(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
-    if answer is TransferStatus.PENDING:
-        answer = port.last.status
-        port.told()
-    return answer
-
-
-@pytest.mark.requirement("A-05", "K-09")
-def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clears(tmp_path):
-    room = hosted(tmp_path).boot()
-    HostTransfers(room.engine, room.happen).register(7, b"k" * 20, 1)
-    assert order(room, "T-1", cashable=5000) is TransferStatus.FULL
-    assert order(room, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
-    for settled in (paid(5100), None):
-        decisions = {} if settled is None else {"credit_1_cashable": settled}
-        room = again(room, tmp_path, make=lambda: hosted(tmp_path), **decisions)
-        assert order(room, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
-        assert order(room, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
-        assert room.credit_cents == 0
-        assert HostTransfers(room.engine, room.happen).registration.registered
-    assert order(room, "T-2", cashable=700) is TransferStatus.FULL
-    room.close()
-
-
-@pytest.mark.requirement("A-05", "K-09")
-def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_registers(tmp_path):
-    room = hosted(tmp_path).boot()
-    HostTransfers(room.engine, room.happen).register(7, b"k" * 20, 1)
-    assert order(room, "T-1", cashable=5000) is TransferStatus.FULL
-    room.close()
-    for medium in (tmp_path, tmp_path / "second"):
-        (medium / "journal.head").unlink()  # nobody can say where the journal ended
-    room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=paid(5000))
-    port = HostTransfers(room.engine, room.happen)
-    assert not port.registration.registered
-    assert order(room, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
-    port.register(7, b"n" * 20, 1)
-    assert order(room, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
-    assert order(room, "T-2", cashable=700) is TransferStatus.FULL
-    room.close()
-
-
-@pytest.mark.requirement("A-05", "H-12")
-def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tmp_path):
-    room = hosted(tmp_path).boot()
-    assert order(room, "T-1", restricted=900) is TransferStatus.FULL
-    assert order(room, "T-2", nonrestricted=700) is TransferStatus.FULL
-    terms = room.cabinet.memory.get(Key.RESTRICTED)
-    assert terms is not None
-    room.close()
-    (told,) = [each for each in look(tmp_path).proposals if each.id == "credit:1:nonrestricted"]
-    assert "paid" in told.acts
-    assert told.proposed.says == {}
-    room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=paid(700))
-    assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
-    assert room.cabinet.memory.get(Key.RESTRICTED) == terms
-    room.close()
-
-
-@pytest.mark.requirement("A-05", "H-12")
-def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
-    room = hosted(tmp_path).boot()
-    assert order(room, "T-1", restricted=900) is TransferStatus.FULL
-    terms = room.cabinet.memory.get(Key.RESTRICTED)
-    room.close()
-    with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
-        decided(look(tmp_path), credit_1_restricted=paid(900))
-    room = again(room, tmp_path, make=lambda: hosted(tmp_path))
-    assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
-    assert room.cabinet.memory.get(Key.RESTRICTED) == terms
-    room.close()
 
 
 # ---------------------------------------------------------------------------------------------- the act
