@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
 
-from egm.app.rules import RULES
+from egm.app.features import FEATURES
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
@@ -271,7 +271,7 @@ class MachineRig:
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
         self.changes = 0
-        self.engine = Engine(self.cabinet, RULES, self._changed)
+        self.engine = Engine(self.cabinet, FEATURES.rules, self._changed)
         self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
         self.ledger = self.ledgers.paper
         self.hands.ledgers = self.ledgers
@@ -318,7 +318,7 @@ class MachineRig:
         if self.beside is None:
             self.cabinet.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
         else:
-            self.cabinet.install(self.beside.cabinet.installed(IdentityRegister))
+            self.cabinet.install(self.beside.cabinet.state(IdentityRegister))
 
     def _changed(self) -> None:
         self.changes += 1
