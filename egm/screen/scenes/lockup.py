@@ -12,12 +12,13 @@ import pygame
 
 from egm.kernel.messages import Handpay, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import Doing
+from egm.screen.art.files import picture
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, ellipse, polygon
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.prizes import prize_names
-from egm.screen.scenes.stage import BLACK, Stage, spoken
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
 from egm.screen.scenes.value import draw_moving
 from egm.screen.text import fault_words
 from egm.screen.theme import Colour, mix
@@ -239,9 +240,7 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
         style = (
             Style("numbers", "hero", "meter")
             if words.money
-            else Style(
-                "heavy", "title", mix(colour, (255, 255, 255, 255), 0.35 if scene is not Scene.OUT else 0.75)
-            )
+            else Style("heavy", "title", mix(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75))
         )
         p.text(large, (x + w / 2, top + (52 if words.money else 28)), style, width=w - 120)
         top += 126 if words.money else 84
@@ -256,7 +255,7 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
         rows = _who(stage, words, w)
         high = 8 + 36.0 * max(2, len(rows))
         p.shade((x + 10, y + h - 12 - high, w - 20, high), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
-        style = Style("strong", "body", mix(colour, (255, 255, 255, 255), 0.6))
+        style = Style("strong", "body", mix(colour, WHITE, 0.6))
         for i, row in enumerate(rows):
             middle = y + h - 12 - high / 2 + (i - (len(rows) - 1) / 2) * 36
             p.text(row, (x + w / 2, middle), style, width=w - 80)
@@ -296,7 +295,7 @@ def _panel(size: tuple[int, int], units: tuple[float, float], colour: Colour) ->
     ink.fill(box(0, 0, w, h, 34), (0, 0, 0, 200))
     ink.fill(
         box(3, 3, w - 6, h - 6, 32),
-        Linear(((0, mix(colour, (255, 255, 255, 255), 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.6)))),
+        Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.6)))),
     )
     ink.fill(
         box(9, 9, w - 18, h - 18, 27),
@@ -309,38 +308,18 @@ def _panel(size: tuple[int, int], units: tuple[float, float], colour: Colour) ->
 
 
 def _sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
+    """What has happened, in the scene's colour: told apart by the outline and by what stands in it."""
     ink = Ink(size)
-    dark = mix(colour, BLACK, 0.78)
     body: Callable[[float], list[tuple[float, float]]] = {
         "warning": lambda r: polygon(50, 56, r * 1.12, 3),
         "stop": lambda r: polygon(50, 50, r, 8, -67.5),
         "door": lambda r: box(50 - r, 50 - r, 2 * r, 2 * r, 16),
     }.get(kind, lambda r: ellipse(50, 50, r))
-    ink.fill(body(49), (0, 0, 0, 255))
-    ink.fill(
-        body(45.5),
-        Linear(((0, mix(colour, (255, 255, 255, 255), 0.6)), (0.5, colour), (1, mix(colour, BLACK, 0.3)))),
-    )
-    if kind == "warning":
-        ink.fill([(44.5, 34), (55.5, 34), (53, 64), (47, 64)], dark)
-        ink.fill(ellipse(50, 74, 6), dark)
-    elif kind == "stop":
-        ink.fill(box(22, 43, 56, 14, 3), (255, 255, 255, 255))
-    elif kind == "door":
-        ink.fill(box(30, 20, 40, 60, 3), dark)
-        ink.fill([(32, 22), (58, 30), (58, 86), (32, 78)], (255, 255, 255, 255))
-        ink.fill(ellipse(53, 57, 3.2), dark)
-    elif kind == "gift":
-        ink.fill(box(23, 42, 54, 36, 4), dark)
-        ink.fill(box(19, 36, 62, 12, 3), dark)
-        ink.fill(box(46, 36, 8, 42), mix(colour, (255, 255, 255, 255), 0.6))
-        for side in (-1, 1):
-            ink.stroke(ellipse(50 + side * 10, 28, 9, 7), 4.5, dark)
-    elif kind == "note":
-        ink.fill(box(20, 34, 60, 33, 5), dark)
-        ink.stroke(box(24, 38, 52, 25, 3), 2, mix(colour, (255, 255, 255, 255), 0.6))
-        ink.fill(ellipse(50, 50.5, 8.5), mix(colour, (255, 255, 255, 255), 0.6))
-    else:
-        ink.stroke(ellipse(50, 50, 28.5), 7, dark)
-        ink.stroke([(50, 32), (50, 51), (62, 58)], 7, dark, closed=False)
-    return ink.finish()
+    ink.fill(body(49), BLACK)
+    ink.fill(body(45.5), Linear(((0, mix(colour, WHITE, 0.6)), (0.5, colour), (1, mix(colour, BLACK, 0.3)))))
+    if kind == "door":
+        ink.fill([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
+    surface = ink.finish()
+    sign = picture(f"sign_{kind}", size, WHITE if kind == "stop" else mix(colour, BLACK, 0.78))
+    surface.blit(sign, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
+    return surface
