@@ -134,7 +134,7 @@ def _prizes(
         found.append(
             Prize(
                 name=prize_name(spots, catch),
-                where=f"{counted(spots, 'spot')}",
+                where=counted(spots, "spot"),
                 credits=pay * stake,
                 hits=caught(definition, spots, catch, 0, 0),
                 rate=Fraction(sum(cases), total),

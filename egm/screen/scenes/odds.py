@@ -71,7 +71,7 @@ def _way(stage: Stage, one: Chances) -> str:
     """A way to bet, in the player's words: so many numbers, an area, or what it costs."""
     game, texts = stage.view.game, stage.texts
     spots, _, rest = one.top_stage.partition(" ")
-    if rest == "spots" and spots.isdigit():
+    if rest in {"spot", "spots"} and spots.isdigit():
         return texts.counted("keno.of", int(spots))
     for area in game.presentation.get("areas", ()) if game else ():
         if area["id"] == one.bet.partition(" ")[0]:
