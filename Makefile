@@ -14,7 +14,7 @@ WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -gt 4 ] && c
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test test-slow check format bench conformance mutants docs pins clean
+.PHONY: help setup setup-dev run test test-slow check format bench conformance mutants docs deb pins clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -53,6 +53,9 @@ mutants: $(VENV)/.dev ## take away what each row of a regulation asks for in tur
 
 docs: $(VENV)/.dev ## write the generated parts of the pages
 	$(BIN)/python -m tools.dev.docs $(ARGS)
+
+deb: $(VENV)/.cabinet ## the Debian package of the cabinet, into build/
+	@$(BIN)/python -m tools.image.deb $(ARGS)
 
 pins: $(VENV)/.dev ## resolve the pinned requirement files anew (hashes, no index address)
 	$(BIN)/uv pip compile $(COMPILE) pyproject.toml -o requirements.txt

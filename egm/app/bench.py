@@ -33,6 +33,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from egm.app.watchdog import notify
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import ActionError, Port, Twin
@@ -197,6 +198,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
     try:
         await bench.start()
         echo("READY")
+        notify("READY=1")
         await ended.wait()
     finally:
         await bench.stop()
@@ -210,7 +212,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--speed", type=float, default=1.0, help="mechanics this many times faster")
     options = parser.parse_args(arguments)
     try:
-        asyncio.run(serve(options.state, load_cabinet(options.cabinet), speed=options.speed))
+        cabinet = load_cabinet(options.cabinet)
+        if not simulated(cabinet):
+            echo("no device of this cabinet is simulated")
+            return 0
+        asyncio.run(serve(options.state, cabinet, speed=options.speed))
     except (BenchError, OperatorError, OSError) as error:
         echo(f"bench: {error}", err=True)
         return _OPERATOR_ERROR

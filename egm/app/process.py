@@ -19,6 +19,7 @@ from egm.app.ports import build_ports
 from egm.app.preflight import shared_folders
 from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.station import Station, Unheard
+from egm.app.watchdog import LinesMove, heartbeat
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.devices.catalogue import PROTOCOLS
@@ -347,11 +348,13 @@ class Machine:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._until_stopped(), name="stopped")
-                for driver in (driver for station in self._stations for driver in station.ports.drivers):
+                drivers = [driver for station in self._stations for driver in station.ports.drivers]
+                for driver in drivers:
                     group.create_task(driver.run(), name=driver.name)
                 for attachment in self._attachments:
                     group.create_task(attachment.run(), name=attachment.name)
                 group.create_task(self._cycle_chance(), name="chance")
+                group.create_task(heartbeat(LinesMove(drivers)), name="heartbeat")
         finally:
             for station in self._stations:
                 await station.server.close()

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from egm.app.watchdog import heartbeat
 from egm.clock import Clock
 from egm.config.cabinet_file import Machine, StateFolder
 from egm.errors import OperatorError
@@ -105,7 +106,7 @@ async def stand_still(
     )
     await server.start()
     try:
-        await asyncio.Event().wait()
+        await heartbeat()  # for ever: it does what it still can
     finally:
         await server.close()
 

@@ -58,6 +58,8 @@ class LineDriver(ABC, Generic[M]):
         self._asked = 0.0
         self._faults: dict[FaultCode, str] = {}
         self.exchanges = Exchanges()
+        self.turns = 0
+        """How often its loop came round: a driver that lives goes on turning, whatever its device does."""
 
     @property
     def name(self) -> str:
@@ -83,10 +85,12 @@ class LineDriver(ABC, Generic[M]):
                     self._reader = FrameReader(self._cutter)
                     self._session_begins()
                     while True:
+                        self.turns += 1
                         await self._cycle()
                 except LineLostError as error:
                     self._lost(str(error))
                 self._line.close()
+                self.turns += 1
                 self._without_line()
                 await asyncio.sleep(REOPEN_SECONDS)
         finally:

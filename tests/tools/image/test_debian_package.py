@@ -1,0 +1,170 @@
+"""The Debian package: whole, the same each time, and a cabinet on a fresh Debian."""
+
+import configparser
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tools.image import deb
+
+FOLDER = Path(deb.__file__).with_name("debian")
+UNITS = sorted(FOLDER.glob("*.service"))
+STATE = "/var/lib/open-egm"
+
+
+def unit(path):
+    parser = configparser.RawConfigParser(strict=False)
+    parser.optionxform = str
+    parser.read_string(path.read_text())
+    return parser
+
+
+def test_every_file_of_the_folder_is_installed_or_is_a_script_of_the_package():
+    there = {path.name for path in FOLDER.iterdir()}
+    assert there == {*deb._PLACES, "control", "postinst", "prerm", "postrm"}
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_a_unit_starts_a_module_of_ours_isolated_and_shut_in(path):
+    service = unit(path)["Service"]
+    command = service["ExecStart"].split()
+    assert command[:3] == ["/opt/open-egm/bin/python", "-I", "-m"]
+    assert importlib.util.find_spec(command[3])
+    assert service["User"] == "open-egm"
+    assert service["NoNewPrivileges"] == service["ProtectHome"] == "yes"
+    assert service["CapabilityBoundingSet"] == ""
+
+
+def test_the_machine_is_watched_and_always_comes_back():
+    service = unit(FOLDER / "open-egm-machine.service")["Service"]
+    assert (service["Type"], service["WatchdogSec"], service["Restart"]) == ("notify", "30", "always")
+    assert unit(FOLDER / "open-egm-machine.service")["Unit"]["StartLimitIntervalSec"] == "0"
+
+
+@pytest.mark.parametrize("name", ["postinst", "prerm", "postrm", "egm"])
+def test_a_script_is_one_that_the_shell_can_read(name):
+    assert subprocess.run(["sh", "-n", FOLDER / name], check=False).returncode == 0
+
+
+def test_what_cannot_be_built_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(deb.OperatorError, match="not on this computer"):
+        deb.build(tmp_path)
+
+
+# ---------------------------------------------------------------- on a fresh Debian
+class Container:
+    """A Debian that boots with systemd, as the fresh computer of a builder."""
+
+    def __init__(self, root):
+        self.root = root
+        self._process = subprocess.Popen(
+            ["systemd-nspawn", "-q", "-D", root, "-b", "--register=no", "--keep-unit", "--private-network"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.until(
+            lambda: self.runs("systemctl", "is-system-running").stdout.strip() in {"running", "degraded"}
+        )
+
+    def runs(self, *command):
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        if not children:
+            return subprocess.CompletedProcess(command, 1, "", "")
+        within = ["nsenter", "-t", children[0], "-a", *command]
+        return subprocess.run(within, check=False, capture_output=True, text=True)
+
+    def says(self, *command):
+        done = self.runs(*command)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        return done.stdout
+
+    def egm(self, *arguments):
+        return self.says("runuser", "-u", "open-egm", "--", "egm", *arguments, "--state", STATE)
+
+    def until(self, wanted, seconds=180):
+        end = time.monotonic() + seconds
+        while not wanted():
+            assert time.monotonic() < end, self.runs("journalctl", "-n", "40", "--no-pager").stdout
+            time.sleep(0.5)
+
+    def machine(self, what):
+        return self.runs("systemctl", "show", "-P", what, "open-egm-machine").stdout.strip()
+
+    def credits(self):
+        return json.loads(self.egm("meters", "--json"))["credits_cents"]
+
+    def close(self):
+        self.runs("systemctl", "poweroff")
+        try:
+            self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return deb.build(tmp_path_factory.mktemp("first"))
+
+
+@pytest.fixture
+def debian(tmp_path):
+    missing = [name for name in ("mmdebstrap", "systemd-nspawn", "nsenter") if shutil.which(name) is None]
+    if missing or os.geteuid() != 0:
+        pytest.skip(f"needs root and Debian's mmdebstrap and systemd-container; missing: {missing}")
+    root = tmp_path / "root"
+    wanted = "systemd,systemd-sysv,udev,dbus,python3,procps"
+    subprocess.run(
+        ["mmdebstrap", "-q", "--variant=minbase", f"--include={wanted}", "bookworm", root], check=True
+    )
+    container = Container(root)
+    yield container
+    container.close()
+
+
+@pytest.mark.slow
+def test_two_builds_are_the_same_bytes(built, tmp_path):
+    """About two minutes."""
+    assert deb.build(tmp_path).read_bytes() == built.read_bytes()
+
+
+@pytest.mark.slow
+def test_one_command_makes_a_fresh_debian_a_cabinet(built, debian):
+    """About three minutes: installs, plays money in, hangs, is upgraded, removed and purged; the money stays."""
+    shutil.copy(built, debian.root / "root" / "open-egm.deb")
+    install = ("apt-get", "install", "-y", "--no-install-recommends", "/root/open-egm.deb")
+    debian.says(*install)
+    debian.until(lambda: debian.machine("SubState") == "running")
+    assert re.search(
+        r"http://127\.0\.0\.1:8080/\?token=", debian.says("journalctl", "-u", "open-egm-page", "-o", "cat")
+    )
+    debian.until(lambda: debian.runs("runuser", "-u", "open-egm", "--", "egm", "device", "bill", "insert",
+                                     "amount_cents=2000", "--state", STATE).returncode == 0)  # fmt: skip
+    debian.until(lambda: debian.credits() == 2000)
+
+    # A machine that hangs is ended by its watchdog, and comes back with what it had.
+    debian.says("systemctl", "kill", "-s", "STOP", "--kill-whom=main", "open-egm-machine")
+    debian.until(lambda: debian.machine("NRestarts") == "1" and debian.machine("SubState") == "running")
+    assert "watchdog" in debian.says("journalctl", "-u", "open-egm-machine", "-o", "cat")
+
+    # The screen cannot read the memory; nothing runs as anybody but the machine's own user.
+    page = debian.says("systemctl", "show", "-P", "MainPID", "open-egm-page").strip()
+    seen = debian.says("nsenter", "-t", page, "-m", "ls", STATE).split()
+    assert seen == ["run"]
+    assert debian.says("ps", "-o", "user=", "-p", page).strip() == "open-egm"
+
+    debian.says(*install[:2], "--reinstall", *install[2:])
+    debian.until(lambda: debian.machine("SubState") == "running")
+    assert debian.credits() == 2000
+    debian.says("apt-get", "purge", "-y", "open-egm")
+    assert debian.runs("pgrep", "-u", "780").returncode == 1
+    assert (debian.root / STATE.lstrip("/") / "journal.sqlite").exists()
+    debian.says(*install)
+    debian.until(lambda: debian.machine("SubState") == "running")
+    assert debian.credits() == 2000

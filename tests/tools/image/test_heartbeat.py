@@ -1,0 +1,76 @@
+"""systemd's watchdog is fed by a machine that makes progress, and by no other."""
+
+import asyncio
+import socket
+
+import pytest
+
+from egm.app.watchdog import LinesMove, heartbeat, notify
+from egm.devices.driver import LineDriver
+from egm.devices.framing import FrameReader
+
+
+@pytest.fixture
+def systemd(tmp_path, monkeypatch):
+    """The socket of a systemd that wants to hear something every 80 ms."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "notify"))
+        listening.settimeout(10)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "80000")
+        yield lambda: listening.recv(100).decode()
+        listening.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listening.recv(100)
+
+
+def beats(turns, *, progress):
+    async def run():
+        task = asyncio.create_task(heartbeat(progress))
+        while turns():  # noqa: ASYNC110 (what is asked is a plain function)
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(run())
+
+
+def test_only_progress_is_told(systemd):
+    asked = []
+
+    def progress():
+        asked.append(len(asked))
+        return asked[-1] in {1, 3}
+
+    beats(lambda: len(asked) < 6, progress=progress)
+    assert [systemd() for _ in range(3)] == ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]
+
+
+class Silent(LineDriver):
+    """A driver whose device never answers."""
+
+    def __init__(self):
+        super().__init__("silent", None, print, FrameReader, "none")
+
+    def _session_begins(self):
+        pass
+
+    async def _cycle(self):
+        pass
+
+
+def test_a_driver_that_hangs_is_no_progress_and_one_whose_device_is_silent_is():
+    turning, hanging = Silent(), Silent()
+    moves = LinesMove([turning, hanging, object()])
+    assert moves()
+    turning.turns += 1
+    assert not moves()
+    turning.turns += 1
+    hanging.turns += 1
+    assert moves()
+
+
+@pytest.mark.parametrize("address", ["", "relative", "@nobody", "/nowhere/socket"])
+def test_nobody_who_listens_holds_nothing_up(address, monkeypatch):
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    assert notify("READY=1") is None

@@ -1,0 +1,139 @@
+"""Debian package of the cabinet: ``make deb``.
+
+Everything the cabinet runs lies in ``/opt/open-egm``: an environment of Debian's own Python with the wheels
+that ``requirements.txt`` names by digest, and this project's. Nothing is fetched or compiled where it is
+installed. The same inputs give the same bytes: times are those of the last commit (or ``SOURCE_DATE_EPOCH``).
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import click
+
+import egm.config
+from egm.errors import OperatorError
+
+_HERE: Final = Path(__file__).parent / "debian"
+_ROOT: Final = Path(__file__).parents[2]
+_NAME: Final = "open-egm"
+_HOME: Final = f"opt/{_NAME}"
+#: Where each file of the package's folder is installed.
+_PLACES: Final = {
+    "egm": "usr/bin/egm",
+    "open-egm.sysusers": "usr/lib/sysusers.d/open-egm.conf",
+    "open-egm.tmpfiles": "usr/lib/tmpfiles.d/open-egm.conf",
+    "70-open-egm.rules": "usr/lib/udev/rules.d/70-open-egm.rules",
+    **{f"open-egm.{kind}": f"usr/lib/systemd/system/open-egm.{kind}" for kind in ("target",)},
+    **{
+        f"open-egm-{unit}.service": f"usr/lib/systemd/system/open-egm-{unit}.service"
+        for unit in ("bench", "machine", "screen", "page")
+    },
+}
+_EXECUTABLE: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
+_PYTHON: Final = sys.version_info[:2]
+
+
+def build(out: Path) -> Path:
+    """Build the package into the folder ``out``; return its file. Raises OperatorError where a step fails."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or _said("git", "log", "-1", "--format=%ct")
+    architecture = _said("dpkg", "--print-architecture")
+    package = out / f"{_NAME}_{version(_NAME)}_{architecture}.deb"
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch) / "root"
+        _environment(root / _HOME, Path(scratch), epoch)
+        for name, place in _PLACES.items():
+            _put(_HERE / name, root / place)
+        _put(Path(egm.config.__file__).with_name("default.toml"), root / "etc" / _NAME / "cabinet.toml")
+        for page in ("README.md", "LICENSE", "CHANGELOG.md"):
+            _put(_ROOT / page, root / "usr/share/doc" / _NAME / page)
+        control = root / "DEBIAN"
+        control.mkdir()
+        text = (_HERE / "control").read_text(encoding="utf-8")
+        python = ".".join(map(str, _PYTHON)), f"{_PYTHON[0]}.{_PYTHON[1] + 1}"
+        (control / "control").write_text(
+            text.format(
+                version=version(_NAME), architecture=architecture, python=python[0], python_next=python[1]
+            ),
+            encoding="utf-8",
+        )
+        (control / "conffiles").write_text(f"/etc/{_NAME}/cabinet.toml\n", encoding="utf-8")
+        for script in ("postinst", "prerm", "postrm"):
+            _put(_HERE / script, control / script)
+        out.mkdir(parents=True, exist_ok=True)
+        _run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(package), epoch=epoch)
+    return package
+
+
+def _environment(home: Path, scratch: Path, epoch: str) -> None:
+    """Lay out an environment of Debian's Python; nothing in it names where it was made."""
+    packages = home / "lib" / "python{}.{}".format(*_PYTHON) / "site-packages"
+    packages.mkdir(parents=True)
+    (home / "bin").mkdir()
+    for name in ("python", "python3"):
+        (home / "bin" / name).symlink_to("/usr/bin/python{}.{}".format(*_PYTHON))
+    (home / "pyvenv.cfg").write_text(
+        "home = /usr/bin\ninclude-system-site-packages = false\nversion = {}.{}\n".format(*_PYTHON),
+        encoding="utf-8",
+    )
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+    _run(*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(scratch), str(_ROOT), epoch=epoch)
+    (wheel,) = scratch.glob("*.whl")
+    into = ("install", "--no-compile", "--no-deps", "--target", str(packages))
+    wanted = ("--only-binary=:all:", "--require-hashes", "-r", str(_ROOT / "requirements.txt"))
+    _run(*pip, *into, *wanted, epoch=epoch)
+    _run(*pip, *into, "--no-index", str(wheel), epoch=epoch)
+    shutil.rmtree(packages / "bin", ignore_errors=True)
+    for told in packages.glob("*.dist-info/direct_url.json"):  # it names the folder it was built in
+        told.unlink()
+        record = told.with_name("RECORD")
+        lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
+        record.write_text("".join(line for line in lines if told.name not in line), encoding="utf-8")
+    compiled = ("compileall", "-q", "-j", "0", "-s", str(home), "-p", f"/{_HOME}")
+    _run(sys.executable, "-m", *compiled, "--invalidation-mode", "unchecked-hash", str(packages), epoch=epoch)
+
+
+def _put(source: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, place)
+    place.chmod(0o755 if source.name in _EXECUTABLE else 0o644)
+
+
+def _said(*command: str) -> str:
+    return _run(*command).strip()
+
+
+def _run(*command: str, epoch: str = "") -> str:
+    """What a command says. Raises OperatorError with its last words where it fails."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch} if epoch else None
+    try:
+        return subprocess.run(
+            command, check=True, capture_output=True, text=True, cwd=_ROOT, env=environment
+        ).stdout
+    except FileNotFoundError as error:
+        raise OperatorError(
+            f"{command[0]}: not on this computer; build it on Debian"
+        ) from error
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr or error.stdout).strip().splitlines()[-5:]
+        raise OperatorError(f"{' '.join(command[:4])}: {' / '.join(said)}") from error
+
+
+@click.command()
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=_ROOT / "build")
+def main(out: Path) -> None:
+    """Build the Debian package of the cabinet."""
+    try:
+        package = build(out)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{package} ({package.stat().st_size / 1e6:.0f} MB)")
+
+
+if __name__ == "__main__":
+    main()
