@@ -116,9 +116,7 @@ def _run(*command: str, epoch: str = "") -> str:
             command, check=True, capture_output=True, text=True, cwd=_ROOT, env=environment
         ).stdout
     except FileNotFoundError as error:
-        raise OperatorError(
-            f"{command[0]}: not on this computer; build it on Debian"
-        ) from error
+        raise OperatorError(f"{command[0]}: not on this computer; build it on Debian") from error
     except subprocess.CalledProcessError as error:
         said = (error.stderr or error.stdout).strip().splitlines()[-5:]
         raise OperatorError(f"{' '.join(command[:4])}: {' / '.join(said)}") from error
