@@ -82,6 +82,14 @@ def test_a_picture_of_a_scene_is_whole_and_takes_the_colour_it_is_given(name, si
     assert 0 < light <= opaque <= 128
 
 
+def test_no_picture_is_left_that_nothing_shows():
+    source = "".join(path.read_text(encoding="utf-8") for path in _FOLDER.parents[1].rglob("*.py"))
+    assert PICTURES
+    for name in PICTURES:
+        kind = name.rpartition("_")[0]
+        assert f'"{name}"' in source or (kind and f'f"{kind}_{{' in source), name
+
+
 def test_every_drawing_is_of_what_the_decoder_knows():
     files = sorted({*DRAWINGS.values(), *_FOLDER.glob("*.svg")})
     assert len(files) > 110
