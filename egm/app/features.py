@@ -13,12 +13,16 @@ from egm.money.host.feature import HOST
 from egm.play.feature import PLAY
 from egm.progressive.feature import PROGRESSIVE
 from egm.staff.feature import DEVICE_TESTS, STAFF
-from egm.staff.forms import FORMS
+from egm.staff.form import Form
+from egm.staff.service.desk import Entry
+from egm.staff.service.menu import Menu
 
 #: In the order in which their rules are tried: tests before the real thing, a failed generator before a call
 #: for service, an award before a host's order, a host before the machine's own ways out.
 FEATURES: Final = Features((DEVICE_TESTS, INTEGRITY, STAFF, PROGRESSIVE, HOST, MONEY, PLAY, LINKS, MACHINE))
-for _form in FORMS:
+#: What the main menu of the staff offers.
+MENU: Final = Menu(pages=FEATURES.offered(Entry), forms=FEATURES.offered(Form))
+for _form in MENU.forms:
     invariant(
         FEATURES.rules.refusal(_form.event) is Refusal.TELL or FEATURES.rules.always_takes(_form.event),
         f"the form {_form.id} could be refused in silence",

@@ -1,13 +1,21 @@
-"""Rules of the machine's own life: coming up, following another position, and having nothing more to do."""
+"""Rules of the whole machine: power-up, self-test, a door closed, another position, nothing more to do."""
 
 from typing import Final
 
-from egm.integrity.lockups import record_power_up, record_self_test, take_out_of_service
+from egm.integrity.lockups import (
+    door_was_open,
+    record_door_closed,
+    record_power_up,
+    record_self_test,
+    reseed,
+    take_out_of_service,
+)
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import Rule
-from egm.kernel.states import EVERYWHERE, LISTENING, only
+from egm.kernel.states import AWAKE, EVERYWHERE, LISTENING, only
+from egm.money.ticket_ledger import check_ledger
 from egm.staff.service.effects import close_menu, note_staff
 
 _SELF_TEST: Final = only(State.SELF_TEST)
@@ -22,6 +30,14 @@ _RULES: Final[tuple[Rule[Cabinet], ...]] = (
     ),
     Rule(EventType.SELF_TEST_PASSED, _SELF_TEST, (), (record_self_test,), Next.DERIVED),
     Rule(EventType.SELF_TEST_FAILED, _SELF_TEST, (), (take_out_of_service,), Next.DERIVED),
+    Rule(
+        EventType.DOOR_CLOSED,
+        AWAKE,
+        (door_was_open,),
+        (record_door_closed, check_ledger, reseed),
+        Next.DERIVED_ONCE_TESTED,
+    ),
+    Rule(EventType.DOOR_CLOSED, AWAKE),
     Rule(EventType.MACHINE_CHANGED, LISTENING, (), (), Next.DERIVED),
     # ------------------------------------------------------------------ nothing more to do
     Rule((EventType.AFTER_EVENT, EventType.AT_REST), EVERYWHERE),

@@ -13,8 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from egm.app.absent import holders_of, refuse_lost_positions
 from egm.app.archive_place import place_archive
-from egm.app.features import FEATURES
+from egm.app.features import FEATURES, MENU
 from egm.app.ports import build_ports
 from egm.app.preflight import shared_folders
 from egm.app.rng_startup import keep_carry_over, start_chance
@@ -27,7 +28,7 @@ from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.integrity.clock_trust import note_clock
-from egm.integrity.lockups import GeneratorStart, note_cabinet_file
+from egm.integrity.lockups import GeneratorStart
 from egm.integrity.software import Verifier
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
@@ -36,13 +37,12 @@ from egm.kernel.positions import Position
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.timekeeping import timekeeper_of
 from egm.links.screen import starting
-from egm.money.absent import holders_of, refuse_lost_positions
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
-from egm.play.installed_games import Certifying, Refusal, Resident, admit
+from egm.play.installed_games import Certifying, Refusal, Resident, admit, note_cabinet_file
 from egm.play.prize_limits import remembered
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
@@ -271,6 +271,7 @@ class Machine:
         returns = {game_id: resident.least_return for game_id, resident in self._residents.items()}
         cabinet.install(InstalledGames(cabinet.games, cabinet.denominations_cents, returns))
         cabinet.install(GeneratorStart(self._renew_chance))
+        cabinet.install(MENU)
         cabinet.install(self._host_money())
         cabinet.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
         cabinet.install(all_pools(resident.pools for resident in self._residents.values()))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from egm.app.absent import settle_absent
 from egm.app.ports import Ports
 from egm.app.view import game_view, guest_view, snapshot
 from egm.app.wiring import bell, lamps, reported, requested, tested, tower
@@ -22,7 +23,6 @@ from egm.kernel.positions import is_own_fault
 from egm.kernel.rules import Rules
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
-from egm.money.absent import settle_absent
 from egm.money.device_ledgers import ledgers_of
 from egm.money.value_in import bills_wanted, coins_wanted, hopper_takes_coins, tickets_wanted
 from egm.play import rounds as play

@@ -3,6 +3,7 @@
 from typing import Final
 
 from egm.integrity.clock_watch import clock_watch
+from egm.integrity.forms import FORMS
 from egm.integrity.hard_meters import hard_meters
 from egm.integrity.lockups import disabled_by
 from egm.integrity.memory_watch import memory_watch
@@ -27,6 +28,7 @@ def _is_out_of_service(cabinet: Cabinet) -> bool:
 INTEGRITY: Final = Feature(
     name="integrity",
     rules=RULES,
+    offers=(*FORMS,),
     states=(
         DerivedState(State.DOOR_OPEN, lambda cabinet: bool(cabinet.doors_open)),
         DerivedState(State.TILT, lambda cabinet: cabinet.is_tilted),

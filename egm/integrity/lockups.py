@@ -1,29 +1,24 @@
-"""Doors, faults, keys and the machine's own health: what stops play, and who starts it again."""
+"""Lock-ups: doors, faults, a failed self-test or generator; what stops play, and who starts it again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from egm.kernel.events import Event, EventType, SupersededBy
-from egm.kernel.faults import fault
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money import ticket_ledger
+from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import who
 from egm.staff.slips import AUDITED, print_slip
-from egm.tickets.desk import TicketDesk
 from meters import Mark
 from rng import RandomService, ReseedNotAllowed, RngError
 
-CABINET_FILE: Final = "cabinet_file"
-"""Not all that the cabinet file names is offered."""
-
 
 # ---------------------------------------------------------------------------------------------- guards
-def language_is_offered(cabinet: Cabinet, event: Event) -> bool:
-    """A language of the profile."""
-    return event.data.get("value") in cabinet.profile.languages
+def door_was_open(cabinet: Cabinet, event: Event) -> bool:
+    """The door stands open in memory; a repeat changes nothing."""
+    return event.data["door"] in cabinet.doors_open
 
 
 def has_failed(cabinet: Cabinet, _: Event) -> bool:
@@ -110,9 +105,9 @@ def record_door_opened(cabinet: Cabinet, event: Event) -> None:
     while_off = bool(event.data.get("unattended"))
     # What locks the machine first: after a power cut in between the door is reported anew, the lock is not.
     if door == "logic":
-        record_fault(cabinet, Event(event.type, {"code": "logic_access"}))
+        raise_fault(cabinet, "logic_access")
     if not is_identified(cabinet, door):
-        record_fault(cabinet, Event(event.type, {"code": UNIDENTIFIED, "detail": door}))
+        raise_fault(cabinet, UNIDENTIFIED, detail=door)
     cabinet.record(
         "door.opened_while_off" if while_off else "door.opened",
         counts={f"door.{door}.opens": 1},
@@ -126,8 +121,6 @@ def record_door_opened(cabinet: Cabinet, event: Event) -> None:
 def record_door_closed(cabinet: Cabinet, event: Event) -> None:
     """Remember the door as closed."""
     door = str(event.data["door"])
-    if door not in cabinet.doors_open:
-        return
     cabinet.record(
         "door.closed",
         marks=(Mark.DOOR_CLOSE,),
@@ -136,17 +129,14 @@ def record_door_closed(cabinet: Cabinet, event: Event) -> None:
     )
     if not cabinet.doors_open:
         cabinet.notice = Notice(code="door_closed", values={"door": door})
-    if cabinet.installed(TicketDesk) is not None:
-        note_ticket_ledger(cabinet, ticket_ledger.hold_against(cabinet))
-    _reseed(cabinet, "door_closed")
 
 
-def _reseed(cabinet: Cabinet, reason: str) -> None:
-    """Take fresh entropy, where the profile wants it for this reason."""
+def reseed(cabinet: Cabinet, _: Event) -> None:
+    """A door is closed: take fresh entropy, where the profile wants it then."""
     if cabinet.chance is None or cabinet.memory.get(Key.OUT_OF_SERVICE) is not None:
         return
     try:
-        cabinet.chance.reseed(reason)
+        cabinet.chance.reseed("door_closed")
     except ReseedNotAllowed:
         return
     except RngError as error:
@@ -155,58 +145,16 @@ def _reseed(cabinet: Cabinet, reason: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- faults
 def record_fault(cabinet: Cabinet, event: Event) -> None:
-    """Remember a fault until it is cleared; a repeat changes nothing."""
+    """Remember a fault until it is cleared; one by which a device says that it is open is an opening."""
     code = str(event.data["code"])
-    if code in cabinet.faults:
-        return
-    if code in OPENINGS and not is_identified(cabinet, OPENINGS[code]):
-        record_fault(cabinet, Event(event.type, {"code": UNIDENTIFIED, "detail": OPENINGS[code]}))
-    properties = fault(code)
-    cabinet.record(
-        "fault.raised",
-        counts={f"fault.{code}": 1},
-        state={
-            f"{Key.FAULT}{code}": {
-                "since": cabinet.clock.now().isoformat(),
-                "locks": properties.locks,
-                "cleared_by": properties.cleared_by,
-                "detail": str(event.data.get("detail", "")),
-            }
-        },
-        details=dict(event.data),
-    )
+    if code in OPENINGS and code not in cabinet.faults and not is_identified(cabinet, OPENINGS[code]):
+        raise_fault(cabinet, UNIDENTIFIED, detail=OPENINGS[code])
+    raise_fault(cabinet, **event.data)
 
 
 def record_fault_cleared(cabinet: Cabinet, event: Event) -> None:
     """The cause has gone. A fault that a person must clear stays."""
-    code = str(event.data["code"])
-    standing_fault = cabinet.faults.get(code)
-    if standing_fault is None or standing_fault["cleared_by"] != "self":
-        return
-    cabinet.record("fault.cleared", state={f"{Key.FAULT}{code}": None}, details=dict(event.data))
-    if standing_fault["locks"]:
-        cabinet.notice = Notice(code="fault_cleared")
-
-
-def note_ticket_ledger(cabinet: Cabinet, why: str) -> None:
-    """Stop tickets, or let them go on, by whether their ledger can be trusted."""
-    _note(cabinet, ticket_ledger.FAULT, why)
-
-
-def note_cabinet_file(cabinet: Cabinet, why: str) -> None:
-    """Tell staff that the machine does not offer all that its cabinet file names, or that it does now."""
-    standing = cabinet.faults.get(CABINET_FILE)
-    if standing is not None and standing["detail"] != why:
-        _note(cabinet, CABINET_FILE, "")
-    _note(cabinet, CABINET_FILE, why)
-
-
-def _note(cabinet: Cabinet, code: str, why: str) -> None:
-    values = {"code": code, "detail": why}
-    if why:
-        record_fault(cabinet, Event(EventType.FAULT_RAISED, values))
-    else:
-        record_fault_cleared(cabinet, Event(EventType.FAULT_CLEARED, values))
+    clear_fault(cabinet, **event.data)
 
 
 def clear_tilts(cabinet: Cabinet, event: Event) -> None:
@@ -223,26 +171,7 @@ def clear_tilts(cabinet: Cabinet, event: Event) -> None:
     cabinet.notice = Notice(code="fault_cleared")
 
 
-# ---------------------------------------------------------------------------------------------- people
-def set_language(cabinet: Cabinet, event: Event) -> None:
-    """Speak the player's language."""
-    cabinet.select(language=str(event.data["value"]))
-
-
-def call_service(cabinet: Cabinet, _: Event) -> None:
-    """Light the candle; pressed again, put it out."""
-    calling = cabinet.memory.get(Key.SERVICE) is not None
-    cabinet.record(
-        "service.call", state={Key.SERVICE: None if calling else True}, details={"on": not calling}
-    )
-
-
-def answer_service_call(cabinet: Cabinet, event: Event) -> None:
-    """The attendant has come."""
-    if cabinet.memory.get(Key.SERVICE) is not None:
-        cabinet.record("service.answered", state={Key.SERVICE: None}, details=dict(event.data))
-
-
+# ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True)
 class GeneratorStart:
     """How a new generator is instantiated; raises RngError where it fails its tests again."""

@@ -2,11 +2,12 @@
 
 from typing import Final
 
+from egm.integrity.clock_trust import clock_is_doubted, confirm_clock, date_is_the_clocks
+from egm.integrity.forms import FORMS
 from egm.integrity.lockups import (
     clear_tilts,
     has_failed,
     record_disabled,
-    record_door_closed,
     record_door_opened,
     record_enabled,
     record_fault,
@@ -14,32 +15,39 @@ from egm.integrity.lockups import (
     restart_generator,
     take_out_of_service,
 )
+from egm.integrity.technician import (
+    hard_meters_are_fitted,
+    refit_hard_meters,
+    settle_faults,
+    software_is_signed,
+    technician_is_needed,
+    verify_software,
+)
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import TELL, Rule
-from egm.kernel.states import AWAKE, ON_CALL, only
-from egm.money.host.controls import record_control
-from egm.staff.rulings import game_waits_for_chance
-from egm.staff.service.effects import (
-    ask_who,
-    key_is_enough,
-    menu_may_open,
-    nobody_is_asked,
-    open_menu,
+from egm.kernel.states import (
+    AT_WORK,
+    AWAKE,
+    ON_CALL,
+    only,
 )
-
-_PLAYING: Final = only(State.PLAYING)
+from egm.staff.form import form_rule
+from egm.staff.options import (
+    machine_is_open,
+)
+from egm.staff.service.effects import (
+    key_is_enough,
+)
 
 RULES: Final[tuple[Rule[Cabinet], ...]] = (
     # ------------------------------------------------------------------ doors, faults, who stops the machine
     Rule(EventType.DOOR_OPENED, AWAKE, (), (record_door_opened,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.DOOR_CLOSED, AWAKE, (), (record_door_closed,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.FAULT_RAISED, AWAKE, (), (record_fault,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.FAULT_CLEARED, AWAKE, (), (record_fault_cleared,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.CHANCE_FAILED, AWAKE, (), (take_out_of_service,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.DISABLED, AWAKE, (), (record_disabled,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.ENABLED, AWAKE, (), (record_enabled,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.CONTROL, AWAKE, (), (record_control,)),
     Rule(EventType.KEY_TURNED, only(State.TILT), (key_is_enough,), (clear_tilts,), Next.DERIVED, TELL),
     # ------------------------------------------------------------------ a generator that has failed
     Rule(
@@ -50,28 +58,17 @@ RULES: Final[tuple[Rule[Cabinet], ...]] = (
         Next.DERIVED,
         TELL,
     ),
-    Rule(
-        EventType.KEY_TURNED,
-        _PLAYING,
-        (game_waits_for_chance, key_is_enough),
-        (restart_generator,),
-        Next.DERIVED,
-        TELL,
+    # ------------------------------------------------------------------ what a technician puts right
+    form_rule(FORMS, EventType.FAULTS_SETTLED, AT_WORK, (technician_is_needed,), settle_faults),
+    form_rule(
+        FORMS, EventType.CLOCK_CONFIRMED, AT_WORK, (clock_is_doubted, date_is_the_clocks), confirm_clock
     ),
-    Rule(
-        EventType.KEY_TURNED,
-        _PLAYING,
-        (game_waits_for_chance, nobody_is_asked),
-        (ask_who,),
-        Next.DERIVED,
-        TELL,
-    ),
-    Rule(
-        EventType.MENU,
-        _PLAYING,
-        (game_waits_for_chance, menu_may_open),
-        (open_menu,),
-        Next.DERIVED,
-        TELL,
+    form_rule(FORMS, EventType.VERIFY, AT_WORK, (software_is_signed,), verify_software),
+    form_rule(
+        FORMS,
+        EventType.COUNTERS_EXCHANGED,
+        AT_WORK,
+        (machine_is_open, hard_meters_are_fitted),
+        refit_hard_meters,
     ),
 )

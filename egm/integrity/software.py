@@ -16,13 +16,13 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError
+from egm.integrity.technician import SOFTWARE_CHECK as CHECK
+from egm.integrity.technician import SOFTWARE_DIFFERS as DIFFERS
+from egm.integrity.technician import SoftwareCheck
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.staff.technician import SOFTWARE_CHECK as CHECK
-from egm.staff.technician import SOFTWARE_DIFFERS as DIFFERS
-from egm.staff.technician import SoftwareCheck
 from egm.verify.examine import Findings, examine, examine_beside
 from egm.verify.tree import own_files
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from egm.errors import invariant
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.kernel.rules import DerivedState, Rule, Rules
 from egm.kernel.services import Attachment, MachineContext, Make
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,8 @@ class Feature:
     """What works beside the devices, once a machine."""
     position_services: tuple[Make, ...] = ()
     """The same, once a player position."""
+    offers: tuple[object, ...] = ()
+    """What it brings to the tables of other features: forms and pages of the service menu."""
     notices: tuple[Callable[[Cabinet], Iterable[Notice]], ...] = ()
     """What it tells whoever stands before the machine, as long as it is so."""
 
@@ -52,6 +56,10 @@ class Features:
         return tuple(
             one for feature in self.all for make in feature.position_services for one in make(context)
         )
+
+    def offered(self, kind: type[T]) -> tuple[T, ...]:
+        """Everything of a class that a feature brings to others."""
+        return tuple(one for feature in self.all for one in feature.offers if isinstance(one, kind))
 
     def notices(self, cabinet: Cabinet) -> Iterable[Notice]:
         """What every feature tells whoever stands before the machine."""

@@ -72,7 +72,7 @@ class Key(StrEnum):
     COINS_GONE = "coins_gone", Fate.OWED
     """What left the hopper before its payout was given up, and is not posted yet."""
     DISPUTED = "disputed:", Fate.OWED
-    """Prefix; one key an amount a person must decide: see :mod:`egm.staff.disputed`."""
+    """Prefix; one key an amount a person must decide: see :mod:`egm.money.disputed`."""
     RULING = "ruling", Fate.OWED
     """What a person has decided of a disputed amount, and is not posted yet."""
     HANDPAY = "handpay", Fate.OWED

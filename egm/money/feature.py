@@ -6,11 +6,14 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState
+from egm.money.disputed_page import PAGES
+from egm.money.forms import FORMS
 from egm.money.rules import RULES
 
 MONEY: Final = Feature(
     name="money",
     rules=RULES,
+    offers=(*PAGES, *FORMS),
     states=(
         DerivedState(State.HANDPAY, lambda cabinet: cabinet.memory.get(Key.HANDPAY) is not None),
         DerivedState(State.PAYING, lambda cabinet: cabinet.memory.get(Key.PAY_OUT) is not None),

@@ -7,48 +7,22 @@ checked before it pays: the check recomputes the game from its recorded draws, a
 recorded with the meters and the journal's head.
 """
 
-import hashlib
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from egm.errors import InvariantError, LocalError
+from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.kernel.record_codec import to_json
-from egm.play.conversation import replay
-from egm.play.definitions import definition_of
-from egm.records.game_record import GameRecord
-from egm.records.games import last_game, open_game
 from egm.records.money import HandpayForm, HandpayRecord
+from egm.staff.form import persons_of, says
 from egm.staff.identities import IdentityRegister
-from egm.staff.service.desk import who
-from meters import Phase, SelfAuditFailed
-from paytables import PaytableError
+from meters import Phase, Transfer
+from meters.chart import words_of
 
 #: What a form must say of the player: name as in the document, its kind and its number.
 IDENTITY_FIELDS: Final = ("name", "document", "number")
-
-
-def persons_of(cabinet: Cabinet, event: Event) -> list[str]:
-    """The verified persons behind an event; where nobody had to prove it, the key that was turned."""
-    return list(event.data.get("persons") or (who(cabinet, event),))
-
-
-def says(event: Event, *fields: str) -> bool:
-    """Whether the form has a text in each of these fields."""
-    return all(str(event.data.get(name) or "").strip() for name in fields)
-
-
-def ruling_details(cabinet: Cabinet, event: Event, **more: Any) -> dict[str, Any]:
-    """What every ruling tells: where, who and why, and its own particulars."""
-    return {
-        "machine": cabinet.identity.serial,
-        "place": str(event.data.get("place") or cabinet.identity.operator_number),
-        "reason": str(event.data.get("reason", "")),
-        "persons": persons_of(cabinet, event),
-        **more,
-    }
 
 
 def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
@@ -127,60 +101,16 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
     cabinet.notice = Notice(code=code, values={"amount_cents": handpay.amount_cents})
 
 
-def record_machine_check(cabinet: Cabinet, event: Event) -> None:
-    """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
-    game, last = open_game(cabinet), last_game(cabinet)
-    game = last[0] if game is None and last is not None else game
-    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
-    values = cabinet.journal.meters().values
-    found = {
-        "game": "none" if game is None else _replayed(cabinet, game),
-        "books": _audited(cabinet),
-    }
-    cabinet.record(
-        "machine.checked",
-        details={
-            **found,
-            "play_id": None if game is None else game.play_id,
-            "digest": None if game is None else game.game.digest,
-            "software": _software(cabinet),
-            "handpay": None if handpay is None else handpay.id,
-            "meters": {name: value for name, value in values.items() if value},
-            "head": cabinet.journal.head_hash,
-            "persons": persons_of(cabinet, event),
-            "remark": str(event.data.get("remark", "")),
-        },
-    )
-    right = all(part in {"right", "none"} for part in found.values())
-    cabinet.notice = Notice(
-        code="machine_checked" if right else "machine_check_failed", severity="info" if right else "alarm"
-    )
+BOOK: Final = "prizes:"
 
 
-def _replayed(cabinet: Cabinet, game: GameRecord) -> str:
-    try:
-        replay(definition_of(cabinet, game.game), game)
-    except (LocalError, PaytableError, ValueError, KeyError) as error:
-        return str(error)
-    return "right"
+def no_prize_waits(cabinet: Cabinet, _: Event) -> bool:
+    """No prize in kind is owed: one needs a person's hands, which no line has."""
+    return not cabinet.memory.require(HandpayRecord, Key.HANDPAY).prizes
 
 
-def _software(cabinet: Cabinet) -> dict[str, str] | None:
-    """The software as its manufacturer signed it, in one digest; None where nobody vouches for it."""
-    installed = cabinet.memory.get(Key.SOFTWARE)
-    if installed is None:
-        return None
-    listed = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
-    return {
-        "version": installed["version"],
-        "signer": installed["signer"],
-        "sha256": hashlib.sha256(listed.encode()).hexdigest(),
-    }
-
-
-def _audited(cabinet: Cabinet) -> str:
-    try:
-        cabinet.journal.self_audit()
-    except SelfAuditFailed as error:
-        return str(error)
-    return "right"
+def unclaimed(flow: Transfer) -> str:
+    """Where a flow goes that nobody claims: the register of orphans, or back among the house's things."""
+    if not flow.source.startswith(BOOK):
+        return "house:orphan"
+    return f"{BOOK}{words_of(flow.source)['prize']}:unclaimed"

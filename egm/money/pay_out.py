@@ -18,13 +18,12 @@ from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.faults import fault
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
+from egm.money import disputed
+from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, into_ring
 from egm.money.ticket_ledger import anchor, committed, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
-from egm.play import player_protection as protection
 from egm.records.money import HandpayRecord
-from egm.staff import disputed
-from egm.staff.disputed import DisputedAmount, open_dispute
 from egm.staff.service.device_tests import is_test, test_job
 from egm.staff.slips import is_slip, slip_job
 from egm.tickets.desk import Printed, TicketDesk
@@ -466,16 +465,20 @@ def _into_money(cabinet: Cabinet) -> int:
     return cabinet.kind_cents(CreditKind.CASHABLE)
 
 
-def payout_is_due(cabinet: Cabinet, event: Event) -> bool:
-    """The player is paid without asking: from the place's balance on, or at a limit of his own.
+def payout_may_begin(cabinet: Cabinet, _: Event) -> bool:
+    """There is money that may leave by itself.
 
     A cash-out that its host has just not taken stays: the host would be asked without end.
     """
-    host, limit_cents = cabinet.state(HostMoney), cabinet.profile.pay_out.automatic_cents
-    if not cabinet.cash_cents or (host.online and host.not_taken_cents == cabinet.credit_cents):
-        return False
+    host = cabinet.state(HostMoney)
+    return cabinet.cash_cents > 0 and not (host.online and host.not_taken_cents == cabinet.credit_cents)
+
+
+def payout_is_due(cabinet: Cabinet, event: Event) -> bool:
+    """The player is paid without asking, from the place's balance on."""
+    limit_cents = cabinet.profile.pay_out.automatic_cents
     too_much = limit_cents is not None and cabinet.cash_cents >= limit_cents
-    return rest_goes_on(cabinet, event) or too_much or protection.pays_out(cabinet)
+    return payout_may_begin(cabinet, event) and (rest_goes_on(cabinet, event) or too_much)
 
 
 def rest_goes_on(cabinet: Cabinet, _: Event) -> bool:

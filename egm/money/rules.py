@@ -5,8 +5,22 @@ from typing import Final
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import TELL, Rule
-from egm.kernel.states import AWAKE, EVERYWHERE, PAYABLE, only
-from egm.money.hand_pays import handpay_is_in_order, settle_handpay
+from egm.kernel.states import (
+    AWAKE,
+    EVERYWHERE,
+    PAYABLE,
+    RULING,
+    only,
+)
+from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_is_sound
+from egm.money.forms import FORMS
+from egm.money.hand_pays import (
+    form_is_whole,
+    handpay_is_in_order,
+    no_prize_waits,
+    record_handpay_form,
+    settle_handpay,
+)
 from egm.money.pay_out import (
     cash_out_by_itself,
     coins_are_unposted,
@@ -27,6 +41,23 @@ from egm.money.pay_out import (
     settle_coins,
     settle_ticket,
     ticket_comes_first,
+)
+from egm.money.rulings import (
+    complement_is_sound,
+    credits_are_forfeit,
+    credits_are_unclaimed,
+    end_rulings,
+    forfeit_credits,
+    forfeit_prize,
+    found_ticket_is_named,
+    handpay_waits,
+    pay_complement,
+    place_is_said,
+    prize_is_forfeit,
+    ruling_is_unfinished,
+    take_orphan_credits,
+    take_orphan_handpay,
+    take_orphan_ticket,
 )
 from egm.money.ticket_for_handpay import (
     asked_ticket_is_gone,
@@ -51,12 +82,17 @@ from egm.money.value_in import (
     ticket_is_welcome,
     void_bill,
 )
-from egm.play.prizes_in_kind import no_prize_waits
-from egm.staff.disputed import dispute_is_unfinished, end_disputes
-from egm.staff.service.effects import ask_who, key_is_enough, nobody_is_asked
+from egm.staff.form import form_rule
+from egm.staff.service.effects import (
+    ask_who,
+    key_is_enough,
+    nobody_is_asked,
+)
 
 _IDLE: Final = only(State.IDLE)
 _HANDPAY: Final = only(State.HANDPAY)
+
+_MENU: Final = only(State.SERVICE_MENU)
 
 RULES: Final[tuple[Rule[Cabinet], ...]] = (
     # ------------------------------------------------------------------ value in
@@ -141,4 +177,18 @@ RULES: Final[tuple[Rule[Cabinet], ...]] = (
         (settle_handpay,),
         Next.DERIVED,
     ),
+    # ------------------------------------------------------------------ what persons decide about money
+    form_rule(FORMS, EventType.HANDPAY_FORM, _HANDPAY, (form_is_whole,), record_handpay_form, Next.SAME),
+    form_rule(FORMS, EventType.FORFEIT_PRIZE, _HANDPAY, (prize_is_forfeit,), forfeit_prize),
+    form_rule(FORMS, EventType.FORFEIT_CREDITS, _MENU, (credits_are_forfeit,), forfeit_credits),
+    form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_is_sound,), pay_complement),
+    form_rule(FORMS, EventType.DISPUTED_AMOUNT, RULING, (ruling_is_sound,), rule_disputed_amount),
+    form_rule(FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (handpay_waits, place_is_said), take_orphan_handpay),
+    form_rule(
+        FORMS, EventType.ORPHAN_CREDITS, _MENU, (credits_are_unclaimed, place_is_said), take_orphan_credits
+    ),
+    form_rule(
+        FORMS, EventType.ORPHAN_TICKET, RULING, (found_ticket_is_named, place_is_said), take_orphan_ticket
+    ),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),
 )

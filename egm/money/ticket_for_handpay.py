@@ -10,9 +10,9 @@ from dataclasses import replace
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money.hand_pays import persons_of
 from egm.money.pay_out import no_ticket
 from egm.records.money import HandpayRecord
+from egm.staff.form import persons_of
 from meters import Phase
 
 

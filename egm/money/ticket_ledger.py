@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.errors import OperatorError
+from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
+from egm.kernel.standing_faults import note_fault
 from egm.money.host.model import Redeeming
 from egm.tickets.audit import (
     DIGEST_DIGITS,
@@ -133,3 +135,9 @@ def _who_began(store: TicketStore) -> dict[str, Any]:
 def _is_cleared(journal: Journal) -> bool:
     genesis = next(journal.entries("machine.genesis", limit=1)).record
     return isinstance(genesis, Mapping) and "cleared" in genesis
+
+
+def check_ledger(cabinet: Cabinet, _: Event) -> None:
+    """Hold the ledger against the journal when a door is closed; where they differ, tickets stop."""
+    if cabinet.installed(TicketDesk) is not None:
+        note_fault(cabinet, FAULT, hold_against(cabinet))

@@ -11,12 +11,12 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
-from egm.integrity.lockups import note_ticket_ledger, record_fault
-from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.standing_faults import note_fault, raise_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring, unread_places
 from egm.money.host.tickets import note_number
+from egm.money.ticket_ledger import FAULT as LEDGER_FAULT
 from egm.money.ticket_ledger import hold_against
 from egm.profiles import Profile
 from egm.records.earlier_journal import has_ended
@@ -108,7 +108,7 @@ def recover(cabinet: Cabinet, why: str = "") -> None:
         _recover(cabinet, desk)
         _look_for_contradictions(cabinet, desk)
         why = hold_against(cabinet)
-    note_ticket_ledger(cabinet, why)
+    note_fault(cabinet, LEDGER_FAULT, why)
 
 
 def _let_go_of_prints(cabinet: Cabinet) -> None:
@@ -136,7 +136,7 @@ def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
         account = f"world:voucher_in:{ticket.kind}"
         base = {**kept["base"], account: kept["base"].get(account, 0) - ticket.amount_cents}
         what = f"{ticket.masked}, {ticket.amount_cents} cents"
-        record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": "ticket_contradiction", "detail": what}))
+        raise_fault(cabinet, "ticket_contradiction", detail=what)
         cabinet.record(
             "tickets.contradicted",
             transaction_id=f"{redemption_id}.contradicted",

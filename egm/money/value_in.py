@@ -16,11 +16,11 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
+from egm.money.disputed import DisputedAmount, finish, open_dispute
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
-from egm.staff.disputed import DisputedAmount, finish, open_dispute
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal

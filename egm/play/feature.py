@@ -6,12 +6,15 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState
+from egm.play.forms import FORMS
+from egm.play.recall_page import PAGES
 from egm.play.reminders import reminders
 from egm.play.rules import RULES
 
 PLAY: Final = Feature(
     name="play",
     rules=RULES,
+    offers=(*PAGES, *FORMS),
     states=(DerivedState(State.PLAYING, lambda cabinet: cabinet.memory.get(Key.GAME) is not None),),
     position_services=(reminders,),
 )

@@ -8,11 +8,14 @@ return; no certificate can go stale, for none stands in for the computation.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Chances, LongOdds
+from egm.kernel.standing_faults import note_fault
 from egm.play.odds import chances, long_odds
 from egm.play.prize_limits import Prizes, largest_prizes, largest_win_cents
 from egm.profiles import Profile
@@ -21,6 +24,9 @@ from egm.verify.certificate import Certificate
 from paytables import Analysis, Depth, Game, PaytableError, analyse, load_game
 from paytables.odds import awards
 from paytables.wording import percent
+
+#: The fault of a machine that does not offer all that its cabinet file names.
+_FAULT: Final = "cabinet_file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +219,11 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
             f"the profile {profile.id} allows {cap_cents}"
         )
     return within
+
+
+def note_cabinet_file(cabinet: Cabinet, why: str) -> None:
+    """Tell staff that the machine does not offer all that its cabinet file names, or that it does now."""
+    standing = cabinet.faults.get(_FAULT)
+    if standing is not None and standing["detail"] != why:
+        note_fault(cabinet, _FAULT, "")
+    note_fault(cabinet, _FAULT, why)

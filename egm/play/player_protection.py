@@ -106,7 +106,7 @@ def due(cabinet: Cabinet) -> str | None:
     return None
 
 
-def pays_out(cabinet: Cabinet) -> bool:
+def limit_pays_out(cabinet: Cabinet, _: Event) -> bool:
     """A limit is reached, and the place then pays the player out."""
     reminder = cabinet.memory.get(Key.REMINDER)
     return (

@@ -5,24 +5,21 @@ value stands in a book of its own, which no money can enter or leave: no meter o
 is handed over, and the meter ``att_merchandise`` does. Where the place lets the player take the value
 instead, staff exchange the prize: one transaction reserves the money and makes it what is owed, and the next
 gives up the older reservation. A cut between the two finds both reserved and only one of them owed
-(:func:`finish`).
+(:func:`end_exchange`).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice, PrizeInKind
 from egm.kernel.record_codec import to_json
+from egm.money.hand_pays import BOOK
 from egm.play.definitions import definition_of
 from egm.records.game_record import GameRecord
 from egm.records.money import HandpayRecord, PrizeRecord
 from meters import Phase, Transfer
-from meters.chart import words_of
-
-BOOK: Final = "prizes:"
 
 
 # ---------------------------------------------------------------------------------------------- what was won
@@ -73,9 +70,6 @@ def views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_prize_waits(cabinet: Cabinet, _: Event) -> bool:
-    """No prize in kind is owed: one needs a person's hands, which no line has."""
-    return not cabinet.memory.require(HandpayRecord, Key.HANDPAY).prizes
 
 
 def prize_may_be_cash(cabinet: Cabinet, _: Event) -> bool:
@@ -114,7 +108,6 @@ def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
             "persons": list(event.data["persons"]),
         },
     )
-    finish(cabinet)
     cabinet.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
 
 
@@ -125,16 +118,14 @@ def _in_cash(flow: Transfer) -> Transfer:
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
 
 
-def exchange_is_unfinished(cabinet: Cabinet) -> bool:
+def exchange_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
     """A prize was exchanged for cash, and its own reservation still stands."""
     handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
     return handpay is not None and bool(handpay.instead_of)
 
 
-def finish(cabinet: Cabinet) -> None:
+def end_exchange(cabinet: Cabinet, _: Event) -> None:
     """Give up the reservation that an exchange has replaced: at once, or after a restart in between."""
-    if not exchange_is_unfinished(cabinet):
-        return
     handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
     older = handpay.instead_of
     cabinet.record(
@@ -145,10 +136,3 @@ def finish(cabinet: Cabinet) -> None:
         state={Key.HANDPAY: replace(handpay, instead_of="")},
         details={"handpay": older, "by": handpay.id},
     )
-
-
-def unclaimed(flow: Transfer) -> str:
-    """Where a flow goes that nobody claims: the register of orphans, or back among the house's things."""
-    if not flow.source.startswith(BOOK):
-        return "house:orphan"
-    return f"{BOOK}{words_of(flow.source)['prize']}:unclaimed"

@@ -95,6 +95,11 @@ def denomination_is_offered(cabinet: Cabinet, event: Event) -> bool:
     return event.data.get("value") in offered
 
 
+def language_is_offered(cabinet: Cabinet, event: Event) -> bool:
+    """A language of the profile."""
+    return event.data.get("value") in cabinet.profile.languages
+
+
 def choice_is_offered(cabinet: Cabinet, event: Event) -> bool:
     """The open decision has this option."""
     conversation: Conversation | Recorded | None = cabinet.state(GameInProgress).conversation
@@ -162,6 +167,11 @@ def select_game(cabinet: Cabinet, event: Event) -> None:
 def select_denomination(cabinet: Cabinet, event: Event) -> None:
     """Change what a credit is worth. Balances are kept in money, so no credit changes its value (O-05)."""
     cabinet.select(denomination_cents=int(event.data["value"]))
+
+
+def set_language(cabinet: Cabinet, event: Event) -> None:
+    """Speak the player's language."""
+    cabinet.select(language=str(event.data["value"]))
 
 
 def start_game(cabinet: Cabinet, _: Event) -> None:

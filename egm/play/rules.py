@@ -2,16 +2,31 @@
 
 from typing import Final
 
+from egm.integrity.lockups import restart_generator
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import TELL, Rule
-from egm.kernel.states import NOT_PLAYING, PAYABLE, SHOWING, only
+from egm.kernel.states import (
+    AWAKE,
+    EVERYWHERE,
+    LISTENING,
+    NOT_PLAYING,
+    PAYABLE,
+    RULING,
+    SHOWING,
+    only,
+)
 from egm.money.host.controls import game_is_enabled
+from egm.money.pay_out import cash_out_by_itself, payout_may_begin
+from egm.play.forms import FORMS
+from egm.play.machine_check import record_machine_check
+from egm.play.mysteries import end_ruled_prizes, record_mystery, ruled_prize_can_end, tell_award
 from egm.play.player_protection import (
     acknowledge,
     end_pause,
     end_session,
     limit_is_offered,
+    limit_pays_out,
     no_reminder_stands,
     pause_is_over,
     remind,
@@ -20,6 +35,7 @@ from egm.play.player_protection import (
     session_is_over,
     set_limit,
 )
+from egm.play.prizes_in_kind import end_exchange, exchange_is_unfinished, exchange_prizes, prize_may_be_cash
 from egm.play.residual_credit import play_residual, remove_residual, residual_may_be_played, residual_may_go
 from egm.play.rounds import (
     bet_is_covered,
@@ -36,17 +52,36 @@ from egm.play.rounds import (
     game_is_not_taken_up,
     game_is_offered,
     is_this_game,
+    language_is_offered,
     select_denomination,
     select_game,
     set_bet,
+    set_language,
     start_game,
     take_game_up,
     win_is_paid_by_hand,
 )
-from egm.progressive.game_levels import await_award, awards_are_locked, levels_are_up
+from egm.play.rulings import (
+    forfeit_game,
+    game_cannot_end,
+    game_is_forfeit,
+    game_waits_for_chance,
+    refund_game,
+)
+from egm.progressive.game_levels import await_award, awards_are_locked, levels_are_up, record_award
+from egm.staff.form import form_rule
+from egm.staff.service.effects import (
+    ask_who,
+    key_is_enough,
+    menu_may_open,
+    nobody_is_asked,
+    open_menu,
+)
 
 _IDLE: Final = only(State.IDLE)
 _PLAYING: Final = only(State.PLAYING)
+
+_HANDPAY: Final = only(State.HANDPAY)
 
 RULES: Final[tuple[Rule[Cabinet], ...]] = (
     Rule(
@@ -89,4 +124,34 @@ RULES: Final[tuple[Rule[Cabinet], ...]] = (
     # ------------------------------------------------------------------ credit too small for anything
     Rule(EventType.RESIDUAL, _IDLE, (residual_may_be_played,), (play_residual,), Next.SAME, TELL),
     Rule(EventType.RESIDUAL, PAYABLE, (residual_may_go,), (remove_residual,), Next.SAME, TELL),
+    # ------------------------------------------------------------------ a game that waits for its generator
+    Rule(
+        EventType.KEY_TURNED,
+        _PLAYING,
+        (game_waits_for_chance, key_is_enough),
+        (restart_generator,),
+        Next.DERIVED,
+        TELL,
+    ),
+    Rule(
+        EventType.KEY_TURNED,
+        _PLAYING,
+        (game_waits_for_chance, nobody_is_asked),
+        (ask_who,),
+        Next.DERIVED,
+        TELL,
+    ),
+    Rule(EventType.MENU, _PLAYING, (game_waits_for_chance, menu_may_open), (open_menu,), Next.DERIVED, TELL),
+    # ------------------------------------------------------------------ mystery prizes a controller tells of
+    Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, tell_award), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.AFTER_EVENT, LISTENING, (ruled_prize_can_end,), (end_ruled_prizes,), Next.DERIVED),
+    # ------------------------------------------------------------------ what persons decide about a game
+    form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY, (prize_may_be_cash,), exchange_prizes),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (exchange_is_unfinished,), (end_exchange,)),
+    form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
+    form_rule(FORMS, EventType.FORFEIT_GAME, RULING, (game_is_forfeit,), forfeit_game),
+    form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
+    Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, TELL),
+    Rule(EventType.AT_REST, _IDLE, (limit_pays_out, payout_may_begin), (cash_out_by_itself,)),
 )

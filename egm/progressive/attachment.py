@@ -13,7 +13,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.record_codec import from_json
 from egm.kernel.services import MachineContext
 from egm.progressive import game_levels as progressives
-from egm.progressive import mysteries
+from egm.progressive import unproved
 from egm.progressive.carrier import Carrier
 from egm.progressive.display import LevelDisplays, Position, Shown, Status
 from egm.progressive.link import (
@@ -254,7 +254,7 @@ class ProgressiveLink:
             case Complaint():
                 self._complain(news.code, news.text)
             case Sealed():
-                wrong = mysteries.note_seal(self._cabinet, news.level, news.prize, news.commitment)
+                wrong = unproved.note_seal(self._cabinet, news.level, news.prize, news.commitment)
                 if wrong:
                     self._complain("seal", wrong)
             case Found():
@@ -267,7 +267,7 @@ class ProgressiveLink:
         """Let the machine record what it has won; one that is not free to pay it now is told again."""
         for claim, found in list(self._found.items()):
             self._context.handle(Event(EventType.MYSTERY_WON, {"level": found.level, "won": found.won}))
-            if mysteries.is_recorded(self._cabinet, claim):
+            if unproved.is_recorded(self._cabinet, claim):
                 del self._found[claim]
 
     def _decide(self, level: str, sequence: int) -> None:

@@ -7,12 +7,15 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState
 from egm.progressive.broadcast import broadcasts
+from egm.progressive.forms import FORMS
+from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import progressive_link
 from egm.progressive.rules import RULES
 
 PROGRESSIVE: Final = Feature(
     name="progressive",
     rules=RULES,
+    offers=(*PAGES, *FORMS),
     states=(
         DerivedState(State.AWAITING_AWARD, lambda cabinet: cabinet.memory.get(Key.AWAITING) is not None),
     ),

@@ -5,26 +5,38 @@ from typing import Final
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import TELL, Rule
-from egm.kernel.states import AWAKE, LISTENING, only
+from egm.kernel.states import (
+    AT_WORK,
+    AWAKE,
+    RULING_ON_PRIZES,
+    only,
+)
+from egm.progressive.forms import FORMS
 from egm.progressive.game_levels import (
     attendant_may_settle,
     awards_are_locked,
     close_claim,
-    record_award,
     settle_unanswered,
     show_awaited,
 )
-from egm.progressive.mysteries import end_ruled_prizes, record_mystery, ruled_prize_can_end, tell_award
-from egm.staff.service.effects import ask_who, key_is_enough, nobody_is_asked
+from egm.progressive.level_moves import level_may_move, move_level
+from egm.progressive.unproved import prize_is_held, rule_on_prize, ruling_is_whole
+from egm.staff.form import form_rule
+from egm.staff.options import (
+    machine_is_open,
+    nothing_is_owed,
+)
+from egm.staff.service.effects import (
+    ask_who,
+    key_is_enough,
+    nobody_is_asked,
+)
 
 _AWAITING: Final = only(State.AWAITING_AWARD)
 
 RULES: Final[tuple[Rule[Cabinet], ...]] = (
-    Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, tell_award), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
-    Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
-    Rule(EventType.AFTER_EVENT, LISTENING, (ruled_prize_can_end,), (end_ruled_prizes,), Next.DERIVED),
     Rule(EventType.AT_REST, _AWAITING, (awards_are_locked,), (show_awaited,)),
     Rule(
         EventType.KEY_TURNED,
@@ -41,5 +53,12 @@ RULES: Final[tuple[Rule[Cabinet], ...]] = (
         (ask_who,),
         Next.DERIVED,
         TELL,
+    ),
+    # ------------------------------------------------------------------ what persons decide
+    form_rule(
+        FORMS, EventType.MOVE_LEVEL, AT_WORK, (machine_is_open, nothing_is_owed, level_may_move), move_level
+    ),
+    form_rule(
+        FORMS, EventType.PRIZE_RULED, RULING_ON_PRIZES, (prize_is_held, ruling_is_whole), rule_on_prize
     ),
 )

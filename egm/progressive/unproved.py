@@ -10,17 +10,17 @@ that names the persons, the reason and what was doubted.
 from dataclasses import replace
 from typing import Final
 
-from egm.integrity.lockups import record_fault
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.record_codec import from_json, to_json
-from egm.money.hand_pays import ruling_details, says
+from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelDisplays
 from egm.progressive.level_views import shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
-from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize
+from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
 from egm.records.earlier_journal import commitment_before
+from egm.staff.form import ruling_details, says
 
 FAULT: Final = "progressive_unproved"
 PAY, DECLINE = "pay", "decline"
@@ -100,7 +100,7 @@ def hold(cabinet: Cabinet, claim: str, prize: HeldPrize) -> None:
         story = {"claim": claim, **to_json(prize)}
         cabinet.record("progressive.held", state={key: prize}, details=story)
     if is_held(cabinet, claim):
-        record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": prize.why}))
+        raise_fault(cabinet, FAULT, detail=prize.why)
 
 
 def is_held(cabinet: Cabinet, claim: str) -> bool:
@@ -182,3 +182,33 @@ def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
         state=state,
         details=ruling_details(cabinet, event, claim=claim, decision=decision, **doubted),
     )
+
+
+def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
+    """Record the commitment to a prize's secret amount when first heard, before any wager plays for it.
+
+    Returns what is wrong with it, or nothing: another commitment to the same prize is none.
+    """
+    key, sealed = f"{Key.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
+    if cabinet.memory.read(SealedPrize, key) == sealed:
+        return ""
+    heard = commitment_heard(cabinet, level, prize)
+    if heard is None:
+        cabinet.record(
+            "progressive.sealed",
+            state={key: sealed},
+            details=HeardPrize(pool=level, prize=prize, commitment=commitment),
+        )
+        return ""
+    return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"
+
+
+def is_recorded(cabinet: Cabinet, claim: str) -> bool:
+    """Whether the machine knows of a prize, whatever it made of it."""
+    held = cabinet.journal.state(f"{Key.HELD}{claim}")
+    return held is not None or cabinet.journal.knows(entry_of(claim))
+
+
+def entry_of(claim: str) -> str:
+    """The id of the journal's entry of a mystery prize."""
+    return f"{claim}.won"

@@ -7,7 +7,9 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState
 from egm.staff import device_test_rules
+from egm.staff.forms import FORMS
 from egm.staff.rules import RULES
+from egm.staff.service import devices, interventions, options, pages, pin
 from egm.staff.service.timeout import service_timeout
 
 #: Tried before everything else: while a device is tested, what it reports is the test's.
@@ -16,6 +18,7 @@ DEVICE_TESTS: Final = Feature(name="device tests", rules=device_test_rules.RULES
 STAFF: Final = Feature(
     name="staff",
     rules=RULES,
+    offers=(*devices.PAGES, *pages.PAGES, *options.PAGES, *interventions.PAGES, *pin.PAGES, *FORMS),
     states=(DerivedState(State.SERVICE_MENU, lambda cabinet: cabinet.memory.get(Key.MENU) is not None),),
     position_services=(service_timeout,),
 )

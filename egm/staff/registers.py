@@ -14,7 +14,7 @@ from egm.errors import InvariantError, OperatorError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
-from egm.money.hand_pays import persons_of, says
+from egm.staff.form import persons_of, says
 from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
 

@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
 
-from egm.app.features import FEATURES
+from egm.app.absent import settle_absent
+from egm.app.features import FEATURES, MENU
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
@@ -24,7 +25,6 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Identity, Key
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import timekeeper_of
-from egm.money.absent import settle_absent
 from egm.money.device_ledgers import Ledgers, ledgers_of
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
@@ -287,6 +287,7 @@ class MachineRig:
         for each in (
             all_pools(resident.pools for resident in residents.values()),
             host or HostMoney(),
+            MENU,
             STAFF,
             GeneratorStart(self._restart),
             InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns),

@@ -17,7 +17,7 @@ from rigs.three_levels import GAME, LINKED_MYSTERY, NO_LUCK, STAKE, B, FixedFace
 
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
-from egm.progressive import mysteries
+from egm.play import mysteries
 from egm.progressive.display import LevelDisplays
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from egm.memory_clear.claim_book import CARRIED, PAID
+from egm.money.hand_pays import BOOK
 from egm.play import prizes_in_kind as merchandise
 from egm.records.money import PrizeRecord
 from meters import Phase, StoredEntry, Transfer
@@ -26,11 +27,11 @@ def _flows(transfers: Iterable[Transfer]) -> list[Flow]:
 
 
 def _in_kind(flows: Iterable[Flow]) -> list[Flow]:
-    return [flow for flow in flows if flow[0].startswith(merchandise.BOOK)]
+    return [flow for flow in flows if flow[0].startswith(BOOK)]
 
 
 def _moves_prizes(transfers: Iterable[Transfer]) -> bool:
-    return any(part.source.startswith(merchandise.BOOK) for part in transfers)
+    return any(part.source.startswith(BOOK) for part in transfers)
 
 
 def due(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:

@@ -13,7 +13,7 @@ from egm.kernel.machine import Key
 from egm.people import Permission, Person, Recorded, Roster, load_recorded, recorded_in
 from egm.people.recorded import STATE_KEY
 from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
-from egm.staff.technician import STAFF_ROSTER
+from egm.staff.service.sign_in import STAFF_ROSTER
 from meters import Journal, Transaction
 from meters.copies import SECOND_FOLDER
 

@@ -7,13 +7,13 @@ the menu and the roles is printed, in the catalogues' words; so a manual cannot 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from egm.app.features import MENU
 from egm.kernel.faults import fault
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
 from egm.screen.text import Texts, read_catalogue
-from egm.staff.forms import FORMS
 from egm.staff.interventions import COVERED
-from egm.staff.service.menu import SECTIONS
+from egm.staff.service.menu import SUBJECTS
 from meters.events import EVENTS, Clear, Effect, Significant
 
 AUDIENCES: Final = ("operator", "service")
@@ -113,14 +113,14 @@ def _roles(texts: Texts) -> Iterator[tuple[str, ...]]:
 
 
 def _menu(texts: Texts) -> Iterator[tuple[str, ...]]:
-    for section, entries in SECTIONS.items():
-        for entry in entries:
+    for section in SUBJECTS:
+        for entry in MENU.pages_of(section):
             title = texts.say(f"service.menu.{entry.id}")
             yield texts.say(f"service.section.{section}"), title, _who(texts, entry.permission)
 
 
 def _forms(texts: Texts) -> Iterator[tuple[str, ...]]:
-    for form in FORMS:
+    for form in MENU.forms:
         fields = (texts.say(f"form.{form.id}.{field.name}") for field in form.fields)
         yield (
             texts.say(f"form.{form.id}.title"),
@@ -137,7 +137,7 @@ def _doors(texts: Texts) -> Iterator[tuple[str, ...]]:
 
 def _needs(texts: Texts) -> dict[str, str]:
     """What the form of a denomination needs, in the menu's own words."""
-    form = next(form for form in FORMS if form.id == "options_denomination")
+    form = next(form for form in MENU.forms if form.id == "options_denomination")
     return {
         "menu": texts.say("service.menu.options"),
         "form": texts.say(f"form.{form.id}.title"),

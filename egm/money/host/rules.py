@@ -6,6 +6,7 @@ from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import AWAKE, ORDERS_DUE, PAYABLE, TAKING_TICKETS, TRANSFERRING, only
+from egm.money.host.controls import record_control
 from egm.money.host.tickets import (
     ask_host,
     do_without_number,
@@ -61,4 +62,5 @@ RULES: Final[tuple[Rule[Cabinet], ...]] = (
     ),
     Rule(EventType.TICKET_NUMBERED, AWAKE, (number_is_awaited,), (take_number,), Next.DERIVED),
     Rule(EventType.NUMBER_REFUSED, AWAKE, (number_is_awaited,), (do_without_number,), Next.DERIVED),
+    Rule(EventType.CONTROL, AWAKE, (), (record_control,)),
 )

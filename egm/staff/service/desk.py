@@ -81,12 +81,13 @@ class Place(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a menu, shown to whoever holds ``permission``; None: to everybody who has signed in.
+    """One line of the main menu, shown to whoever holds ``permission``; None: to everybody who has signed in.
 
-    Words: ``service.menu.<id>``.
+    ``subject``: where it stands (:data:`egm.staff.service.menu.SUBJECTS`). Words: ``service.menu.<id>``.
     """
 
     id: str
+    subject: str
     permission: Permission | None
     make: Callable[[], Place]
 

@@ -13,7 +13,7 @@ from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney
 from egm.people import Permission
-from egm.staff.forms import authorise
+from egm.staff.form import authorise
 from egm.staff.service.desk import ServiceDesk
 from egm.tickets.model import DIGITS
 from egm.tickets.redemption import LockedTicket

@@ -202,4 +202,4 @@ def _inputs(cabinet: Cabinet) -> Table:
     )
 
 
-ENTRIES: Final = (Entry("devices", Permission.TEST_DEVICES, DeviceList),)
+PAGES: Final = (Entry("devices", "machine", Permission.TEST_DEVICES, DeviceList),)

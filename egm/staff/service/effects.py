@@ -13,7 +13,7 @@ from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.people import Permission, Person
-from egm.staff.forms import authorise
+from egm.staff.form import authorise
 from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay
 from egm.staff.service.menu import MainMenu
 from egm.staff.service.sign_in import SignIn, read_staff

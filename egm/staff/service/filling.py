@@ -8,7 +8,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
-from egm.staff.forms import Field, FieldError, FieldKind, Form
+from egm.staff.form import Field, FieldError, FieldKind, Form
 from egm.staff.service.desk import Back, Do, Go, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import PLACES, SignIn
 from egm.staff.service.words import BACK, money, number, plain, say

@@ -59,4 +59,4 @@ def _ended(sheet: Sheet) -> Words:
     return moment(sheet.ended) if sheet.ended else say("service.sheet.open")
 
 
-ENTRIES: Final = (Entry("interventions", Permission.READ_LOGS, SheetList),)
+PAGES: Final = (Entry("interventions", "staff", Permission.READ_LOGS, SheetList),)

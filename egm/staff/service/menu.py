@@ -1,57 +1,34 @@
 """The main menu: what each person may walk into, by subject, and the search over all of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
-from egm.staff.forms import FORMS, Form
-from egm.staff.service import devices, disputed, interventions, options, pages, pin, recall
+from egm.staff.form import Form
 from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, say
 
-_ALL: Final[Mapping[str, Entry]] = {
-    entry.id: entry
-    for module in (devices, disputed, options, pin, pages, recall, interventions)
-    for entry in module.ENTRIES
-}
-_FORMS: Final[Mapping[str, Form]] = {form.id: form for form in FORMS if form.listed}
-#: Subject -> its pages, then its forms, in their order. Whoever adds a page or a form adds it to a subject.
-SUBJECTS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "machine": (
-        ("devices", "software", "log.software", "memory", "clock", "inventory"),
-        ("hold", "release", "restart", "settle_faults", "clock", "verify", "counters"),
-    ),
-    "money": (
-        ("meters", "log.bills", "log.vouchers", "log.transfers", "log.handpays", "disputed"),
-        ("handpay", "prize_cash", "machine_check", "refund_game", "hopper_fill", "box_count"),
-    ),
-    "games": (
-        ("recall", "options", "levels", "log.progressives"),
-        ("level_move", "prize_ruling"),
-    ),
-    "players": (
-        ("log.disputes", "log.complements", "log.orphans", "log.forfeits", "log.protection"),
-        (
-            *("dispute", "incident", "complement"),
-            *("orphan_credits", "orphan_handpay", "orphan_ticket", "exclusion"),
-            *("forfeit_game", "forfeit_prize", "forfeit_credits"),
-        ),
-    ),
-    "staff": (
-        ("interventions", "log.access", "log.events", "own_pin"),
-        (
-            *("intervention", "intervention_end", "collection", "collection_end"),
-            *("base_out", "base_in", "unlock"),
-        ),
-    ),
-}
-#: Subject -> its pages.
-SECTIONS: Final[Mapping[str, tuple[Entry, ...]]] = {
-    subject: tuple(_ALL[each] for each in entries) for subject, (entries, _) in SUBJECTS.items()
-}
+#: What the lines of the main menu are about, in their order.
+SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Menu:
+    """What the features of a machine bring to its main menu: pages to look at, and forms to fill in."""
+
+    pages: tuple[Entry, ...]
+    forms: tuple[Form, ...]
+
+    def pages_of(self, subject: str) -> tuple[Entry, ...]:
+        """The pages that stand under a subject."""
+        return tuple(entry for entry in self.pages if entry.subject == subject)
+
+    def forms_of(self, subject: str) -> tuple[Form, ...]:
+        """The forms that stand under a subject."""
+        return tuple(form for form in self.forms if form.subject == subject)
 
 
 class MainMenu:
@@ -120,7 +97,7 @@ class _Search:
         return _into(cabinet, action)
 
 
-def _tables(cabinet: Cabinet, subjects: Mapping[str, object] | tuple[str, ...]) -> Iterator[Table]:
+def _tables(cabinet: Cabinet, subjects: Iterable[str]) -> Iterator[Table]:
     """Pages and forms of these subjects, a table each."""
     for place, title in enumerate(("reading", "forms")):
         rows = tuple(row for subject in subjects for row in _rows(cabinet, subject, place))
@@ -130,21 +107,22 @@ def _tables(cabinet: Cabinet, subjects: Mapping[str, object] | tuple[str, ...]) 
 
 def _rows(cabinet: Cabinet, subject: str, place: int | None = None) -> Iterator[Row]:
     """The lines of a subject open to whoever has signed in: of its pages (0), its forms (1), or both."""
-    person, (entries, forms) = cabinet.state(ServiceDesk).person, SUBJECTS[subject]
+    person, menu = cabinet.state(ServiceDesk).person, cabinet.state(Menu)
     if person is None:
         return
-    for each in entries if place != 1 else ():
-        permission = _ALL[each].permission
-        if permission is None or person.may(permission):
-            yield Row(cells=(say(f"service.menu.{each}"),), action=each)
-    for each in forms if place != 0 else ():
-        if person.may(_FORMS[each].permission):
-            yield Row(cells=(say(f"form.{each}.title"),), action=f"form:{each}")
+    for entry in menu.pages_of(subject) if place != 1 else ():
+        if entry.permission is None or person.may(entry.permission):
+            yield Row(cells=(say(f"service.menu.{entry.id}"),), action=entry.id)
+    for form in menu.forms_of(subject) if place != 0 else ():
+        if person.may(form.permission):
+            yield Row(cells=(say(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
 
 def _into(cabinet: Cabinet, action: str) -> Move:
     """Into a page or a form, where it is open to whoever has signed in."""
     if action not in {row.action for subject in SUBJECTS for row in _rows(cabinet, subject)}:
         return refuse("not_offered")
-    what, _, form = action.partition(":")
-    return Go(Filling(_FORMS[form])) if what == "form" else Go(_ALL[action].make())
+    menu, (what, _, name) = cabinet.state(Menu), action.partition(":")
+    if what == "form":
+        return Go(Filling(next(form for form in menu.forms if form.id == name)))
+    return Go(next(entry for entry in menu.pages if entry.id == action).make())

@@ -3,12 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from egm.errors import InvariantError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
-from egm.staff.forms import Form, form
+from egm.staff.forms import OPTIONS
 from egm.staff.options import Options
 from egm.staff.service.desk import Entry, Go, Move, refuse
 from egm.staff.service.filling import Filling
@@ -68,7 +67,7 @@ class OptionList:
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in cabinet.state(InstalledGames).denominations_cents:
             return Go(OneGame(game_id))
-        return Go(Filling(_form(action))) if action in _BETS else refuse("not_offered")
+        return Go(Filling(OPTIONS[action])) if action in _BETS else refuse("not_offered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ class OneGame:
         """To the form."""
         if action not in {"game", "denomination"}:
             return refuse("not_offered")
-        asked = _form(action)
+        asked = OPTIONS[action]
         cents = tuple(str(cents) for cents in cabinet.state(InstalledGames).denominations_cents[self.game_id])
         fields = tuple(
             replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
@@ -109,11 +108,4 @@ class OneGame:
         return Go(Filling(replace(asked, fields=fields, values={**asked.values, "game": self.game_id})))
 
 
-def _form(option: str) -> Form:
-    found = form(f"options_{option}")
-    if found is None:
-        raise InvariantError(f"no form for the option {option}")
-    return found
-
-
-ENTRIES: Final = (Entry("options", Permission.CONFIGURE, OptionList),)
+PAGES: Final = (Entry("options", "games", Permission.CONFIGURE, OptionList),)

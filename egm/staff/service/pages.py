@@ -16,7 +16,6 @@ from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.staff.inventory import sheet
 from egm.staff.service.desk import Entry, Move, ServiceDesk, Stay, refuse
-from egm.staff.service.levels import level_tables
 from egm.staff.service.words import (
     BACK,
     METER_GROUPS,
@@ -288,12 +287,20 @@ def _story(entry: StoredEntry) -> dict[str, Any]:
     return dict(recall.details(entry))
 
 
-ENTRIES: Final = (
-    Entry("meters", Permission.READ_METERS, Meters),
-    *(Entry(f"log.{name}", Permission.READ_LOGS, partial(Log, name)) for name in recall.LOGS),
-    Entry("levels", Permission.READ_METERS, partial(Listing, "levels", level_tables)),
-    Entry("software", Permission.READ_SOFTWARE, partial(Listing, "software", _software)),
-    Entry("inventory", Permission.READ_INVENTORY, partial(Listing, "inventory", _inventory)),
-    Entry("memory", Permission.READ_SOFTWARE, partial(Listing, "memory", _memory)),
-    Entry("clock", Permission.READ_SOFTWARE, partial(Listing, "clock", _clock)),
+#: Where each log stands in the main menu.
+_LOGS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("bills", "vouchers", "transfers", "handpays"), "money"),
+    **dict.fromkeys(("disputes", "complements", "orphans", "forfeits", "protection"), "players"),
+    **dict.fromkeys(("access", "events"), "staff"),
+    "progressives": "games",
+    "software": "machine",
+}
+
+PAGES: Final = (
+    Entry("meters", "money", Permission.READ_METERS, Meters),
+    *(Entry(f"log.{name}", _LOGS[name], Permission.READ_LOGS, partial(Log, name)) for name in recall.LOGS),
+    Entry("software", "machine", Permission.READ_SOFTWARE, partial(Listing, "software", _software)),
+    Entry("inventory", "machine", Permission.READ_INVENTORY, partial(Listing, "inventory", _inventory)),
+    Entry("memory", "machine", Permission.READ_SOFTWARE, partial(Listing, "memory", _memory)),
+    Entry("clock", "machine", Permission.READ_SOFTWARE, partial(Listing, "clock", _clock)),
 )

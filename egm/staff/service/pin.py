@@ -49,4 +49,4 @@ class OwnPin:
         return Back(notice=say("service.done"))
 
 
-ENTRIES: Final = (Entry("own_pin", None, OwnPin),)
+PAGES: Final = (Entry("own_pin", "staff", None, OwnPin),)

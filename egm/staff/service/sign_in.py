@@ -10,17 +10,16 @@ counts as wrong and locks like any other.
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from egm.errors import OperatorError
-from egm.integrity.lockups import record_fault
-from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.service_pages import Prompt, ServicePage, Words
+from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
 from egm.staff.service.desk import Go, Move, refuse
 from egm.staff.service.tries import prove, take_over_wrong_pins
 from egm.staff.service.words import BACK, say
-from egm.staff.technician import STAFF_ROSTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def read_staff(cabinet: Cabinet) -> None:
 
 
 def _alarm(cabinet: Cabinet, why: str) -> None:
-    record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": STAFF_ROSTER, "detail": why}))
+    raise_fault(cabinet, STAFF_ROSTER, detail=why)
 
 
 def _keep_second_copy(roster: Roster) -> None:
@@ -140,3 +139,7 @@ def _keep_second_copy(roster: Roster) -> None:
             return
     with contextlib.suppress(OSError):  # a second medium that is not there is the journal's to tell
         roster.written_to(roster.spare)
+
+
+STAFF_ROSTER: Final = "staff_roster"
+"""The roster was not the one recorded; who has changed it, and what else, must be found."""

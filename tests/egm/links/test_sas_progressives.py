@@ -8,9 +8,9 @@ from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
 from egm.kernel.machine import Key
 from egm.links.sas.crc import sealed
+from egm.play.rulings import void_game
 from egm.progressive.broadcast import broadcasts
 from egm.progressive.display import LevelDisplays
-from egm.staff.rulings import void_game
 from egm.testing.sas import Bench, machine_context
 from meters import open_view
 from tools.audit.games import Shelf

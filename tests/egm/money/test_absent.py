@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from egm.app.absent import refuse_lost_positions
 from egm.app.process import Machine
 from egm.config.cabinet_file import Host, Metrics, StateFolder, load_cabinet
 from egm.devices.ledgers import PayoutRecord
@@ -12,9 +13,8 @@ from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.positions import Position
-from egm.money.absent import refuse_lost_positions
+from egm.money.disputed import disputed_amounts
 from egm.people import Role
-from egm.staff.disputed import disputed_amounts
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import Menu
 from egm.tickets.model import TicketState

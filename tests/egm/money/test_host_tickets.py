@@ -11,10 +11,10 @@ from egm.devices.interface import PrintState
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
+from egm.money.disputed import disputed_amounts
 from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
 from egm.people import Role
-from egm.staff.disputed import disputed_amounts
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk

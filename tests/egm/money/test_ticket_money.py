@@ -13,8 +13,8 @@ from egm.errors import OperatorError
 from egm.integrity.clock_watch import clock_watch
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
+from egm.money.disputed import disputed_amounts
 from egm.people import Person, Role, Roster
-from egm.staff.disputed import disputed_amounts
 from egm.testing.machine import OPENED, MachineRig
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME

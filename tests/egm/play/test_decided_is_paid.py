@@ -10,12 +10,12 @@ from fractions import Fraction
 import pytest
 from rigs.three_levels import NO_LUCK, A, room_of
 
+from egm.app.features import MENU
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.messages import Decision, Play
 from egm.progressive.game_levels import awards
 from egm.records.games import GameInProgress
-from egm.staff.forms import form
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
 from paytables.definition import LIBRARY
 
@@ -27,7 +27,8 @@ STAKE, WIN = 5, 300
 
 def fill_in(room: MachineRig, form_id: str, **values) -> str | None:
     room.engine.handle(EventType.MENU, key="operator")
-    room.engine.handle(form(form_id).event, form=form_id, **values)
+    event = next(form.event for form in MENU.forms if form.id == form_id)
+    room.engine.handle(event, form=form_id, **values)
     told = room.notice
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     return told

@@ -6,10 +6,12 @@ import pytest
 
 from egm.config.cabinet_file import GameSlot
 from egm.kernel import messages
-from egm.kernel.events import EventType, State
+from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Key
+from egm.money.hand_pays import settle_handpay
 from egm.people import Role
 from egm.play.installed_games import admit
+from egm.play.prizes_in_kind import exchange_prizes
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
 from egm.staff.registers import lines
@@ -346,12 +348,12 @@ def _with(transaction: Transaction, more: Transfer) -> Transaction:
     return Transaction(transfers=(*transaction.transfers, more), **kept)
 
 
-def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, monkeypatch):
+def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     room = won(tmp_path)
-    monkeypatch.setattr("egm.play.prizes_in_kind.finish", lambda _: None)
     older = room.cabinet.memory.get(Key.HANDPAY)["id"]
-    exchange(room)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    # Past the table, whose rule gives the older reservation up after any event.
+    exchange_prizes(room.cabinet, Event(EventType.EXCHANGE_PRIZE, {"person": "1", "persons": ("1",)}))
+    settle_handpay(room.cabinet, Event(EventType.KEY_TURNED, {"key": "attendant"}))
     room.cabinet.record("handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
     assert any("pays its value as well" in found for found in verified(room))
     room.close()

@@ -5,9 +5,9 @@ import pytest
 from egm.app.view import snapshot
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.messages import Residual
+from egm.money.rulings import forfeit_credits
 from egm.profiles import profile as profiles
 from egm.staff.registers import lines
-from egm.staff.rulings import forfeit_credits
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from meters import Transaction, Transfer
 from tools.audit.games import Shelf

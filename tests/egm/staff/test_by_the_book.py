@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 
+from egm.app.features import MENU
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
 from egm.records.games import GameInProgress
-from egm.staff.forms import form
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import REGISTERS, lines
 from egm.staff.service.desk import ServiceDesk
@@ -58,7 +58,8 @@ def fill_in(room, form_id: str, **values) -> None:
     """A form of the service menu, authorised; the menu is open meanwhile, and closed afterwards."""
     if not room.cabinet.state(ServiceDesk).is_open:
         room.engine.handle(EventType.MENU, key="operator")
-    room.engine.handle(form(form_id).event, form=form_id, **values)
+    event = next(form.event for form in MENU.forms if form.id == form_id)
+    room.engine.handle(event, form=form_id, **values)
     told = room.cabinet.notice
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     room.cabinet.notice = told

@@ -10,9 +10,9 @@ from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.kernel.positions import Position
+from egm.money.disputed import disputed_amounts
 from egm.people import Role
 from egm.profiles import profile as profiles
-from egm.staff.disputed import disputed_amounts
 from egm.staff.registers import lines
 from egm.testing.machine import MachineRig, PowerCutError
 from egm.testing.service_menu import Menu

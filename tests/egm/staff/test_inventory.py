@@ -11,6 +11,7 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import MENU
 from egm.app.process import Machine
 from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
@@ -20,7 +21,7 @@ from egm.kernel.machine import Key
 from egm.people import Role
 from egm.play.installed_games import Certifying, admit
 from egm.profiles import load_profile
-from egm.staff.forms import FORMS, FieldKind
+from egm.staff.form import FieldKind
 from egm.staff.inventory import KIND, note_inventory, sheet
 from egm.testing.machine import GAME, MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu
@@ -275,7 +276,7 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path
     identity, before = room.cabinet.identity, sheet(room.journal).now
     with pytest.raises(FrozenInstanceError):
         identity.serial = "ANOTHER"
-    asked = {field.name for row in FORMS for field in row.fields}
+    asked = {field.name for row in MENU.forms for field in row.fields}
     assert not asked & {"serial", "operator_number", "site", "machine_id"}
     forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
     room.happen(Event(EventType.DISABLED, {"source": "host:main", "reason": "x", **forged}))
@@ -283,7 +284,7 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path
     menu.fill("release")
     number = NUMBERS[Role.MANAGER]
     both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR]), **forged}
-    for row in FORMS:  # whatever a form's event carries beside its own fields moves nothing
+    for row in MENU.forms:  # whatever a form's event carries beside its own fields moves nothing
         if row.event is not EventType.RESTART:
             numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
             texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}

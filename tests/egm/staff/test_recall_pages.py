@@ -5,9 +5,9 @@ import pytest
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.people import Role
+from egm.play.recall_page import PlayDetail
 from egm.records.games import GameInProgress
 from egm.staff.service.desk import ServiceDesk
-from egm.staff.service.recall import PlayDetail
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import NUMBERS, Menu, said
 

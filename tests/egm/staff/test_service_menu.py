@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from egm.app.features import MENU
 from egm.app.view import snapshot
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 from egm.kernel.machine import Key
 from egm.people import Permission, Person, Role, Roster, permissions_of
 from egm.profiles import load_profile
-from egm.staff.forms import FORMS
 from egm.staff.service.desk import ServiceDesk
-from egm.staff.service.menu import SECTIONS, SUBJECTS
+from egm.staff.service.menu import SUBJECTS
 from egm.staff.service.timeout import service_timeout
 from egm.staff.service.tries import key_of
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -181,11 +181,10 @@ def test_a_pin_is_written_down_nowhere(menu):
 def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, role):
     menu.sign_in(role)
     reached = menu.everything()
-    for entries in SECTIONS.values():
-        for entry in entries:
-            allowed = entry.permission is None or entry.permission in permissions_of(role)
-            assert (entry.id in reached) is allowed, entry.id
-    hidden = next((e.id for es in SECTIONS.values() for e in es if e.id not in reached), None)
+    for entry in MENU.pages:
+        allowed = entry.permission is None or entry.permission in permissions_of(role)
+        assert (entry.id in reached) is allowed, entry.id
+    hidden = next((entry.id for entry in MENU.pages if entry.id not in reached), None)
     if hidden is not None:
         menu.touch(hidden, page=menu.page.id)  # a forged touch on what is not shown
         assert menu.notice == "service.refused.not_offered"
@@ -201,10 +200,10 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
 
 
 def test_every_page_and_every_form_stands_in_one_subject():
-    pages = [entry for entries, _ in SUBJECTS.values() for entry in entries]
-    forms = [form for _, forms in SUBJECTS.values() for form in forms]
-    assert sorted(pages) == sorted({entry.id for entries in SECTIONS.values() for entry in entries})
-    assert sorted(forms) == sorted(form.id for form in FORMS if form.listed)
+    assert {entry.subject for entry in MENU.pages} == set(SUBJECTS)
+    assert {form.subject for form in MENU.forms} == {"", *SUBJECTS}
+    for lines in (MENU.pages, MENU.forms):
+        assert len({each.id for each in lines}) == len(lines)
 
 
 @pytest.mark.requirement("J-10", "J-16")

@@ -9,10 +9,10 @@ from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
 from egm.links.gat.codec import Command, Packet
 from egm.links.gat.port import gat_port
+from egm.money.disputed import disputed_amounts
 from egm.money.host.model import HostMoney
 from egm.people import Role
 from egm.profiles import profile as profiles
-from egm.staff.disputed import disputed_amounts
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
 from egm.testing.service_menu import Menu

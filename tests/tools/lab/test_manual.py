@@ -3,12 +3,11 @@
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import MENU
 from egm.kernel.faults import fault
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
 from egm.screen.text import Texts
-from egm.staff.forms import FORMS
-from egm.staff.service.menu import SECTIONS
 from meters.events import EVENTS
 from tools.cli import main
 from tools.lab.manual import codes
@@ -39,8 +38,8 @@ def test_every_fault_menu_entry_and_form_stands_in_the_manual(audience, language
     for code in codes():
         assert chart[code][3] == texts.say(f"tilt.cleared_{fault(code).cleared_by}")
     entries = {row[1] for row in found if len(row) == 3}
-    assert {texts.say(f"service.menu.{e.id}") for part in SECTIONS.values() for e in part} <= entries
-    for form in FORMS:
+    assert {texts.say(f"service.menu.{e.id}") for e in MENU.pages} <= entries
+    for form in MENU.forms:
         row = chart[texts.say(f"form.{form.id}.title")]
         who = [role for role in Role if form.permission in permissions_of(role)]
         assert row[3] == ", ".join(texts.say(f"manual.role.{role.value}") for role in who)
@@ -54,7 +53,7 @@ def test_the_memory_clear_and_the_change_of_denomination_are_told_with_who_may(l
     clear = [role for role in Role if Permission.CLEAR_MEMORY in permissions_of(role)]
     assert f"({', '.join(texts.say(f'manual.role.{role.value}') for role in clear)}) " in page
     assert "`egm audit clear`" in page
-    denomination = next(form for form in FORMS if form.id == "options_denomination")
+    denomination = next(form for form in MENU.forms if form.id == "options_denomination")
     assert texts.say("form.options_denomination.title") in page
     for need in denomination.needs:
         assert texts.say(f"service.needs.{need.__name__}") in page

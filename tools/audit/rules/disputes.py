@@ -1,7 +1,7 @@
 """The rules of disputed amounts: what nobody can tell from the bytes, set aside until a person rules.
 
 A dispute is opened by the entry that closes what it is about, with its bounds, and ended by one ruling within
-them (:mod:`egm.staff.disputed`).
+them (:mod:`egm.money.disputed`).
 """
 
 from typing import Any, Final

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
-from egm.app.features import FEATURES
+from egm.app.features import FEATURES, MENU
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
@@ -60,6 +60,7 @@ def bench_engine(
         chance=chance,
         outbox=_Silent(),
     )
+    cabinet.install(MENU)
     cabinet.install(host or HostMoney())
     engine = Engine(cabinet, FEATURES.rules, lambda: None)
     engine.handle(EventType.MEMORY_READY)

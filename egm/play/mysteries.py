@@ -18,36 +18,11 @@ from egm.play import rounds as play
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.messages import Won
-from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
+from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.records.game_record import GameRecord, Hit, MysteryWon
 from egm.records.games import CARRIED_GAME, MYSTERY_WON, GameInProgress, open_game
 from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
-
-
-def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
-    """Record the commitment to a prize's secret amount when first heard, before any wager plays for it.
-
-    Returns what is wrong with it, or nothing: another commitment to the same prize is none.
-    """
-    key, sealed = f"{Key.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
-    if cabinet.memory.read(SealedPrize, key) == sealed:
-        return ""
-    heard = unproved.commitment_heard(cabinet, level, prize)
-    if heard is None:
-        cabinet.record(
-            "progressive.sealed",
-            state={key: sealed},
-            details=HeardPrize(pool=level, prize=prize, commitment=commitment),
-        )
-        return ""
-    return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"
-
-
-def is_recorded(cabinet: Cabinet, claim: str) -> bool:
-    """Whether the machine knows of a prize, whatever it made of it."""
-    held = cabinet.journal.state(f"{Key.HELD}{claim}")
-    return held is not None or cabinet.journal.knows(_entry(claim))
 
 
 def record_mystery(cabinet: Cabinet, event: Event) -> None:
@@ -57,7 +32,7 @@ def record_mystery(cabinet: Cabinet, event: Event) -> None:
     is not proved is held until persons have ruled on it (:mod:`egm.progressive.unproved`).
     """
     level, won = str(event.data["level"]), event.data["won"]
-    if cabinet.journal.knows(_entry(won.claim)):
+    if cabinet.journal.knows(unproved.entry_of(won.claim)):
         return
     opened = open_game(cabinet)
     game = opened if opened is not None and _fed(opened, level, won.sequence) else None
@@ -65,7 +40,7 @@ def record_mystery(cabinet: Cabinet, event: Event) -> None:
     if game is None:
         cabinet.record(
             "progressive.not_ours",
-            transaction_id=_entry(won.claim),
+            transaction_id=unproved.entry_of(won.claim),
             details=_details(cabinet, None, level, won),
         )
     elif _is_void(cabinet, game):
@@ -156,8 +131,6 @@ def _is_free(cabinet: Cabinet, game: GameRecord | None) -> bool:
 
 
 # -------------------------------------------------------------------------------------------- what is written
-def _entry(claim: str) -> str:
-    return f"{claim}.won"
 
 
 def _details(cabinet: Cabinet, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
@@ -209,7 +182,7 @@ def _win(cabinet: Cabinet, game: GameRecord, level: str, won: Won) -> None:
     )
     cabinet.record(
         MYSTERY_WON,
-        transaction_id=_entry(won.claim),
+        transaction_id=unproved.entry_of(won.claim),
         state=_claim(cabinet, game, level, won, None),
         details=replace(_details(cabinet, game, level, won), hits=(hit,)),
     )
@@ -228,7 +201,7 @@ def _return(
     """The prize goes back to the level: its game was void, or persons have declined it."""
     cabinet.record(
         MYSTERY_WON,
-        transaction_id=_entry(won.claim),
+        transaction_id=unproved.entry_of(won.claim),
         state={**_claim(cabinet, game, level, won, "void"), **(state or {})},
         details=replace(_details(cabinet, game, level, won), late=why),
     )
@@ -242,7 +215,7 @@ def _pay_by_hand(
     state: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve the prize of a game already closed for an attendant to pay."""
-    reservation = _entry(won.claim)
+    reservation = unproved.entry_of(won.claim)
     handpay = HandpayRecord(
         id=reservation,
         kind="progressive",

@@ -30,12 +30,6 @@ _HOST: Final = "host:"
 _WATCHED_BY_NOBODY_ELSE: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
 
 
-def holders_of(file: CabinetFile) -> frozenset[str]:
-    """The names under which what a cabinet file names may hold the machine."""
-    hosts = {f"{_HOST}{name}" for name in file.sas}
-    return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))
-
-
 def settle_absent(
     cabinet: Cabinet,
     ledgers: Ledgers,
@@ -82,3 +76,9 @@ def _lift_holds(cabinet: Cabinet, handle: Callable[..., None], holders: Collecti
         if source.startswith((_HOST, LINK)) and name not in holders:
             handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)
             handle(EventType.ENABLED, source=source)
+
+
+def holders_of(file: CabinetFile) -> frozenset[str]:
+    """The names under which what a cabinet file names may hold the machine."""
+    hosts = {f"{_HOST}{name}" for name in file.sas}
+    return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))

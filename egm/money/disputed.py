@@ -15,14 +15,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from egm.errors import InvariantError
-from egm.integrity.lockups import record_fault
 from egm.kernel.credits import CreditKind
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
-from egm.money.hand_pays import ruling_details, says
+from egm.kernel.standing_faults import raise_fault
 from egm.money.host.model import Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket
+from egm.staff.form import ruling_details, says
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
 
@@ -130,10 +130,7 @@ def finish(cabinet: Cabinet) -> None:
     if ruling is not None:
         _pay(cabinet, DisputedAmount(**ruling["disputed"]), ruling["amount_cents"], ruling["story"])
     for disputed in disputed_amounts(cabinet).values():
-        record_fault(
-            cabinet,
-            Event(EventType.FAULT_RAISED, {"code": disputed.code, "detail": disputed.why}),
-        )
+        raise_fault(cabinet, disputed.code, detail=disputed.why)
 
 
 # ---------------------------------------------------------------------------------------------- ruling

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Final
 
-from egm.errors import InvariantError
 from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Row, ServicePage, Table
+from egm.money.disputed import DisputedAmount, disputed_amounts
+from egm.money.forms import DISPUTED
 from egm.people import Permission
-from egm.staff.disputed import DisputedAmount, disputed_amounts
-from egm.staff.forms import Form, form
+from egm.staff.form import Form
 from egm.staff.service.desk import Entry, Go, Move, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, columns, moment, money, plain, say
@@ -44,16 +44,13 @@ class DisputedList:
 
 def _form(disputed: DisputedAmount) -> Form:
     """The ruling's form, its amount bounded as the dispute is."""
-    found = form("disputed")
-    if found is None:
-        raise InvariantError("no form for disputed amounts")
     fields = tuple(
         replace(entry, least=disputed.least_cents, most=disputed.most_cents)
         if entry.name == "amount_cents"
         else entry
-        for entry in found.fields
+        for entry in DISPUTED.fields
     )
-    return replace(found, fields=fields, values={"disputed": disputed.id})
+    return replace(DISPUTED, fields=fields, values={"disputed": disputed.id})
 
 
-ENTRIES: Final = (Entry("disputed", Permission.SETTLE, DisputedList),)
+PAGES: Final = (Entry("disputed", "money", Permission.SETTLE, DisputedList),)

@@ -12,8 +12,6 @@ SOFTWARE_DIFFERS: Final = "software_differs"
 """Files are not as signed; ends with its cause."""
 SOFTWARE_CHECK: Final = "software_check"
 """Somebody authorised must look, after the files are right again."""
-STAFF_ROSTER: Final = "staff_roster"
-"""The roster was not the one recorded; who has changed it, and what else, must be found."""
 
 _RULED_ON: Final = frozenset({"progressive_unproved"})
 """Faults that end with a ruling of persons, and with nothing else."""

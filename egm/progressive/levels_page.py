@@ -1,14 +1,18 @@
 """The progressive levels of the machine, read at the machine: what each shows, holds and has paid (I-05)."""
 
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.service_pages import Table, Words
+from egm.people import Permission
 from egm.progressive.game_levels import mark
 from egm.progressive.level import Level
 from egm.progressive.level_views import shown
 from egm.progressive.pools import Pools
+from egm.staff.service.desk import Entry
+from egm.staff.service.pages import Listing
 from egm.staff.service.words import local, money, number, pairs, plain, say
 
 
@@ -56,3 +60,6 @@ def _linked(cabinet: Cabinet, pool: str) -> Iterable[tuple[str | Words, Words]]:
     yield "levels.status", say(f"service.levels.{now.status.value}")
     yield "levels.contributions", number(made.sequence)
     yield "levels.counted", number(made.counted)
+
+
+PAGES: Final = (Entry("levels", "games", Permission.READ_METERS, partial(Listing, "levels", level_tables)),)

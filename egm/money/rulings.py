@@ -1,4 +1,4 @@
-"""What persons decide about money: complements, orphans, forfeits, refunds. Each is a fact of its own kind.
+"""What persons decide about money: complements, orphans, forfeits. Each is a fact of its own kind.
 
 Nothing here is ever undone or changed: a ruling is one more transaction, with the persons who made it. Each
 comes from a form of the staff (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes
@@ -8,20 +8,16 @@ two.
 from collections.abc import Mapping
 from typing import Any
 
-from egm.kernel.credits import MONEY, CreditKind, given_back
+from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet, Key
 from egm.kernel.messages import Notice
 from egm.kernel.record_codec import to_json
 from egm.money import ticket_ledger
-from egm.money.hand_pays import ruling_details, says
+from egm.money.hand_pays import unclaimed
 from egm.money.host.model import HostMoney
-from egm.play import player_protection as protection
-from egm.play import prizes_in_kind as merchandise
-from egm.play.rounds import chance_is_ready, has_won_already
-from egm.progressive import game_levels as progressives
-from egm.records.games import GameInProgress, open_game
 from egm.records.money import HandpayRecord
+from egm.staff.form import ruling_details, says
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
@@ -104,11 +100,9 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
     handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay.id)
     told = {"kind": handpay.kind, **_named(handpay)}
-    unclaimed = {
+    given_up = {
         "id": handpay.id,
-        "flows": [
-            [flow.source, merchandise.unclaimed(flow), flow.amount_cents] for flow in reserved.transfers
-        ],
+        "flows": [[flow.source, unclaimed(flow), flow.amount_cents] for flow in reserved.transfers],
         "story": ruling_details(cabinet, event, **told),
     }
     cabinet.record(
@@ -116,35 +110,31 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
         transaction_id=f"{handpay.id}.unclaimed",
         phase=Phase.VOID,
         ref=handpay.id,
-        state={Key.HANDPAY: None, Key.UNCLAIMED: unclaimed},
+        state={Key.HANDPAY: None, Key.UNCLAIMED: given_up},
         details={"id": handpay.id},
     )
     end_rulings(cabinet, event)
 
 
 def ruling_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
-    """A ruling takes another entry: an orphan is not posted, or an exchanged reservation not given up."""
-    return cabinet.memory.get(Key.UNCLAIMED) is not None or merchandise.exchange_is_unfinished(cabinet)
+    """A ruling takes another entry: the orphan of a hand-pay is not posted."""
+    return cabinet.memory.get(Key.UNCLAIMED) is not None
 
 
 def end_rulings(cabinet: Cabinet, _: Event) -> None:
-    """End a ruling that takes two entries: at once, or after a restart in between.
-
-    The orphan of a hand-pay that was given up is posted; a reservation that was exchanged is given up.
-    """
-    merchandise.finish(cabinet)
-    unclaimed = cabinet.memory.get(Key.UNCLAIMED)
-    if unclaimed is None:
+    """Post the orphan of a hand-pay that was given up: at once, or after a restart in between."""
+    given_up = cabinet.memory.get(Key.UNCLAIMED)
+    if given_up is None:
         return
-    flows: list[list[Any]] = unclaimed["flows"]
+    flows: list[list[Any]] = given_up["flows"]
     cabinet.record(
         "orphan.handpay",
-        transaction_id=f"{unclaimed['id']}.orphan",
+        transaction_id=f"{given_up['id']}.orphan",
         # A journal from before there were prizes in kind says source and amount: all was money.
         transfers=tuple(Transfer(flow[0], (*flow[1:-1], "house:orphan")[0], flow[-1]) for flow in flows),
         counts={"orphans": 1},
         state={Key.UNCLAIMED: None},
-        details=unclaimed["story"],
+        details=given_up["story"],
     )
 
 
@@ -181,10 +171,6 @@ def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- forfeits
-def game_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
-    """A game is open, the place forfeits it, and the reason is said."""
-    forfeits = cabinet.profile.by_hand.forfeits
-    return "game" in forfeits and open_game(cabinet) is not None and says(event, "reason")
 
 
 def prize_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
@@ -207,11 +193,6 @@ def credits_are_forfeit(cabinet: Cabinet, event: Event) -> bool:
         and 0 < amount_cents <= cabinet.credit_cents
         and says(event, "reason")
     )
-
-
-def forfeit_game(cabinet: Cabinet, event: Event) -> None:
-    """A disrupted game gives neither prize nor refund (Québec s.94)."""
-    void_game(cabinet, refund=False, **ruling_details(cabinet, event, ruling="disrupted"))
 
 
 def forfeit_prize(cabinet: Cabinet, event: Event) -> None:
@@ -246,67 +227,3 @@ def forfeit_credits(cabinet: Cabinet, event: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- refunds
-def game_waits_for_chance(cabinet: Cabinet, _: Event) -> bool:
-    """The open game is not decided, and the generator has failed."""
-    game = open_game(cabinet)
-    return not chance_is_ready(cabinet) and game is not None and game.outcome is None
-
-
-def game_cannot_end(cabinet: Cabinet, event: Event) -> bool:
-    """The open game cannot be taken up from its record; or the generator has failed, and nothing is won yet.
-
-    What is won already can be collected without a number: it is never refunded away.
-    """
-    if open_game(cabinet) is None:
-        return False
-    return "game_defective" in cabinet.faults or (
-        game_waits_for_chance(cabinet, event) and not has_won_already(cabinet)
-    )
-
-
-def refund_game(cabinet: Cabinet, event: Event) -> None:
-    """A paid game that the machine cannot finish gives the stake back (Québec s.95)."""
-    refund = cabinet.profile.pay_out.defect == "refund"
-    void_game(cabinet, refund=refund, **ruling_details(cabinet, event, ruling="defect"))
-
-
-def void_game(cabinet: Cabinet, *, refund: bool, **details: Any) -> None:
-    """Close the open game without a prize, giving the stake back or not: never both prize and refund.
-
-    What was wagered of each kind of credit goes back to that kind, and what was hit of progressive levels to
-    the levels. The entry says who ruled so and why, and what the record held: whether the game was decided,
-    and what it had won.
-    """
-    game = open_game(cabinet)
-    if game is None:
-        return
-    start = cabinet.journal.get(f"{game.play_id}.start")
-    stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
-    if game.staked is not None:  # before a clear, in another journal
-        stake = tuple(Transfer(source, "house:wager", cents) for source, cents in game.staked)
-    back = given_back(stake, "house:refund_defect") if refund else ()
-    back_cents = sum(part.amount_cents for part in back)
-    returned, levels = progressives.give_back(cabinet, game)
-    cabinet.record(
-        "game.void",
-        transaction_id=f"{game.play_id}.void",
-        transfers=(*back, *returned),
-        counts={"games_void": 1},
-        state={
-            Key.GAME: None,
-            f"{Key.FAULT}game_defective": None,
-            **levels,
-            **protection.counted(cabinet, won_cents=back_cents),
-        },
-        details={
-            "play_id": game.play_id,
-            "refund_cents": back_cents,
-            "recorded": {
-                "decided": game.outcome is not None,
-                "win_cents": None if game.outcome is None else game.win_cents,
-                "levels_cents": progressives.award_cents(cabinet, game),
-            },
-            **details,
-        },
-    )
-    cabinet.state(GameInProgress).conversation = None

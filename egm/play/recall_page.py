@@ -14,9 +14,9 @@ from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Wo
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import definition_of
+from egm.play.recall_words import wager_rows, win_rows
 from egm.records.game_record import GameChoice, GameName, GameRecord
 from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, Stay, refuse
-from egm.staff.service.game_words import wager_rows, win_rows
 from egm.staff.service.words import (
     BACK,
     coded,
@@ -245,4 +245,4 @@ def _shown(conversation: Conversation) -> Shown:
     return Shown(dict(decision.prompt), decision.kind, tuple(decision.options))
 
 
-ENTRIES: Final = (Entry("recall", Permission.READ_RECALL, PlayList),)
+PAGES: Final = (Entry("recall", "games", Permission.READ_RECALL, PlayList),)

@@ -1,0 +1,59 @@
+"""Forms of integrity: holding the machine, settling faults, the clock, the software, exchanged counters."""
+
+from typing import Final
+
+from egm.integrity.clock_trust import clock_is_doubted
+from egm.integrity.technician import hard_meters_are_fitted, software_is_signed, technician_is_needed
+from egm.kernel.events import EventType
+from egm.people import Permission
+from egm.staff.form import REASON, Field, FieldKind, Form
+from egm.staff.options import machine_is_open
+
+FORMS: Final[tuple[Form, ...]] = (
+    Form(
+        id="hold",
+        event=EventType.DISABLED,
+        permission=Permission.HOLD,
+        subject="machine",
+        fields=(Field(name="reason"),),
+        values={"source": "operator"},
+    ),
+    Form(
+        id="release",
+        event=EventType.ENABLED,
+        permission=Permission.HOLD,
+        subject="machine",
+        values={"source": "operator"},
+    ),
+    Form(
+        id="settle_faults",
+        event=EventType.FAULTS_SETTLED,
+        permission=Permission.RESTART,
+        subject="machine",
+        fields=(Field(name="finding", length_max=200),),
+        needs=(technician_is_needed,),
+    ),
+    Form(
+        id="clock",
+        event=EventType.CLOCK_CONFIRMED,
+        permission=Permission.RESTART,
+        subject="machine",
+        fields=(Field(name="date", kind=FieldKind.DIGITS, length_max=8),),
+        needs=(clock_is_doubted,),
+    ),
+    Form(
+        id="verify",
+        event=EventType.VERIFY,
+        permission=Permission.READ_SOFTWARE,
+        subject="machine",
+        needs=(software_is_signed,),
+    ),
+    Form(
+        id="counters",
+        event=EventType.COUNTERS_EXCHANGED,
+        permission=Permission.CONFIGURE,
+        subject="machine",
+        fields=(REASON, Field(name="readings", length_max=200)),
+        needs=(machine_is_open, hard_meters_are_fitted),
+    ),
+)

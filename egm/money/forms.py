@@ -1,0 +1,84 @@
+"""Forms of money: paying by hand, and what persons decide about money that is owed or found."""
+
+from typing import Final
+
+from egm.kernel.events import EventType
+from egm.money.rulings import credits_are_unclaimed, handpay_waits
+from egm.people import Permission
+from egm.staff.form import AMOUNT, PLACE, PLAY_ID, REASON, Field, FieldKind, Form
+
+#: Begun from the page of the disputed amounts, its amount bounded as the dispute is.
+DISPUTED: Final = Form(
+    id="disputed",
+    event=EventType.DISPUTED_AMOUNT,
+    permission=Permission.SETTLE,
+    fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), REASON),
+)
+
+FORMS: Final[tuple[Form, ...]] = (
+    Form(
+        id="handpay",
+        event=EventType.HANDPAY_FORM,
+        permission=Permission.PAY_BY_HAND,
+        subject="money",
+        fields=(
+            Field(name="method", kind=FieldKind.CHOICE, choices=("cash", "cheque", "transfer")),
+            Field(name="name", required=False),
+            Field(
+                name="document",
+                kind=FieldKind.CHOICE,
+                required=False,
+                choices=("passport", "identity_card", "licence", "permit"),
+            ),
+            Field(name="number", required=False),
+        ),
+        needs=(handpay_waits,),
+    ),
+    Form(
+        id="complement",
+        event=EventType.COMPLEMENT,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(AMOUNT, REASON, PLAY_ID, Field(name="slip", kind=FieldKind.NUMBER, required=False)),
+    ),
+    Form(
+        id="orphan_credits",
+        event=EventType.ORPHAN_CREDITS,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(PLACE,),
+        needs=(credits_are_unclaimed,),
+    ),
+    Form(
+        id="orphan_handpay",
+        event=EventType.ORPHAN_HANDPAY,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(PLACE,),
+        needs=(handpay_waits,),
+    ),
+    Form(
+        id="orphan_ticket",
+        event=EventType.ORPHAN_TICKET,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(Field(name="number", kind=FieldKind.DIGITS), PLACE),
+    ),
+    Form(
+        id="forfeit_prize",
+        event=EventType.FORFEIT_PRIZE,
+        permission=Permission.SETTLE,
+        subject="players",
+        persons=2,
+        fields=(REASON,),
+    ),
+    Form(
+        id="forfeit_credits",
+        event=EventType.FORFEIT_CREDITS,
+        permission=Permission.SETTLE,
+        subject="players",
+        persons=2,
+        fields=(AMOUNT, REASON),
+    ),
+    DISPUTED,
+)

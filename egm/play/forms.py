@@ -1,0 +1,43 @@
+"""Forms of play: prizes in kind as cash, the check before a large payment, rulings on a game."""
+
+from typing import Final
+
+from egm.kernel.events import EventType
+from egm.people import Permission
+from egm.play.prizes_in_kind import prize_may_be_cash
+from egm.play.rulings import game_cannot_end
+from egm.staff.form import REASON, Field, Form
+
+FORMS: Final[tuple[Form, ...]] = (
+    Form(
+        id="prize_cash",
+        event=EventType.EXCHANGE_PRIZE,
+        permission=Permission.PAY_BY_HAND,
+        subject="money",
+        needs=(prize_may_be_cash,),
+    ),
+    Form(
+        id="machine_check",
+        event=EventType.MACHINE_CHECKED,
+        permission=Permission.SETTLE,
+        subject="money",
+        fields=(Field(name="remark", required=False),),
+    ),
+    Form(
+        id="forfeit_game",
+        event=EventType.FORFEIT_GAME,
+        permission=Permission.SETTLE,
+        subject="players",
+        persons=2,
+        fields=(REASON,),
+    ),
+    Form(
+        id="refund_game",
+        event=EventType.REFUND_GAME,
+        permission=Permission.SETTLE,
+        subject="money",
+        persons=2,
+        fields=(REASON,),
+        needs=(game_cannot_end,),
+    ),
+)

@@ -1,0 +1,75 @@
+"""The check of the machine before a large hand-pay: game recomputed, books audited (Monaco 21.1)."""
+
+import hashlib
+
+from egm.errors import LocalError
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.play.conversation import replay
+from egm.play.definitions import definition_of
+from egm.records.game_record import GameRecord
+from egm.records.games import last_game, open_game
+from egm.records.money import HandpayRecord
+from egm.staff.form import persons_of
+from meters import SelfAuditFailed
+from paytables import PaytableError
+
+
+def record_machine_check(cabinet: Cabinet, event: Event) -> None:
+    """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
+    game, last = open_game(cabinet), last_game(cabinet)
+    game = last[0] if game is None and last is not None else game
+    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    values = cabinet.journal.meters().values
+    found = {
+        "game": "none" if game is None else _replayed(cabinet, game),
+        "books": _audited(cabinet),
+    }
+    cabinet.record(
+        "machine.checked",
+        details={
+            **found,
+            "play_id": None if game is None else game.play_id,
+            "digest": None if game is None else game.game.digest,
+            "software": _software(cabinet),
+            "handpay": None if handpay is None else handpay.id,
+            "meters": {name: value for name, value in values.items() if value},
+            "head": cabinet.journal.head_hash,
+            "persons": persons_of(cabinet, event),
+            "remark": str(event.data.get("remark", "")),
+        },
+    )
+    right = all(part in {"right", "none"} for part in found.values())
+    cabinet.notice = Notice(
+        code="machine_checked" if right else "machine_check_failed", severity="info" if right else "alarm"
+    )
+
+
+def _replayed(cabinet: Cabinet, game: GameRecord) -> str:
+    try:
+        replay(definition_of(cabinet, game.game), game)
+    except (LocalError, PaytableError, ValueError, KeyError) as error:
+        return str(error)
+    return "right"
+
+
+def _software(cabinet: Cabinet) -> dict[str, str] | None:
+    """The software as its manufacturer signed it, in one digest; None where nobody vouches for it."""
+    installed = cabinet.memory.get(Key.SOFTWARE)
+    if installed is None:
+        return None
+    listed = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
+    return {
+        "version": installed["version"],
+        "signer": installed["signer"],
+        "sha256": hashlib.sha256(listed.encode()).hexdigest(),
+    }
+
+
+def _audited(cabinet: Cabinet) -> str:
+    try:
+        cabinet.journal.self_audit()
+    except SelfAuditFailed as error:
+        return str(error)
+    return "right"

@@ -1,0 +1,175 @@
+"""Forms: what the staff may fill in. Each feature declares its own; the service menu shows them.
+
+A form becomes one :class:`~egm.kernel.events.Event`, and the state table decides. Its
+values are those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own
+constant ``values``, and who filled it in: ``person`` (a staff number) and ``persons`` (all who authorised it,
+``person`` first), every one verified by PIN a moment ago. The guard that :func:`form_rule` gives its rule
+holds exactly for such an event; nothing that comes over a line or from a player's screen can carry it.
+
+Words are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
+``form.<id>.<field>_<choice>``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from egm.errors import OperatorError
+from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.machine import Cabinet
+from egm.kernel.rules import TELL, Effect, Guard, Rule
+from egm.people import Permission, Roster
+from egm.staff.service.desk import who
+
+
+class FieldKind(StrEnum):
+    """How a field is typed in."""
+
+    TEXT = "text"
+    DIGITS = "digits"
+    """Digits with their leading zeros, kept as text: a number on a document, a ticket."""
+    NUMBER = "number"
+    """A count."""
+    AMOUNT = "amount"
+    """Minor units."""
+    CHOICE = "choice"
+
+
+class FieldError(OperatorError):
+    """What was typed is no value of the field; ``reason`` is a code of ``service.refused``."""
+
+    def __init__(self, name: str, reason: str, detail: str) -> None:
+        super().__init__(f"{name}: {detail}")
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One thing a form asks; ``least`` and ``most`` bound a number or an amount, ``length_max`` a text."""
+
+    name: str
+    kind: FieldKind = FieldKind.TEXT
+    required: bool = True
+    choices: tuple[str, ...] = ()
+    length_max: int = 80
+    least: int = 0
+    most: int = 10**12
+    plain: bool = False
+    """The choices are shown as they stand: numbers, names of devices."""
+
+    def read(self, text: str) -> str | int | None:
+        """The value typed; None for an optional field left empty. Raises :class:`FieldError`."""
+        text = text.strip()
+        if not text:
+            if self.required:
+                raise FieldError(self.name, "missing", "a value is needed")
+            return None
+        if len(text) > self.length_max or not text.isprintable():
+            raise FieldError(self.name, "too_long", f"at most {self.length_max} printable characters")
+        if self.kind is FieldKind.TEXT:
+            return text
+        if self.kind is FieldKind.CHOICE:
+            if text not in self.choices:
+                raise FieldError(self.name, "not_offered", f"{text!r} is none of {', '.join(self.choices)}")
+            return text
+        if not (text.isascii() and text.isdigit()):
+            raise FieldError(self.name, "not_digits", f"{text!r} is not a number")
+        if self.kind is FieldKind.DIGITS:
+            return text
+        value = int(text)
+        if not self.least <= value <= self.most:
+            raise FieldError(self.name, "out_of_range", f"{value} is not {self.least} to {self.most}")
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One form. ``persons``: how many must authorise it, or more where the profile asks for two.
+
+    ``needs`` are guards the rule of the event asks for: the form shows which of them hold, to save typing
+    in vain. ``subject``: where it stands in the main menu; one without is begun from a page of its own. Words
+    of a need: ``service.needs.<guard>``.
+    """
+
+    id: str
+    event: EventType
+    permission: Permission
+    fields: tuple[Field, ...] = ()
+    persons: int = 1
+    needs: tuple[Callable[[Cabinet, Event], bool], ...] = ()
+    subject: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def persons_needed(self, cabinet: Cabinet) -> int:
+        """How many must authorise it here."""
+        return max(self.persons, 2 if self.permission in cabinet.profile.staff.two_persons else 1)
+
+
+AMOUNT: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)
+
+
+REASON: Final = Field(name="reason")
+
+
+PLACE: Final = Field(name="place")
+
+
+PLAY_ID: Final = Field(name="play_id", required=False)
+
+
+def authorise(cabinet: Cabinet, event: Event, permission: Permission, persons: int) -> bool:
+    """Whether so many different persons, each permitted and enrolled still, stand behind an event."""
+    named = event.data.get("persons", ())
+    if len(set(named)) < persons:
+        return False
+    people = [cabinet.state(Roster).get(person_id) for person_id in named]
+    return all(person is not None and person.may(permission) for person in people)
+
+
+def persons_of(cabinet: Cabinet, event: Event) -> list[str]:
+    """The verified persons behind an event; where nobody had to prove it, the key that was turned."""
+    return list(event.data.get("persons") or (who(cabinet, event),))
+
+
+def says(event: Event, *fields: str) -> bool:
+    """Whether the form has a text in each of these fields."""
+    return all(str(event.data.get(name) or "").strip() for name in fields)
+
+
+def ruling_details(cabinet: Cabinet, event: Event, **more: Any) -> dict[str, Any]:
+    """What every ruling tells: where, who and why, and its own particulars."""
+    return {
+        "machine": cabinet.identity.serial,
+        "place": str(event.data.get("place") or cabinet.identity.operator_number),
+        "reason": str(event.data.get("reason", "")),
+        "persons": persons_of(cabinet, event),
+        **more,
+    }
+
+
+def form_rule(
+    forms: Iterable[Form],
+    event: EventType | tuple[EventType, ...],
+    states: frozenset[State],
+    guards: tuple[Guard[Cabinet], ...],
+    effect: Effect[Cabinet],
+    next_: Next = Next.DERIVED,
+) -> Rule[Cabinet]:
+    """What a form does: by persons who may, and refused out loud.
+
+    The rule's first guard, ``authorised``, holds for an event that came from one of ``forms``, filled in by
+    as many different persons as it needs, each permitted.
+    """
+    by_id = {form.id: form for form in forms}
+
+    def authorised(cabinet: Cabinet, event: Event) -> bool:
+        """The event came from its form, filled in by as many persons as it needs, each permitted."""
+        form = by_id.get(str(event.data.get("form", "")))
+        return (
+            form is not None
+            and form.event is event.type
+            and authorise(cabinet, event, form.permission, form.persons_needed(cabinet))
+        )
+
+    return Rule(event, states, (authorised, *guards), (effect,), next_, TELL)
