@@ -15,10 +15,12 @@ from egm.devices.ledgers import EscrowPhase
 from egm.errors import OperatorError
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType
-from egm.kernel.machine import Cabinet, Fate, Key, key_of
+from egm.kernel.keys import Fate, Keys
+from egm.kernel.machine import Cabinet
 from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
 from egm.progressive.attachment import SOURCE as LINK
+from egm.records.keys import MoneyKey
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
 
@@ -42,7 +44,7 @@ def settle_absent(
     ``handle`` is the engine's; ``kinds``: of the devices this position has; ``holders``: see
     :func:`holders_of`.
     """
-    paper, ordered = cabinet.memory.get(Key.PAPER), cabinet.memory.get(Key.HOPPER)
+    paper, ordered = cabinet.memory.get(MoneyKey.PAPER), cabinet.memory.get(MoneyKey.HOPPER)
     if paper is not None and "bill_acceptor" not in kinds:
         if paper["phase"] == EscrowPhase.VENDED:
             ledgers.paper.vend_confirmed()
@@ -59,12 +61,12 @@ def settle_absent(
         _lift_holds(cabinet, handle, holders)
 
 
-def refuse_lost_positions(journal: JournalView, positions: int) -> None:
+def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys) -> None:
     """Raise :class:`OperatorError` where a player position with money is not in the cabinet file any more."""
     for number in range(positions + 1, POSITIONS_MOST + 1):
         cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
         states = journal.states(f"{number}/")
-        left = [name for name in states if (key := key_of(name)) is not None and key.fate is Fate.OWED]
+        left = [name for name in states if (key := keys.of(name)) is not None and key.fate is Fate.OWED]
         if cents or left:
             what = ", ".join([f"{cents} cents of credit", *left])
             raise OperatorError(f"machine.positions: {positions}; and position {number} still has {what}")

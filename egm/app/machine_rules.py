@@ -12,6 +12,7 @@ from egm.integrity.lockups import (
 )
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.feature import Feature
+from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE, LISTENING, only
@@ -45,5 +46,5 @@ _RULES: Final[tuple[Rule[Cabinet], ...]] = (
     Rule((EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
 )
 
-MACHINE: Final = Feature(name="machine", rules=_RULES)
+MACHINE: Final = Feature(name="machine", keys=KernelKey, rules=_RULES)
 """Tried last: what is left when no other feature has anything to do."""

@@ -32,7 +32,7 @@ from egm.integrity.lockups import GeneratorStart
 from egm.integrity.software import Verifier
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.machine import Cabinet, Identity
 from egm.kernel.positions import Position
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.timekeeping import timekeeper_of
@@ -47,6 +47,7 @@ from egm.play.prize_limits import remembered
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import all_pools
+from egm.records.keys import IntegrityKey
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
@@ -115,7 +116,7 @@ class Machine:
             )
             starting.say(self._folder.starting, starting.Doing("self_test"))
             self._times = timekeeper_of(journal, self._clock)
-            refuse_lost_positions(journal, self._file.machine.positions)
+            refuse_lost_positions(journal, self._file.machine.positions, FEATURES.keys)
             second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
             store, why = open_store(journal, self._folder.root, second)
             if store is not None:
@@ -257,6 +258,7 @@ class Machine:
         cabinet = Cabinet(
             identity=Identity(machine.serial, machine.operator_number, machine.house),
             journal=journal,
+            keys=FEATURES.keys,
             profile=self._profile,
             games={game_id: resident.game for game_id, resident in self._residents.items()},
             denominations_cents={
@@ -333,7 +335,7 @@ class Machine:
         return start_chance(
             profile=self._profile,
             identity=self._cabinet.identity,
-            boots=int(self._cabinet.memory.get(Key.BOOTS)),
+            boots=int(self._cabinet.memory.get(IntegrityKey.BOOTS)),
             carry_over_file=self._folder.carry_over,
             clock=self._clock,
             on_event=lambda code, details: self._cabinet.log(f"chance.{code}", details),
@@ -399,7 +401,10 @@ class Machine:
         """Background cycling between games, at intervals the generator draws itself (NJ, OK, NZ)."""
         while True:
             pause_ns = 0
-            if self._cabinet.chance is not None and self._cabinet.memory.get(Key.OUT_OF_SERVICE) is None:
+            if (
+                self._cabinet.chance is not None
+                and self._cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
+            ):
                 try:
                     pause_ns = self._cabinet.chance.cycle()
                 except RngError as error:

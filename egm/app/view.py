@@ -10,7 +10,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.faults import fault, said_faults
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
@@ -24,6 +24,7 @@ from egm.progressive import game_levels as progressives
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
+from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey
 from egm.records.money import HandpayRecord
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
@@ -46,7 +47,10 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
     last, opened = last_game(cabinet), open_game(cabinet)
     if last is not None and last[0].game.id != selection.game_id:
         last = None  # nothing of one game stands on the next
-    handpay, paying = cabinet.memory.read(HandpayRecord, Key.HANDPAY), cabinet.memory.get(Key.PAY_OUT)
+    handpay, paying = (
+        cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY),
+        cabinet.memory.get(MoneyKey.PAY_OUT),
+    )
     return Snapshot(
         journal_sequence=cabinet.journal.sequence,
         state=engine.state.value,
@@ -106,7 +110,7 @@ def _handpay(cabinet: Cabinet, handpay: HandpayRecord) -> Handpay:
         cash_instead=merchandise.prize_may_be_cash(cabinet, Event(EventType.EXCHANGE_PRIZE)),
         why=handpay.why,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
-        number=int(cabinet.memory.get(Key.SLIP) or 0) + 1,
+        number=int(cabinet.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=cabinet.position.number if cabinet.position.of > 1 else 0,
         form_first=not hand_pays.handpay_is_in_order(cabinet, asked),
         ticket=ticket,
@@ -190,13 +194,13 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
         for code in said_faults(cabinet.faults)
         for entry in (cabinet.faults[code],)
     ]
-    if cabinet.memory.get(Key.AWAITING) is not None:
+    if cabinet.memory.get(ProgressiveKey.AWAITING) is not None:
         game = open_game(cabinet)
         won = game is not None and progressives.awards(cabinet, game)
         notices.append(Notice(code="award_awaited" if won else "mystery_awaited", severity="warning"))
-    if cabinet.memory.get(Key.SERVICE) is not None:
+    if cabinet.memory.get(IntegrityKey.SERVICE) is not None:
         notices.append(Notice(code="service_called"))
-    stopped = cabinet.memory.get(Key.OUT_OF_SERVICE)
+    stopped = cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)
     if stopped is not None:
         notices.append(Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm"))
     notices += [
@@ -213,6 +217,6 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
 
 def _held(cabinet: Cabinet, code: str) -> dict[str, int | str]:
     """What of the player's a failed acceptor holds: neither credited nor given back yet."""
-    paper = cabinet.memory.get(Key.PAPER)
+    paper = cabinet.memory.get(MoneyKey.PAPER)
     held = code.startswith("bill_acceptor.") and paper is not None and paper["phase"] == EscrowPhase.ORDERED
     return {"amount_cents": paper["amount_cents"]} if held else {}

@@ -3,7 +3,8 @@
 from typing import Final
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Cabinet
 from egm.staff.service.desk import who
 
 FAULT: Final = "clock_doubted"
@@ -14,14 +15,16 @@ def note_clock(cabinet: Cabinet) -> None:
 
     The last moment known to be right is kept with it: the entries that follow carry the doubted time.
     """
-    found, kept = cabinet.times.look(), cabinet.memory.get(Key.CLOCK)
+    found, kept = cabinet.times.look(), cabinet.memory.get(KernelKey.CLOCK)
     if found is None:
         if kept is not None:
-            cabinet.record("clock.believed", state={Key.CLOCK: None}, details={"now": _now(cabinet)})
+            cabinet.record("clock.believed", state={KernelKey.CLOCK: None}, details={"now": _now(cabinet)})
     elif kept is None or kept["why"] != found:
         good = cabinet.times.good
         doubted = {"why": found.value, "good": "" if good is None else good.isoformat()}
-        cabinet.record("clock.doubted", state={Key.CLOCK: doubted}, details={**doubted, "now": _now(cabinet)})
+        cabinet.record(
+            "clock.doubted", state={KernelKey.CLOCK: doubted}, details={**doubted, "now": _now(cabinet)}
+        )
 
 
 def _now(cabinet: Cabinet) -> str:
@@ -42,11 +45,11 @@ def date_is_the_clocks(cabinet: Cabinet, event: Event) -> bool:
 
 def confirm_clock(cabinet: Cabinet, event: Event) -> None:
     """A person has read the date and stands for it: the clock is believed from here on."""
-    kept, details = cabinet.memory.get(Key.CLOCK), {"now": _now(cabinet)}
+    kept, details = cabinet.memory.get(KernelKey.CLOCK), {"now": _now(cabinet)}
     cabinet.times.confirm()
     cabinet.record(
         "clock.confirmed",
-        state={Key.CLOCK: None, f"{Key.FAULT}{FAULT}": None},
+        state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{FAULT}": None},
         details={
             **details,
             "why": "" if kept is None else kept["why"],

@@ -14,7 +14,7 @@ from typing import Final
 
 from egm.integrity.clock_trust import FAULT, note_clock
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Key
+from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 
@@ -49,7 +49,7 @@ class ClockWatch:
             told = {"last_entry": expected.isoformat(), "now": wall.isoformat()}
             self._cabinet.log("clock.changed", told)
         note_clock(self._cabinet)
-        doubted, shown = self._cabinet.memory.get(Key.CLOCK), FAULT in self._cabinet.faults
+        doubted, shown = self._cabinet.memory.get(KernelKey.CLOCK), FAULT in self._cabinet.faults
         if doubted is not None and not shown:
             self._context.handle(Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": doubted["why"]}))
         elif doubted is None and shown:

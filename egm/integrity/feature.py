@@ -12,14 +12,15 @@ from egm.integrity.software import reverification
 from egm.kernel.events import State
 from egm.kernel.faults import fault
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.rules import DerivedState
+from egm.records.keys import IntegrityKey
 
 
 def _is_out_of_service(cabinet: Cabinet) -> bool:
     """It has taken itself out of service, somebody else has, or a fault does that closes it."""
     return (
-        cabinet.memory.get(Key.OUT_OF_SERVICE) is not None
+        cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or bool(disabled_by(cabinet))
         or any(fault(code).closes for code in cabinet.faults)
     )
@@ -27,6 +28,7 @@ def _is_out_of_service(cabinet: Cabinet) -> bool:
 
 INTEGRITY: Final = Feature(
     name="integrity",
+    keys=IntegrityKey,
     rules=RULES,
     offers=(*FORMS,),
     states=(

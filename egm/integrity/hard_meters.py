@@ -11,9 +11,9 @@ from typing import Final
 
 from egm.devices.ioboard.codec import HARD_METERS
 from egm.devices.ioboard.driver import IoBoardDriver
-from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
+from egm.records.keys import IntegrityKey
 
 #: The counters follow at this distance: they are slower than any game.
 _FOLLOW_SECONDS: Final = 0.5
@@ -49,11 +49,13 @@ class HardMeters:
         if counted is None:
             return False
         metered = self._metered()
-        fitted = self._cabinet.memory.get(Key.HARD_METERS)
+        fitted = self._cabinet.memory.get(IntegrityKey.HARD_METERS)
         if fitted is None:
             fitted = [pulses - count for pulses, count in zip(metered, counted, strict=True)]
             self._cabinet.record(
-                "hard_meters.fitted", state={Key.HARD_METERS: fitted}, details={"counted": list(counted)}
+                "hard_meters.fitted",
+                state={IntegrityKey.HARD_METERS: fitted},
+                details={"counted": list(counted)},
             )
         totals = tuple(pulses - less for pulses, less in zip(metered, fitted, strict=True))
         self._board.hard_meters(totals)

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from egm.kernel.events import Event, EventType, SupersededBy
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import clear_fault, raise_fault
+from egm.records.keys import IntegrityKey, PlayKey
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import who
 from egm.staff.slips import AUDITED, print_slip
@@ -23,7 +25,7 @@ def door_was_open(cabinet: Cabinet, event: Event) -> bool:
 
 def has_failed(cabinet: Cabinet, _: Event) -> bool:
     """A self-test or the generator failed: not merely held out of service by somebody."""
-    return cabinet.memory.get(Key.OUT_OF_SERVICE) is not None
+    return cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
 
 
 # ---------------------------------------------------------------------------------------------- coming up
@@ -31,26 +33,26 @@ def record_power_up(cabinet: Cabinet, event: Event) -> None:
     """Count the boot, and keep what is running; the first position speaks for the machine."""
     if cabinet.position.number > 1:
         return
-    boots = int(cabinet.memory.get(Key.BOOTS) or 0) + 1
+    boots = int(cabinet.memory.get(IntegrityKey.BOOTS) or 0) + 1
     cabinet.record(
         "power.up",
         transaction_id=f"power-up-{boots}",
         counts={"power_resets": 1},
         marks=(Mark.POWER_UP,),
-        state={Key.BOOTS: boots},
+        state={IntegrityKey.BOOTS: boots},
         details=dict(event.data),
     )
 
 
 def record_self_test(cabinet: Cabinet, event: Event) -> None:
     """Keep what was tested. A pass lifts what an earlier self-test had stopped, never a failure of chance."""
-    if cabinet.credit_cents and cabinet.memory.get(Key.GAME) is None:
+    if cabinet.credit_cents and cabinet.memory.get(PlayKey.GAME) is None:
         cabinet.notice = Notice(code="restarted")
     if cabinet.position.number > 1:
         return
-    stopped = cabinet.memory.get(Key.OUT_OF_SERVICE)
+    stopped = cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)
     lifted: dict[str, Any] = (
-        {Key.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
+        {IntegrityKey.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
     )
     cabinet.record("self_test.passed", state=lifted, details=dict(event.data))
 
@@ -61,13 +63,13 @@ def take_out_of_service(cabinet: Cabinet, event: Event) -> None:
         "cause": event.type.value.removesuffix("_failed"),
         "detail": event.data.get("detail", ""),
     }
-    cabinet.record(f"{entry['cause']}.failed", state={Key.OUT_OF_SERVICE: entry}, details=entry)
+    cabinet.record(f"{entry['cause']}.failed", state={IntegrityKey.OUT_OF_SERVICE: entry}, details=entry)
 
 
 def disabled_by(cabinet: Cabinet) -> dict[str, Any]:
     """Who has taken the machine out of service, and why: source -> its reason and since when."""
-    states = sorted(cabinet.journal.states(Key.DISABLED).items())
-    return {key.removeprefix(Key.DISABLED): held for key, held in states}
+    states = sorted(cabinet.journal.states(IntegrityKey.DISABLED).items())
+    return {key.removeprefix(IntegrityKey.DISABLED): held for key, held in states}
 
 
 def record_disabled(cabinet: Cabinet, event: Event) -> None:
@@ -81,7 +83,9 @@ def record_disabled(cabinet: Cabinet, event: Event) -> None:
         return
     held = {"reason": str(event.data["reason"]), "since": cabinet.clock.now().isoformat()}
     cabinet.record(
-        "service.disabled", state={f"{Key.DISABLED}{source}": held}, details={"source": source, **held}
+        "service.disabled",
+        state={f"{IntegrityKey.DISABLED}{source}": held},
+        details={"source": source, **held},
     )
 
 
@@ -89,7 +93,9 @@ def record_enabled(cabinet: Cabinet, event: Event) -> None:
     """The same source gives the machine back."""
     source = str(event.data["source"])
     if source in disabled_by(cabinet):
-        cabinet.record("service.enabled", state={f"{Key.DISABLED}{source}": None}, details=dict(event.data))
+        cabinet.record(
+            "service.enabled", state={f"{IntegrityKey.DISABLED}{source}": None}, details=dict(event.data)
+        )
 
 
 # ---------------------------------------------------------------------------------------------- doors
@@ -111,7 +117,7 @@ def record_door_opened(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "door.opened_while_off" if while_off else "door.opened",
         counts={f"door.{door}.opens": 1},
-        state={f"{Key.DOOR}{door}": {"since": cabinet.clock.now().isoformat()}},
+        state={f"{KernelKey.DOOR}{door}": {"since": cabinet.clock.now().isoformat()}},
         details=dict(event.data),
     )
     if door in AUDITED:
@@ -124,7 +130,7 @@ def record_door_closed(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "door.closed",
         marks=(Mark.DOOR_CLOSE,),
-        state={f"{Key.DOOR}{door}": None},
+        state={f"{KernelKey.DOOR}{door}": None},
         details=dict(event.data),
     )
     if not cabinet.doors_open:
@@ -133,7 +139,7 @@ def record_door_closed(cabinet: Cabinet, event: Event) -> None:
 
 def reseed(cabinet: Cabinet, _: Event) -> None:
     """A door is closed: take fresh entropy, where the profile wants it then."""
-    if cabinet.chance is None or cabinet.memory.get(Key.OUT_OF_SERVICE) is not None:
+    if cabinet.chance is None or cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
     try:
         cabinet.chance.reseed("door_closed")
@@ -165,7 +171,7 @@ def clear_tilts(cabinet: Cabinet, event: Event) -> None:
         return
     cabinet.record(
         "tilt.cleared",
-        state={f"{Key.FAULT}{code}": None for code in clearable},
+        state={f"{KernelKey.FAULT}{code}": None for code in clearable},
         details={"codes": clearable, "person": who(cabinet, event)},
     )
     cabinet.notice = Notice(code="fault_cleared")
@@ -188,6 +194,6 @@ def restart_generator(cabinet: Cabinet, event: Event) -> None:
         return
     cabinet.record(
         "chance.restarted",
-        state={Key.OUT_OF_SERVICE: None},
+        state={IntegrityKey.OUT_OF_SERVICE: None},
         details={"person": who(cabinet, event)},
     )

@@ -12,7 +12,7 @@ from typing import Final
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from meters.mending import REPLACED
+from egm.records.keys import IntegrityKey
 
 MISSING: Final = "memory_missing"
 MEDIUM_REPLACED: Final = "memory_replaced"
@@ -59,13 +59,13 @@ class MemoryWatch:
         if MEDIUM_REPLACED in causes:
             # Only now that the fault is recorded: it asks for a technician whatever happens in between.
             details = {"detail": causes[MEDIUM_REPLACED]}
-            self._cabinet.record("memory.noted", state={REPLACED: None}, details=details)
+            self._cabinet.record("memory.noted", state={IntegrityKey.MEDIUM_REPLACED: None}, details=details)
 
     def _causes(self) -> Mapping[str, str]:
         journal = self._cabinet.journal
         found = {
             MISSING: journal.missing,
-            MEDIUM_REPLACED: str(journal.state(REPLACED) or ""),
+            MEDIUM_REPLACED: str(journal.state(IntegrityKey.MEDIUM_REPLACED) or ""),
             FULL: journal.full,
         }
         return {code: detail for code, detail in found.items() if detail}

@@ -4,7 +4,7 @@ Two faults speak of it. ``software_differs`` names what is not as signed, and en
 ``software_check`` comes with it and stays until a technician has looked: so the machine plays again only when
 the files are right *and* an authorised person has said so.
 
-What is installed is kept in the journal under :attr:`~egm.kernel.machine.Key.SOFTWARE`; whatever differs
+What is installed is kept in the journal under :attr:`~egm.records.keys.IntegrityKey.SOFTWARE`; whatever differs
 from it at a start is recorded component by component. A cabinet file that pins another key than before, or
 none any more, takes the same technician.
 """
@@ -20,9 +20,10 @@ from egm.integrity.technician import SOFTWARE_CHECK as CHECK
 from egm.integrity.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.integrity.technician import SoftwareCheck
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
+from egm.records.keys import IntegrityKey
 from egm.verify.examine import Findings, examine, examine_beside
 from egm.verify.tree import own_files
 
@@ -40,7 +41,7 @@ class Verifier:
     def at_start(self) -> None:
         """Examine everything before anything may be played, and record what has changed since last time."""
         pinned = self._file.software
-        kept = self._cabinet.memory.get(Key.SOFTWARE)
+        kept = self._cabinet.memory.get(IntegrityKey.SOFTWARE)
         if pinned is None:
             if kept is not None:
                 self._installed(kept, None)
@@ -99,7 +100,7 @@ class Verifier:
         before: Mapping[str, Any] = kept or {"version": "", "signer": "", "components": {}}
         self._cabinet.record(
             "software.changed",
-            state={Key.SOFTWARE: None if found is None else now},
+            state={IntegrityKey.SOFTWARE: None if found is None else now},
             details={
                 "version": [before["version"], now["version"]],
                 "signer": [before["signer"], now["signer"]],

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Cabinet
+from egm.records.keys import IntegrityKey
 from egm.staff.service.desk import who
 
 SOFTWARE_DIFFERS: Final = "software_differs"
@@ -49,7 +51,7 @@ def software_is_signed(cabinet: Cabinet, _: Event) -> bool:
 
 def hard_meters_are_fitted(cabinet: Cabinet, _: Event) -> bool:
     """There are counters that follow the electronic meters."""
-    return cabinet.memory.get(Key.HARD_METERS) is not None
+    return cabinet.memory.get(IntegrityKey.HARD_METERS) is not None
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -58,7 +60,7 @@ def settle_faults(cabinet: Cabinet, event: Event) -> None:
     codes = _settled(cabinet)
     cabinet.record(
         "fault.settled",
-        state={f"{Key.FAULT}{code}": None for code in codes},
+        state={f"{KernelKey.FAULT}{code}": None for code in codes},
         details={
             "codes": codes,
             "finding": str(event.data["finding"]),
@@ -83,12 +85,12 @@ def refit_hard_meters(cabinet: Cabinet, event: Event) -> None:
     """
     cabinet.record(
         "hard_meters.exchanged",
-        state={Key.HARD_METERS: None},
+        state={IntegrityKey.HARD_METERS: None},
         details={
             "person": who(cabinet, event),
             "persons": list(event.data["persons"]),
             "reason": event.data["reason"],
             "readings": event.data["readings"],
-            "before": cabinet.memory.get(Key.HARD_METERS),
+            "before": cabinet.memory.get(IntegrityKey.HARD_METERS),
         },
     )

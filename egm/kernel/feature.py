@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from egm.errors import invariant
+from egm.kernel.keys import Key, Keys
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.kernel.rules import DerivedState, Rule, Rules
@@ -18,6 +19,8 @@ class Feature:
     """What one feature adds to the machine. Whatever a field does not name, the feature does not have."""
 
     name: str
+    keys: type[Key] | None = None
+    """What of the machine's memory is its own; each key says its fate at a clear, and its owner."""
     rules: tuple[Rule[Cabinet], ...] = ()
     """Its rows of the state table, in the order in which they are tried."""
     states: tuple[DerivedState[Cabinet], ...] = ()
@@ -36,11 +39,12 @@ class Features:
     """All that a machine can do: the sum of its features, in the order in which their rules are tried."""
 
     def __init__(self, features: Iterable[Feature]) -> None:
-        """Raises InvariantError where two features have one name, or their rules are not a state table."""
+        """Raises InvariantError where two have one name or one key, or their rules are no state table."""
         self.all: Final = tuple(features)
         names = [feature.name for feature in self.all]
         for name in names:
             invariant(names.count(name) == 1, f"two features are called {name}")
+        self.keys: Final = Keys(feature.keys for feature in self.all if feature.keys is not None)
         self.rules: Final[Rules[Cabinet]] = Rules(
             (rule for feature in self.all for rule in feature.rules),
             (state for feature in self.all for state in feature.states),

@@ -1,19 +1,19 @@
 """What the effects act on: the journal, the chance, the games and the ports of one machine.
 
 A :class:`Cabinet` keeps no truth of its own. Everything that must outlive a power cut is in the journal,
-under the keys of :class:`Key`; what is held here besides is only what can be rebuilt from it.
+under the keys of its features; what is held here besides is only what can be rebuilt from it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
-from enum import StrEnum
-from typing import Any, Protocol, Self, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, taken
 from egm.kernel.games import Selection
+from egm.kernel.keys import KernelKey, Keys
 from egm.kernel.memory import Memory
 from egm.kernel.messages import Decision, Notice, Play
 from egm.kernel.positions import Position, is_own_fault
@@ -29,147 +29,9 @@ from rng import RandomService
 T = TypeVar("T")
 
 
-class Fate(StrEnum):
-    """What an authorised clear makes of what the memory holds under a key (`egm.memory_clear.claims`)."""
-
-    OWED = "owed"
-    """Part of a claim: settled by hand or carried over, by name."""
-    IDENTITY = "identity"
-    """What the machine is known by, set to or held by: it goes on in the next journal."""
-    TRANSIENT = "transient"
-    """Of this journal only, or found out anew: forgotten."""
-
-
-class Key(StrEnum):
-    """Names under which the journal keeps the machine's state between one instant and the next.
-
-    Each says what an authorised clear makes of it.
-    """
-
-    fate: Fate
-
-    def __new__(cls, name: str, fate: Fate) -> Self:
-        """A key is its name; its fate goes with it."""
-        key = str.__new__(cls, name)
-        key._value_, key.fate = name, fate
-        return key
-
-    @property
-    def is_transient(self) -> bool:
-        """Whether an authorised clear forgets it."""
-        return self.fate is Fate.TRANSIENT
-
-    BOOTS = "boots", Fate.IDENTITY
-    CLOCK = "clock", Fate.IDENTITY
-    """Why the clock is not believed, and the last moment known to be right (`egm.kernel.timekeeping`)."""
-    SELECTION = "selection", Fate.IDENTITY
-    GAME = "game", Fate.OWED
-    LAST = "last_game", Fate.TRANSIENT
-    PAY_OUT = "pay_out", Fate.OWED
-    PRINT = "print", Fate.OWED
-    HOPPER = "hopper", Fate.OWED
-    COINS = "coins", Fate.IDENTITY
-    COINS_GONE = "coins_gone", Fate.OWED
-    """What left the hopper before its payout was given up, and is not posted yet."""
-    DISPUTED = "disputed:", Fate.OWED
-    """Prefix; one key an amount a person must decide: see :mod:`egm.money.disputed`."""
-    RULING = "ruling", Fate.OWED
-    """What a person has decided of a disputed amount, and is not posted yet."""
-    HANDPAY = "handpay", Fate.OWED
-    SESSION = "session", Fate.IDENTITY
-    """What player protection counts since the player came."""
-    REMINDER = "reminder", Fate.IDENTITY
-    LIMITS = "limits", Fate.IDENTITY
-    """The player's own limits."""
-    SLIP = "slip", Fate.IDENTITY
-    """The number of the last hand-pay slip."""
-    UNCLAIMED = "unclaimed", Fate.OWED
-    """A hand-pay given up, and not yet an orphan."""
-    GOES_ON = "cash_out_goes_on", Fate.IDENTITY
-    """The hopper has paid what it could, and the rest goes the next way."""
-    PAPER = "paper", Fate.OWED
-    """The bill or ticket on its way into the box."""
-    HOST_TICKET = "host_ticket", Fate.IDENTITY
-    """What became of the last ticket a host was asked about."""
-    TICKETS = "tickets", Fate.TRANSIENT
-    """How far the ticket ledger has come, and what it knew when this journal began."""
-    TICKET_TERMS = "ticket_terms", Fate.IDENTITY
-    """What the host has laid down about tickets."""
-    TRANSFER = "transfer", Fate.IDENTITY
-    """The last electronic transfer a host ordered, and what became of it."""
-    TRANSFERS = "transfers", Fate.IDENTITY
-    """How many there were."""
-    HOST_CASH_OUT = "host_cash_out", Fate.IDENTITY
-    """Whether cash-outs are offered to the host first."""
-    REGISTRATION = "registration", Fate.OWED
-    """With what the machine is registered for transfers."""
-    TRANSFERS_UNPROVED = "transfers_unproved", Fate.IDENTITY
-    """Since a clear it is not known which transfers have moved value: none does before the host registers."""
-    RESTRICTED = "restricted", Fate.OWED
-    """Until when the restricted credit on the meter is good, and the pool it belongs to."""
-    HARD_METERS = "hard_meters", Fate.TRANSIENT
-    """The electronic meters, in pulses, less what the hard meters had been given when they were fitted."""
-    SERVICE = "service_call", Fate.TRANSIENT
-    MENU = "menu", Fate.TRANSIENT
-    """The service menu is open: since when, and who is signed in."""
-    OPTIONS = "options", Fate.IDENTITY
-    """What the staff has set; see :mod:`egm.staff.options`."""
-    INVENTORY = "inventory", Fate.IDENTITY
-    """The machine's inventory entry as last recorded."""
-    INTERVENTION = "intervention", Fate.IDENTITY
-    """Who is at work in the machine, since when, and why."""
-    MONITORED = "intervention_seen", Fate.IDENTITY
-    """The last intervention that the monitoring system has read."""
-    COLLECTED = "collected", Fate.TRANSIENT
-    """The last collection: what was metered into each box, and which of them are counted."""
-    BASE = "base", Fate.IDENTITY
-    """The base withdrawn from under the machine, and who has its lock and key."""
-    STAFF = "staff", Fate.IDENTITY
-    """The last change to the staff that is recorded: its number, and the roster's digest after it."""
-    TRIES = "tries:", Fate.IDENTITY
-    """Prefix; one key a bucket of staff numbers whose PIN was wrong: how often, and how long it is locked."""
-    OUT_OF_SERVICE = "out_of_service", Fate.IDENTITY
-    GAT = "gat", Fate.TRANSIENT
-    """The last thing a verifier asked over GAT, and what came of it."""
-    SOFTWARE = "software", Fate.TRANSIENT
-    """What is installed, by component, as its manufacturer signed it."""
-    DISABLED = "disabled:", Fate.IDENTITY
-    """Prefix; one key for each who has taken the machine out of service."""
-    AWAITING = "awaiting_award", Fate.OWED
-    """The game that waits for a controller to lock its award."""
-    LEVEL = "level:", Fate.OWED
-    """Prefix; one key a progressive level this machine keeps."""
-    LINK = "link:", Fate.OWED
-    """Prefix; one key a linked level: how far this machine's contributions have come."""
-    SEALED = "sealed:", Fate.IDENTITY
-    """Prefix; one key a linked mystery level: its prize's number, and the commitment to its secret amount."""
-    UNDECIDED = "undecided", Fate.OWED
-    """The game an attendant let end without knowing whether it has won a mystery level."""
-    CLAIM = "claim:", Fate.OWED
-    """Prefix; one key a hit of a linked level that is not over."""
-    HELD = "held:", Fate.OWED
-    """Prefix; one key each thing a controller said that is not proved: see `egm.progressive.unproved`."""
-    PROGRESSIVE_WIN = "progressive_win:", Fate.IDENTITY
-    """Prefix; one key a hit of a broadcast level that the host has not read yet."""
-    DOOR = "door:", Fate.IDENTITY
-    """Prefix; one key an open door."""
-    DEFINITION = "definition:", Fate.IDENTITY
-    """Prefix; one key each definition played here, by its digest: see :mod:`egm.play.definitions`."""
-    EXAMINED = "examined:", Fate.TRANSIENT
-    """Prefix; one key each definition whose largest prize is known, by its digest."""
-    FAULT = "fault:", Fate.IDENTITY
-    """Prefix; one key a standing fault."""
-
-
 def _json(value: object) -> JSON:
     """What is recorded of a value: of a record, its JSON."""
     return to_json(value) if is_record(value) else cast(JSON, value)
-
-
-def key_of(name: str) -> Key | None:
-    """The key a name in the journal's state belongs to, a position's number before it or not."""
-    bare = name.partition("/")[2] if name[:1].isdigit() and "/" in name else name
-    return next((key for key in Key if bare == key or (key.endswith(":") and bare.startswith(key))), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +57,8 @@ class Cabinet:
 
     identity: Identity
     journal: Journal
+    #: Every key its features declare; nothing is remembered under another.
+    keys: Keys
     profile: Profile
     games: Mapping[str, Game]
     denominations_cents: Mapping[str, tuple[int, ...]]
@@ -211,7 +75,7 @@ class Cabinet:
     memory: Memory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.memory = Memory(self.journal, self.position)
+        self.memory = Memory(self.journal, self.position, self.keys)
 
     # ------------------------------------------------------------------ what each feature holds for itself
     def state(self, kind: type[T]) -> T:
@@ -265,7 +129,9 @@ class Cabinet:
                 counts=dict(counts or {}),
                 dims={**self.position.dims, **(dims or {})},
                 marks=marks,
-                state={self.position.key(str(key)): _json(value) for key, value in (state or {}).items()},
+                state={
+                    self.keys.name(key, self.position): _json(value) for key, value in (state or {}).items()
+                },
                 record=_json(details),
             )
         )
@@ -291,17 +157,19 @@ class Cabinet:
     @property
     def doors_open(self) -> tuple[str, ...]:
         """The names of the doors that stand open."""
-        return tuple(name.removeprefix(Key.DOOR) for name in sorted(self.journal.states(Key.DOOR)))
+        return tuple(
+            name.removeprefix(KernelKey.DOOR) for name in sorted(self.journal.states(KernelKey.DOOR))
+        )
 
     @property
     def faults(self) -> dict[str, Any]:
         """Standing faults by code: this position's own, and the machine's."""
-        standing = sorted(self.journal.states(Key.FAULT).items())
-        faults = {key.removeprefix(Key.FAULT): entry for key, entry in standing}
+        standing = sorted(self.journal.states(KernelKey.FAULT).items())
+        faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in standing}
         if self.position.number == 1:
             return faults
         shared = {code: entry for code, entry in faults.items() if not is_own_fault(code)}
-        prefix = f"{self.position.number}/{Key.FAULT}"
+        prefix = f"{self.position.number}/{KernelKey.FAULT}"
         own = sorted(self.journal.states(prefix).items())
         return shared | {key.removeprefix(prefix): entry for key, entry in own}
 
@@ -342,7 +210,7 @@ class Cabinet:
     @property
     def selection(self) -> Selection:
         """The game, denomination, bet and language in force; the smallest of the first game at the start."""
-        kept = self.memory.get(Key.SELECTION)
+        kept = self.memory.get(KernelKey.SELECTION)
         if kept is not None and kept["denomination_cents"] in self.denominations_cents.get(
             kept["game_id"], ()
         ):
@@ -365,4 +233,4 @@ class Cabinet:
 
     def select(self, **changes: Any) -> None:
         """Remember a changed game, denomination, bet or language."""
-        self.record("selection", state={Key.SELECTION: asdict(replace(self.selection, **changes))})
+        self.record("selection", state={KernelKey.SELECTION: asdict(replace(self.selection, **changes))})

@@ -3,6 +3,7 @@
 from typing import Any, Final, TypeVar
 
 from egm.errors import InvariantError
+from egm.kernel.keys import Keys
 from egm.kernel.positions import Position
 from egm.kernel.record_codec import from_json
 from meters import Journal
@@ -16,19 +17,24 @@ class Memory:
     ``journal`` is read each time: nothing is held here, and a restart changes nothing.
     """
 
-    __slots__ = ("_journal", "_position")
+    __slots__ = ("_journal", "_keys", "_position")
 
-    def __init__(self, journal: Journal, position: Position) -> None:
+    def __init__(self, journal: Journal, position: Position, keys: Keys) -> None:
         self._journal: Final = journal
         self._position: Final = position
+        self._keys: Final = keys
+
+    def name(self, key: str) -> str:
+        """The name under which the journal keeps a key of this position."""
+        return key if self._position.number == 1 else self._keys.name(key, self._position)
 
     def get(self, key: str) -> Any:
         """What is stored under a key (JSON), or None."""
-        return self._journal.state(self._position.key(key))
+        return self._journal.state(self.name(key))
 
     def read(self, kind: type[R], key: str) -> R | None:
         """The record stored under a key, or None. Raises RecordError where it is no such record."""
-        name = self._position.key(key)
+        name = self.name(key)
         data = self._journal.state(name)
         return None if data is None else from_json(kind, data, f"the memory's {name!r}")
 
@@ -36,12 +42,12 @@ class Memory:
         """The same where there must be one. Raises InvariantError where there is none."""
         found = self.read(kind, key)
         if found is None:
-            raise InvariantError(f"the memory has nothing under {self._position.key(key)!r}")
+            raise InvariantError(f"the memory has nothing under {self.name(key)!r}")
         return found
 
     def read_all(self, kind: type[R], prefix: str) -> dict[str, R]:
         """The records stored under a prefix, by the rest of their names, in order."""
-        start = self._position.key(prefix)
+        start = self.name(prefix)
         return {
             name.removeprefix(start): from_json(kind, data, f"the memory's {name!r}")
             for name, data in sorted(self._journal.states(start).items())

@@ -8,33 +8,6 @@ has the plain names: a journal begun with one position is read the same with mor
 from dataclasses import dataclass
 from typing import Final
 
-#: State of the journal that belongs to a position.
-OF_THE_PLAYER: Final = frozenset(
-    {
-        "selection",
-        "game",
-        "last_game",
-        "awaiting_award",
-        "undecided",
-        "pay_out",
-        "print",
-        "hopper",
-        "coins",
-        "coins_gone",
-        "ruling",
-        "paper",
-        "handpay",
-        "unclaimed",
-        "cash_out_goes_on",
-        "restricted",
-        "session",
-        "reminder",
-        "limits",
-        "service_call",
-        "menu",
-    }
-)
-_DISPUTED: Final = "disputed:"
 #: Faults of what a position has for itself; every other fault is the whole machine's (O-06).
 OWN_FAULTS: Final = frozenset(
     {"bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "game_defective"}
@@ -52,15 +25,6 @@ class Position:
 
     number: int = 1
     of: int = 1
-
-    def key(self, key: str) -> str:
-        """The name under which the journal keeps this position's ``key``."""
-        own = (
-            is_own_fault(key.removeprefix("fault:"))
-            if key.startswith("fault:")
-            else key in OF_THE_PLAYER or key.startswith(_DISPUTED)
-        )
-        return f"{self.number}/{key}" if self.number > 1 and own else key
 
     def account(self, kind: str) -> str:
         """The account of this position's credits of a kind."""

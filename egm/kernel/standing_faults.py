@@ -3,7 +3,8 @@
 from typing import Any
 
 from egm.kernel.faults import fault
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 
 
@@ -16,7 +17,7 @@ def raise_fault(cabinet: Cabinet, code: str, **details: Any) -> None:
         "fault.raised",
         counts={f"fault.{code}": 1},
         state={
-            f"{Key.FAULT}{code}": {
+            f"{KernelKey.FAULT}{code}": {
                 "since": cabinet.clock.now().isoformat(),
                 "locks": properties.locks,
                 "cleared_by": properties.cleared_by,
@@ -32,7 +33,9 @@ def clear_fault(cabinet: Cabinet, code: str, **details: Any) -> None:
     standing = cabinet.faults.get(code)
     if standing is None or standing["cleared_by"] != "self":
         return
-    cabinet.record("fault.cleared", state={f"{Key.FAULT}{code}": None}, details={"code": code, **details})
+    cabinet.record(
+        "fault.cleared", state={f"{KernelKey.FAULT}{code}": None}, details={"code": code, **details}
+    )
     if standing["locks"]:
         cabinet.notice = Notice(code="fault_cleared")
 

@@ -6,5 +6,6 @@ from egm.kernel.feature import Feature
 from egm.links.gat.port import gat_port
 from egm.links.monitoring import monitoring
 from egm.links.sas.attachment import sas_lines
+from egm.records.keys import LinksKey
 
-LINKS: Final = Feature(name="links", services=(monitoring, sas_lines, gat_port))
+LINKS: Final = Feature(name="links", keys=LinksKey, services=(monitoring, sas_lines, gat_port))

@@ -12,7 +12,6 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import Event, EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.device_health import device_metrics
@@ -20,6 +19,7 @@ from egm.links.metrics import Exporter, MachineCollector, meter_families
 from egm.links.screen.private import kept_token
 from egm.progressive import level_views
 from egm.progressive.display import Shown, Status
+from egm.records.keys import IntegrityKey, StaffKey
 
 #: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
 _FOLLOW_SECONDS: Final = 0.5
@@ -116,7 +116,7 @@ class Monitoring:
 
     def _reader(self) -> Callable[[], None]:
         """What to do when the monitoring system has read it: the technician is known there."""
-        opened = self._cabinet.memory.get(Key.INTERVENTION)
+        opened = self._cabinet.memory.get(StaffKey.INTERVENTION)
         if opened is None or not self._cabinet.profile.staff.monitored_openings:
             return lambda: None
         seen = Event(EventType.INTERVENTION_SEEN, {"id": opened["id"]})
@@ -130,7 +130,7 @@ class Monitoring:
 
     def _machine(self, now: Snapshot) -> Iterator[Metric]:
         """The machine as of one journal sequence; its meters are those of the same instant."""
-        installed = self._cabinet.memory.get(Key.SOFTWARE)
+        installed = self._cabinet.memory.get(IntegrityKey.SOFTWARE)
         yield InfoMetricFamily(
             "egm",
             "Who this machine is and what it runs.",
@@ -163,7 +163,7 @@ class Monitoring:
         yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
         held = disabled_by(self._cabinet)
         yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
-        yield _at_work(self._cabinet.memory.get(Key.INTERVENTION))
+        yield _at_work(self._cabinet.memory.get(StaffKey.INTERVENTION))
         yield from _levels(level_views.standings(self._cabinet))
 
 

@@ -11,11 +11,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from egm.kernel.machine import Key
+from egm.kernel.keys import Keys
 from egm.memory_clear.claim_book import Claim
 from egm.memory_clear.claims import claims
 from egm.memory_clear.evidence import Evidence
 from egm.people import Recorded
+from egm.records.keys import HostKey, StaffKey
 from meters import Transaction
 from meters.clear import Clearance, ClearRefused
 from meters.salvage import Inspection, Salvage, inspect
@@ -97,15 +98,19 @@ class Found:
     def staff_recorded(self) -> Recorded:
         """The last change to the staff that the memory had recorded, as far as it can be read."""
         copies = (self.inspection.first, self.inspection.second, self.inspection.together)
-        kept = (Recorded.of(copy.ledger.state.get(Key.STAFF)) for copy in copies)
+        kept = (Recorded.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
         return max(kept, key=lambda recorded: recorded.number)
 
 
-def look(state_dir: Path, *, second_dir: Path | None = None, storage: Storage | None = None) -> Found:
-    """Inspect a memory and derive its claims, changing nothing."""
+def look(
+    state_dir: Path, keys: Keys, *, second_dir: Path | None = None, storage: Storage | None = None
+) -> Found:
+    """Inspect a memory and derive its claims, changing nothing; ``keys`` are those of its machine."""
     found = inspect(state_dir, second_dir=second_dir, storage=storage, witness=Evidence)
-    named = {name: _claims(copy)[0] for name, copy in (("first", found.first), ("second", found.second))}
-    last, kept = _claims(found.together)
+    named = {
+        name: _claims(copy, keys)[0] for name, copy in (("first", found.first), ("second", found.second))
+    }
+    last, kept = _claims(found.together, keys)
     if found.agree:
         proposals = tuple(Proposal(claim, _saying(named, claim.id), True) for claim in last.values())
     else:
@@ -114,8 +119,8 @@ def look(state_dir: Path, *, second_dir: Path | None = None, storage: Storage | 
     return Found(found, proposals, kept)
 
 
-def _claims(history: Salvage[Evidence]) -> tuple[dict[str, Claim], Transaction | None]:
-    made, kept = claims(history)
+def _claims(history: Salvage[Evidence], keys: Keys) -> tuple[dict[str, Claim], Transaction | None]:
+    made, kept = claims(history, keys)
     return {claim.id: claim for claim in made}, kept
 
 
@@ -211,7 +216,7 @@ def _unproved(found: Found) -> tuple[Transaction, ...]:
         Transaction(
             id=f"clear.unproved-{last.head_hex[:8]}",
             kind="clear.unproved",
-            state={Key.TRANSFERS_UNPROVED: True, Key.REGISTRATION: None},
+            state={HostKey.TRANSFERS_UNPROVED: True, HostKey.REGISTRATION: None},
             record={"acknowledged": found.inspection.acknowledged, "read": last.sequence},
         ),
     )

@@ -11,9 +11,10 @@ from fractions import Fraction
 from typing import Any, Final, TypeVar
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Key, key_of
+from egm.kernel.keys import Fate, Key, Keys
 from egm.kernel.record_codec import from_json
 from egm.memory_clear.evidence import Evidence
+from egm.records.keys import HostKey, MoneyKey
 from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, account, words_of
 from meters.ledger import Ledger, Reservation
@@ -62,7 +63,8 @@ class Claim:
 class ClaimBook:
     """One history, and what of it is accounted for by the claims made so far."""
 
-    def __init__(self, history: Salvage[Evidence]) -> None:
+    def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
+        self.keys: Final = keys
         self.ledger: Ledger = history.ledger
         self.state: dict[str, Any] = dict(history.ledger.state)
         self.seen = history.seen
@@ -162,7 +164,7 @@ class ClaimBook:
             words = words_of(name)
             position = int(words["position"])
             restricted = is_restricted(name)
-            state = self.take(at(position, Key.RESTRICTED)) if restricted else {}
+            state = self.take(at(position, MoneyKey.RESTRICTED)) if restricted else {}
             flow = Transfer(SOURCE, name, cents)
             out = Transfer(name, BY_HAND, cents)
             self.add(
@@ -190,7 +192,7 @@ class ClaimBook:
                 self.entry("transfers", CARRIED, number, named=IDENTIFIERS, record={"sha256": part})
                 for number, part in enumerate(chunks, start=1)
             ),
-            ended=(self.entry("transfers", ENDED, state={Key.TRANSFERS_UNPROVED: True}),),
+            ended=(self.entry("transfers", ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),),
         )
 
     def kept(self) -> Transaction | None:
@@ -198,21 +200,20 @@ class ClaimBook:
         keep = {
             name: value
             for name, value in sorted(self.state.items())
-            if name not in self.used and not _is_forgotten(name)
+            if name not in self.used and not self._is_forgotten(name)
         }
         record: dict[str, Any] = {"ended": list(self.seen.ended_ids)}
         if self.seen.ticket_ledger:
-            record[Key.TICKETS] = self.seen.ticket_ledger
+            record[MoneyKey.TICKETS] = self.seen.ticket_ledger
         return self.entry("", KEPT, state=keep, record=record) if keep or len(record) > 1 else None
+
+    def _is_forgotten(self, name: str) -> bool:
+        """Whether it was true of the old journal only; what no key names goes on, but the journal's own."""
+        key = self.keys.of(name)
+        return name.startswith("journal.") if key is None else key.fate is Fate.TRANSIENT
 
 
 # ---------------------------------------------------------------------------------------------- names
-def _is_forgotten(name: str) -> bool:
-    """Whether it was true of the old journal only; what no key names goes on, but the journal's own."""
-    key = key_of(name)
-    return name.startswith("journal.") if key is None else key.is_transient
-
-
 def position_of(name: str) -> int:
     """The position whose state has this name."""
     number, slash, _ = name.partition("/")

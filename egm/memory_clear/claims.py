@@ -1,7 +1,7 @@
 """What a machine owes, claim by claim, derived from what is left of its memory.
 
 An authorised clear settles or carries over each of them by name (:mod:`egm.memory_clear.carrying`).
-Which keys of the memory are part of a claim stands with the keys (:class:`egm.kernel.machine.Fate`); what
+Which keys of the memory are part of a claim stands with the keys (:class:`egm.kernel.keys.Fate`); what
 each means is here. Carrying a claim over makes the same reservation under the same id, and the same state,
 in the new journal: the device, the host or the attendant who had begun goes on where it stood.
 """
@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from egm.exact import rational
-from egm.kernel.machine import Key, key_of
+from egm.kernel.keys import Key, Keys
 from egm.kernel.record_codec import to_json
 from egm.memory_clear.claim_book import (
     BY_HAND,
@@ -32,6 +32,7 @@ from egm.memory_clear.evidence import Evidence
 from egm.progressive.records import ClaimRecord
 from egm.records.game_record import GameRecord, Hit, Share
 from egm.records.games import CARRIED_GAME
+from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
 from egm.records.money import HandpayRecord
 from meters import Transaction, Transfer
 from meters.chart import Book, account
@@ -43,11 +44,11 @@ _HEARD_LATE: Final = 8
 _HELD: Final = ("current", "hidden", "overflow", "won")
 
 
-def claims(history: Salvage[Evidence]) -> tuple[tuple[Claim, ...], Transaction | None]:
+def claims(history: Salvage[Evidence], keys: Keys) -> tuple[tuple[Claim, ...], Transaction | None]:
     """Every claim of a history, in order; and the entry that keeps what the machine is known by."""
-    book = ClaimBook(history)
+    book = ClaimBook(history, keys)
     for key, describe in CLAIMS.items():
-        for name in sorted(n for n in book.state if key_of(n) is key):
+        for name in sorted(n for n in book.state if book.keys.of(n) is key):
             if name not in book.used:
                 book.describe(describe, name)
     book.reservations()
@@ -86,8 +87,8 @@ def _pay_out(book: ClaimBook, name: str) -> None:
     if held is None:
         return
     claim, cents = f"payout:{position}", pay_out["amount_cents"]
-    state = book.take(name, at(position, Key.PRINT), at(position, Key.HOPPER))
-    progress = {str(key_of(each)): state[each] for each in state if each != name}
+    state = book.take(name, at(position, MoneyKey.PRINT), at(position, MoneyKey.HOPPER))
+    progress = {str(book.keys.of(each)): state[each] for each in state if each != name}
     credit = _from_credit(held)
     funds = book.fund(credit)
     source, way_out = credit[0].source, credit[0].target
@@ -143,7 +144,7 @@ def _ruling(book: ClaimBook, name: str) -> None:
     ruling, position = book.state[name], position_of(name)
     credit, held_cents = f"credit:{position}:cashable", ruling["disputed"]["held_cents"]
     book.promised[credit] += held_cents
-    disputed = at(position, Key.DISPUTED) + ruling["disputed"]["id"]
+    disputed = at(position, MoneyKey.DISPUTED) + ruling["disputed"]["id"]
     state = book.take(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(SOURCE, credit, held_cents),) if held_cents else ()
@@ -198,7 +199,7 @@ def _game(book: ClaimBook, name: str) -> None:
         return  # its beginning cannot be read: what is kept of it leads to a tilt, and people decide
     claim, outcome = f"game:{position}", game.outcome
     wins = {key: kept for key, kept in _claims_of(book).items() if kept.play_id == play_id}
-    names = (name, at(position, Key.AWAITING), at(position, Key.UNDECIDED), *wins)
+    names = (name, at(position, ProgressiveKey.AWAITING), at(position, ProgressiveKey.UNDECIDED), *wins)
     state = book.take(*names)
     stake_cents = sum(cents for _, cents in game.staked or ())
     awards = [(hit.pool, _award_cents(hit, wins)) for hit in game.levels.hits]
@@ -251,18 +252,20 @@ def _game_entry(
 
 def _claims_of(book: ClaimBook) -> dict[str, ClaimRecord]:
     """The hits of linked levels that are not over."""
-    return {key: book.read(ClaimRecord, key) for key in book.state if key_of(key) is Key.CLAIM}
+    return {
+        key: book.read(ClaimRecord, key) for key in book.state if book.keys.of(key) is ProgressiveKey.CLAIM
+    }
 
 
 def _award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
-    kept = wins.get(f"{Key.CLAIM}{hit.claim}")
+    kept = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
     return hit.amount_cents if kept is None else kept.amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- levels
 def _level(book: ClaimBook, name: str) -> None:
     """An amount that grows, kept here: carried over to the fraction."""
-    pool = name.removeprefix(Key.LEVEL)
+    pool = name.removeprefix(ProgressiveKey.LEVEL)
     state = book.take(name)
     level = state[name]
     amounts = {part: rational(level[part]) for part in ("current", "hidden", "overflow")}
@@ -283,14 +286,14 @@ def _level(book: ClaimBook, name: str) -> None:
 
 def _link(book: ClaimBook, name: str) -> None:
     """How far the contributions to a linked level have come, and those not known to be counted."""
-    pool, state = name.removeprefix(Key.LINK), book.take(name)
+    pool, state = name.removeprefix(ProgressiveKey.LINK), book.take(name)
     counted = state[name]["counted"]
     fed = {
         play_id: shares
         for play_id, game in book.seen.games.items()
         if (shares := [share for share in game.levels.fed if _is_of(share, pool, counted - _HEARD_LATE)])
     }
-    is_open = {claim["play_id"] for key, claim in book.state.items() if key_of(key) is Key.GAME}
+    is_open = {claim["play_id"] for key, claim in book.state.items() if book.keys.of(key) is PlayKey.GAME}
     # The entries after which they stand begin anew with the journal.
     mark = {**state[name], "since": 0}
     carried = [
@@ -343,27 +346,27 @@ def _registration(book: ClaimBook, name: str) -> None:
 Describe = Callable[[ClaimBook, str], None]
 #: What makes a claim of each key that is owed, in this order. A game takes its claims along.
 CLAIMS: Final[Mapping[Key, Describe]] = {
-    Key.PAPER: _paper,
-    Key.PAY_OUT: _pay_out,
-    Key.COINS_GONE: _coins_gone,
-    Key.RULING: _ruling,
-    Key.DISPUTED: _disputed,
-    Key.HANDPAY: _handpay,
-    Key.UNCLAIMED: _unclaimed,
-    Key.GAME: _game,
-    Key.LEVEL: _level,
-    Key.LINK: _link,
-    Key.CLAIM: _linked_claim,
-    Key.HELD: _held_prize,
-    Key.REGISTRATION: _registration,
+    MoneyKey.PAPER: _paper,
+    MoneyKey.PAY_OUT: _pay_out,
+    MoneyKey.COINS_GONE: _coins_gone,
+    MoneyKey.RULING: _ruling,
+    MoneyKey.DISPUTED: _disputed,
+    MoneyKey.HANDPAY: _handpay,
+    MoneyKey.UNCLAIMED: _unclaimed,
+    PlayKey.GAME: _game,
+    ProgressiveKey.LEVEL: _level,
+    ProgressiveKey.LINK: _link,
+    ProgressiveKey.CLAIM: _linked_claim,
+    ProgressiveKey.HELD: _held_prize,
+    HostKey.REGISTRATION: _registration,
 }
 #: Keys that tell more of what another one owes, and go with it. Restricted credit has its terms.
 WITH: Final[Mapping[Key, Key | None]] = {
-    Key.PRINT: Key.PAY_OUT,
-    Key.HOPPER: Key.PAY_OUT,
-    Key.AWAITING: Key.GAME,
-    Key.UNDECIDED: Key.GAME,
-    Key.RESTRICTED: None,
+    MoneyKey.PRINT: MoneyKey.PAY_OUT,
+    MoneyKey.HOPPER: MoneyKey.PAY_OUT,
+    ProgressiveKey.AWAITING: PlayKey.GAME,
+    ProgressiveKey.UNDECIDED: PlayKey.GAME,
+    MoneyKey.RESTRICTED: None,
 }
 
 

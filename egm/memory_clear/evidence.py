@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.machine import Key
 from egm.kernel.record_codec import RecordError, from_json
 from egm.records.earlier_journal import short_digest
 from egm.records.game_record import GameChoice, GameRecord, MysteryWon
 from egm.records.games import CARRIED_GAME, MYSTERY_WON
+from egm.records.keys import MoneyKey, ProgressiveKey
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 
@@ -45,10 +45,10 @@ class Evidence:
         """Take one entry."""
         told: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
         for name, value in entry.state.items():
-            if name.startswith(Key.LINK) and isinstance(value, Mapping):
-                self._counted[name.removeprefix(Key.LINK)] = int(str(value["counted"]))
-        if Key.TICKETS in entry.state:
-            self._see_ledger(entry.state[Key.TICKETS])
+            if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
+                self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))
+        if MoneyKey.TICKETS in entry.state:
+            self._see_ledger(entry.state[MoneyKey.TICKETS])
         if entry.id.startswith(_TRANSFER):
             self.identifiers.add(short_digest(entry.id.removeprefix(_TRANSFER)))
         elif entry.id.endswith((".printed", ".in")):
@@ -76,7 +76,7 @@ class Evidence:
             self.identifiers |= set(told["sha256"])
         elif kind == "clear.kept":
             self.ended_ids.extend(told["ended"])
-            self.ticket_ledger = dict(told.get(Key.TICKETS, {}))
+            self.ticket_ledger = dict(told.get(MoneyKey.TICKETS, {}))
 
     def _see_game(self, entry: StoredEntry) -> None:
         where = f"entry {entry.sequence}, {entry.kind}"

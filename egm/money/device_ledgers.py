@@ -23,8 +23,9 @@ from egm.devices.ledgers import (
 from egm.errors import InvariantError, invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.money.pay_out import open_job
+from egm.records.keys import MoneyKey
 from egm.staff.service.device_tests import is_test
 from egm.staff.slips import is_slip
 from egm.tickets.desk import TicketDesk
@@ -45,7 +46,7 @@ class PaperLedger:
 
     def pending(self) -> EscrowRecord | None:
         """The bill or ticket whose stacking is not finished."""
-        paper = self._cabinet.memory.get(Key.PAPER)
+        paper = self._cabinet.memory.get(MoneyKey.PAPER)
         if paper is None:
             return None
         desk = self._cabinet.installed(TicketDesk)
@@ -87,7 +88,7 @@ class PaperLedger:
             transaction_id=paper_id,
             phase=Phase.RESERVE,
             transfers=(transfer,),
-            state={Key.PAPER: paper},
+            state={MoneyKey.PAPER: paper},
         )
 
     def vended(self) -> None:
@@ -99,7 +100,7 @@ class PaperLedger:
     def vend_confirmed(self) -> None:
         """The acceptor knows that we know; the record is closed."""
         invariant(self._phase() is EscrowPhase.VENDED, "a paper closed before it was credited")
-        self._cabinet.record("bill.confirmed", state={Key.PAPER: None})
+        self._cabinet.record("bill.confirmed", state={MoneyKey.PAPER: None})
 
     def not_stacked(self, why: str) -> None:
         """The paper never reached the box."""
@@ -120,13 +121,13 @@ class PaperLedger:
     def moving(self, *, outward: bool) -> None:
         """Which way the acceptor says the paper moves."""
         invariant(self._phase() is EscrowPhase.ORDERED, "a paper moves that nobody ordered")
-        paper = self._cabinet.memory.get(Key.PAPER)
-        self._cabinet.record("bill.moving", state={Key.PAPER: {**paper, "outward": outward}})
+        paper = self._cabinet.memory.get(MoneyKey.PAPER)
+        self._cabinet.record("bill.moving", state={MoneyKey.PAPER: {**paper, "outward": outward}})
 
     def set_mark(self, mark: int) -> None:
         """Keep the driver's place in its protocol with the open paper."""
-        paper: dict[str, Any] = self._cabinet.memory.get(Key.PAPER)
-        self._cabinet.record("bill.mark", state={Key.PAPER: {**paper, "mark": mark}})
+        paper: dict[str, Any] = self._cabinet.memory.get(MoneyKey.PAPER)
+        self._cabinet.record("bill.mark", state={MoneyKey.PAPER: {**paper, "mark": mark}})
 
     def _phase(self) -> EscrowPhase | None:
         record = self.pending()
@@ -148,14 +149,14 @@ class PrintingLedger:
     def opened(self, job: TicketJob) -> None:
         """The printer's driver has it."""
         invariant(self.pending() is None, "a second ticket given to the printer")
-        pay_out = self._cabinet.memory.get(Key.PAY_OUT)
+        pay_out = self._cabinet.memory.get(MoneyKey.PAY_OUT)
         language = (
             self._cabinet.selection.language
             if is_test(job.job_id) or is_slip(job.job_id)
             else pay_out["language"]
         )
         kept = {"id": job.job_id, "language": language, "state": PrintState.PENDING.value}
-        self._cabinet.record("ticket.pending", state={Key.PRINT: kept})
+        self._cabinet.record("ticket.pending", state={MoneyKey.PRINT: kept})
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Its next state; a bar code that is done is money, a failure gives the credits back."""
@@ -167,14 +168,14 @@ class PrintingLedger:
             invariant(settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._handle(EventType.TICKET_FAILED, why=detail)
-            invariant(self._cabinet.memory.get(Key.PRINT) is None, "a failed ticket was not given up")
+            invariant(self._cabinet.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not given up")
         elif state is PrintState.TAKEN:
-            self._cabinet.record("ticket.taken", state={Key.PRINT: None}, details={"id": job_id})
+            self._cabinet.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
         else:
-            self._cabinet.record("ticket.printing", state={Key.PRINT: {**kept, "state": state.value}})
+            self._cabinet.record("ticket.printing", state={MoneyKey.PRINT: {**kept, "state": state.value}})
 
     def _kept(self) -> dict[str, Any]:
-        kept: dict[str, Any] | None = self._cabinet.memory.get(Key.PRINT)
+        kept: dict[str, Any] | None = self._cabinet.memory.get(MoneyKey.PRINT)
         if kept is None:
             raise InvariantError("the printer speaks of a ticket that is not open")
         return kept
@@ -189,7 +190,7 @@ class HopperLedger:
 
     def pending(self) -> PayoutRecord | None:
         """The open payout."""
-        kept = self._cabinet.memory.get(Key.HOPPER)
+        kept = self._cabinet.memory.get(MoneyKey.HOPPER)
         return None if kept is None else PayoutRecord(**kept)
 
     def ordered(self, record: PayoutRecord) -> None:
@@ -198,7 +199,7 @@ class HopperLedger:
         self._cabinet.record(
             "coins.ordered",
             state={
-                Key.HOPPER: {
+                MoneyKey.HOPPER: {
                     "payout_id": record.payout_id,
                     "coins": record.coins,
                     "events_before": record.events_before,
@@ -212,10 +213,10 @@ class HopperLedger:
     def progressed(self, payout_id: str, paid_coins: int) -> None:
         """So many have been seen to leave."""
         self._is_of(payout_id)
-        kept = self._cabinet.memory.get(Key.HOPPER)
+        kept = self._cabinet.memory.get(MoneyKey.HOPPER)
         self._cabinet.record(
             "coins.counted",
-            state={Key.HOPPER: {**kept, "paid_coins": paid_coins}},
+            state={MoneyKey.HOPPER: {**kept, "paid_coins": paid_coins}},
             details={"id": payout_id, "paid_coins": paid_coins},
         )
 
@@ -243,7 +244,7 @@ class CoinsLedger:
 
     def position(self) -> int | None:
         """How far the acceptor's events are recorded."""
-        kept = self._cabinet.memory.get(Key.COINS)
+        kept = self._cabinet.memory.get(MoneyKey.COINS)
         return None if kept is None else int(kept)
 
     def coins_in(

@@ -17,11 +17,13 @@ from typing import Any, Final, Self
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import raise_fault
 from egm.money.host.model import Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket
+from egm.records.keys import MoneyKey
 from egm.staff.form import ruling_details, says
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
@@ -63,7 +65,7 @@ class DisputedAmount:
     @property
     def state(self) -> dict[str, Any]:
         """The machine state that opens it, for the transaction that closes what it is about."""
-        return {f"{Key.DISPUTED}{self.id}": asdict(self)}
+        return {f"{MoneyKey.DISPUTED}{self.id}": asdict(self)}
 
     @property
     def details(self) -> dict[str, Any]:
@@ -81,7 +83,7 @@ class DisputedAmount:
 
 def disputed_amounts(cabinet: Cabinet) -> dict[str, DisputedAmount]:
     """The open disputes of a position by id, in the order of their ids."""
-    kept: Mapping[str, Any] = cabinet.journal.states(cabinet.position.key(Key.DISPUTED))
+    kept: Mapping[str, Any] = cabinet.journal.states(cabinet.memory.name(MoneyKey.DISPUTED))
     found = (DisputedAmount(**entry) for _, entry in sorted(kept.items()))
     return {disputed.id: disputed for disputed in found}
 
@@ -113,7 +115,7 @@ def held_id(disputed: DisputedAmount) -> str:
 
 def dispute_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
     """An open dispute has not stopped play yet, or the ruling on one takes another entry."""
-    if cabinet.memory.get(Key.RULING) is not None:
+    if cabinet.memory.get(MoneyKey.RULING) is not None:
         return True
     open_ones = disputed_amounts(cabinet).values()
     return bool(open_ones) and any(disputed.code not in cabinet.faults for disputed in open_ones)
@@ -126,7 +128,7 @@ def end_disputes(cabinet: Cabinet, _: Event) -> None:
 
 def finish(cabinet: Cabinet) -> None:
     """What follows from the open disputes and rulings: at once, or after a restart in between."""
-    ruling: Mapping[str, Any] | None = cabinet.memory.get(Key.RULING)
+    ruling: Mapping[str, Any] | None = cabinet.memory.get(MoneyKey.RULING)
     if ruling is not None:
         _pay(cabinet, DisputedAmount(**ruling["disputed"]), ruling["amount_cents"], ruling["story"])
     for disputed in disputed_amounts(cabinet).values():
@@ -152,7 +154,7 @@ def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
             transaction_id=f"{disputed.id}.released",
             phase=Phase.VOID,
             ref=held_id(disputed),
-            state={Key.RULING: ruling},
+            state={MoneyKey.RULING: ruling},
             details={"id": disputed.id},
         )
     _pay(cabinet, disputed, amount_cents, details)
@@ -173,9 +175,9 @@ def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, details:
         transfers=_flows(cabinet, disputed, amount_cents, redeems=redeems),
         counts={"rulings": 1},
         state={
-            f"{Key.DISPUTED}{disputed.id}": None,
-            **({f"{Key.FAULT}{disputed.code}": None} if cleared else {}),
-            **({Key.RULING: None} if disputed.held_cents else {}),
+            f"{MoneyKey.DISPUTED}{disputed.id}": None,
+            **({f"{KernelKey.FAULT}{disputed.code}": None} if cleared else {}),
+            **({MoneyKey.RULING: None} if disputed.held_cents else {}),
             **(anchor(cabinet) if redeems else {}),
             **host_ticket(cabinet, disputed.id, ended),
         },

@@ -4,18 +4,19 @@ from typing import Final
 
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState
 from egm.money.disputed_page import PAGES
 from egm.money.forms import FORMS
 from egm.money.rules import RULES
+from egm.records.keys import MoneyKey
 
 MONEY: Final = Feature(
     name="money",
+    keys=MoneyKey,
     rules=RULES,
     offers=(*PAGES, *FORMS),
     states=(
-        DerivedState(State.HANDPAY, lambda cabinet: cabinet.memory.get(Key.HANDPAY) is not None),
-        DerivedState(State.PAYING, lambda cabinet: cabinet.memory.get(Key.PAY_OUT) is not None),
+        DerivedState(State.HANDPAY, lambda cabinet: cabinet.memory.get(MoneyKey.HANDPAY) is not None),
+        DerivedState(State.PAYING, lambda cabinet: cabinet.memory.get(MoneyKey.PAY_OUT) is not None),
     ),
 )

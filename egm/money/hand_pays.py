@@ -12,9 +12,10 @@ from typing import Final
 
 from egm.errors import InvariantError
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.kernel.record_codec import to_json
+from egm.records.keys import MoneyKey
 from egm.records.money import HandpayForm, HandpayRecord
 from egm.staff.form import persons_of, says
 from egm.staff.identities import IdentityRegister
@@ -33,13 +34,13 @@ def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
 # ---------------------------------------------------------------------------------------------- guards
 def handpay_is_in_order(cabinet: Cabinet, _: Event) -> bool:
     """The hand-pay needs no form, or its form is in."""
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     return handpay.form is not None or not _wants_identity(cabinet, handpay.worth_cents)
 
 
 def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
     """It names a means of payment of this place, and the identity where that is wanted."""
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     identified = says(event, *IDENTITY_FIELDS)
     return event.data.get("method") in cabinet.profile.by_hand.methods and (
         identified or not _wants_identity(cabinet, handpay.worth_cents)
@@ -50,7 +51,7 @@ def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
 def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
     """Write down who will be paid and how; filled in again, the later form holds."""
     identities = cabinet.installed(IdentityRegister)
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     identity = ""
     if says(event, *IDENTITY_FIELDS):
         if identities is None:
@@ -62,7 +63,7 @@ def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
     )
     cabinet.record(
         "handpay.form",
-        state={Key.HANDPAY: replace(handpay, form=form)},
+        state={MoneyKey.HANDPAY: replace(handpay, form=form)},
         details={"handpay": handpay.id, "amount_cents": handpay.amount_cents, **to_json(form)},
     )
     cabinet.notice = Notice(code="form_recorded")
@@ -73,10 +74,10 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
 
     The details are the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
     """
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     form = {"method": "cash"} if handpay.form is None else to_json(handpay.form)
     wrote = () if handpay.form is None else handpay.form.persons
-    slip = int(cabinet.memory.get(Key.SLIP) or 0) + 1
+    slip = int(cabinet.memory.get(MoneyKey.SLIP) or 0) + 1
     tax_cents = cabinet.profile.by_hand.tax_cents
     persons = persons_of(cabinet, event)
     cabinet.record(
@@ -85,7 +86,7 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
         phase=Phase.SETTLE,
         ref=handpay.id,
         counts={f"handpays.{handpay.kind}": 1},
-        state={Key.HANDPAY: None, Key.SLIP: slip},
+        state={MoneyKey.HANDPAY: None, MoneyKey.SLIP: slip},
         details={
             **to_json(replace(handpay, form=None)),
             **form,
@@ -106,7 +107,7 @@ BOOK: Final = "prizes:"
 
 def no_prize_waits(cabinet: Cabinet, _: Event) -> bool:
     """No prize in kind is owed: one needs a person's hands, which no line has."""
-    return not cabinet.memory.require(HandpayRecord, Key.HANDPAY).prizes
+    return not cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
 
 
 def unclaimed(flow: Transfer) -> str:

@@ -16,13 +16,14 @@ from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.faults import fault
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money import disputed
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, into_ring
 from egm.money.ticket_ledger import anchor, committed, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
+from egm.records.keys import IntegrityKey, MoneyKey
 from egm.records.money import HandpayRecord
 from egm.staff.service.device_tests import is_test, test_job
 from egm.staff.slips import is_slip, slip_job
@@ -72,7 +73,7 @@ def _open(cabinet: Cabinet, way: str) -> bool:
     if way == "coins":
         return (
             cabinet.state(Devices).hopper is not None
-            and cabinet.memory.get(Key.HOPPER) is None
+            and cabinet.memory.get(MoneyKey.HOPPER) is None
             and not _ails(cabinet, "hopper")
             and _coins(cabinet) > 0
         )
@@ -91,10 +92,10 @@ def no_ticket(cabinet: Cabinet, amount_cents: int) -> str:
     reasons = {
         "printer": desk is None or cabinet.state(Devices).printer is None,
         "fault": _ails(cabinet, "ticket_printer"),
-        "busy": cabinet.memory.get(Key.PRINT) is not None,
+        "busy": cabinet.memory.get(MoneyKey.PRINT) is not None,
         "limit": amount_cents > tickets.limit_cents,
         "clock": not cabinet.times.is_believed,
-        "tickets": cabinet.memory.get(Key.OUT_OF_SERVICE) is not None
+        "tickets": cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or (tickets.central and not cabinet.state(HostMoney).validation.by_host)
         or (desk is not None and not tickets_may_move(cabinet)),
     }
@@ -140,7 +141,7 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
         phase=Phase.RESERVE,
         transfers=(Transfer(cabinet.credit(kind), f"out:voucher:{kind}", amount_cents),),
         state={
-            Key.PAY_OUT: {
+            MoneyKey.PAY_OUT: {
                 "id": pay_out_id,
                 "way": "ticket",
                 "kind": kind.value,
@@ -149,7 +150,7 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
                 "number": number,
                 "language": cabinet.selection.language,
             },
-            Key.GOES_ON: None,
+            MoneyKey.GOES_ON: None,
         },
     )
     print_ticket(cabinet)
@@ -157,7 +158,7 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
 
 def _pool(cabinet: Cabinet, kind: CreditKind) -> int:
     """The pool a host has given restricted credit from; 0 for every other credit."""
-    terms = cabinet.memory.get(Key.RESTRICTED)
+    terms = cabinet.memory.get(MoneyKey.RESTRICTED)
     return int(terms["pool"]) if kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
@@ -182,7 +183,7 @@ def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
     """
     own, terms = cabinet.profile.tickets.valid_days, ticket_terms(cabinet)
     days = terms.valid_days(kind, own)
-    credit = cabinet.memory.get(Key.RESTRICTED) if kind is CreditKind.RESTRICTED else None
+    credit = cabinet.memory.get(MoneyKey.RESTRICTED) if kind is CreditKind.RESTRICTED else None
     if credit is not None and credit["expires"]:
         days = max(0, (date.fromisoformat(credit["expires"]) - cabinet.local_date).days)
     return Printed(terms.house(cabinet.identity.house), days)
@@ -193,7 +194,7 @@ def print_ticket(cabinet: Cabinet) -> None:
 
     A ticket that waits for the host's number waits on, unless the machine has no such host any more.
     """
-    pay_out = cabinet.memory.get(Key.PAY_OUT)
+    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
     if pay_out is None or pay_out["way"] != "ticket":
         return
     if not pay_out["number"]:
@@ -206,7 +207,7 @@ def print_ticket(cabinet: Cabinet) -> None:
     printer = cabinet.state(Devices).printer
     if printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer"}))
-    if cabinet.memory.get(Key.PRINT) is not None:
+    if cabinet.memory.get(MoneyKey.PRINT) is not None:
         return
     job = _job(cabinet, pay_out["id"], pay_out["language"])
     try:
@@ -217,7 +218,7 @@ def print_ticket(cabinet: Cabinet) -> None:
 
 def open_job(cabinet: Cabinet) -> TicketJob | None:
     """The ticket the printer has, made again from the ticket ledger: the journal holds no whole number."""
-    printing = cabinet.memory.get(Key.PRINT)
+    printing = cabinet.memory.get(MoneyKey.PRINT)
     if printing is None:
         return None
     if is_test(printing["id"]):
@@ -254,7 +255,7 @@ def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
 
 def settle_ticket(cabinet: Cabinet, _: Event) -> None:
     """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
-    pay_out, printing = cabinet.memory.get(Key.PAY_OUT), cabinet.memory.get(Key.PRINT)
+    pay_out, printing = cabinet.memory.get(MoneyKey.PAY_OUT), cabinet.memory.get(MoneyKey.PRINT)
     number = _ticket(cabinet, pay_out["id"]).number
     ring = into_ring(cabinet.journal, pay_out["id"]) if cabinet.state(HostMoney).validation.by_host else {}
     cabinet.record(
@@ -263,8 +264,8 @@ def settle_ticket(cabinet: Cabinet, _: Event) -> None:
         phase=Phase.SETTLE,
         ref=pay_out["id"],
         state={
-            Key.PAY_OUT: None,
-            Key.PRINT: {**printing, "state": "barcode_done"},
+            MoneyKey.PAY_OUT: None,
+            MoneyKey.PRINT: {**printing, "state": "barcode_done"},
             **ring,
             **anchor(cabinet),
         },
@@ -276,9 +277,9 @@ def settle_ticket(cabinet: Cabinet, _: Event) -> None:
 
 def give_ticket_up(cabinet: Cabinet, event: Event) -> None:
     """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
-    pay_out, why = cabinet.memory.get(Key.PAY_OUT), str(event.data.get("why", ""))
+    pay_out, why = cabinet.memory.get(MoneyKey.PAY_OUT), str(event.data.get("why", ""))
     ticket = ticket_of(cabinet, pay_out["id"])
-    _void(cabinet, pay_out, {Key.PRINT: None}, why)
+    _void(cabinet, pay_out, {MoneyKey.PRINT: None}, why)
     if ticket is not None:
         cabinet.state(TicketDesk).failed(ticket.number, why)
     _pay_otherwise(cabinet, pay_out)
@@ -310,8 +311,13 @@ def reserve_coins(cabinet: Cabinet, _: Event) -> None:
         phase=Phase.RESERVE,
         transfers=_coins_leave(cabinet, amount_cents, amount_cents),
         state={
-            Key.PAY_OUT: {"id": pay_out_id, "way": "coins", "amount_cents": amount_cents, "coins": coins},
-            Key.GOES_ON: None,
+            MoneyKey.PAY_OUT: {
+                "id": pay_out_id,
+                "way": "coins",
+                "amount_cents": amount_cents,
+                "coins": coins,
+            },
+            MoneyKey.GOES_ON: None,
         },
     )
     start_hopper(cabinet)
@@ -326,8 +332,8 @@ class HopperPayout:
 
 def start_hopper(cabinet: Cabinet) -> None:
     """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
-    pay_out = cabinet.memory.get(Key.PAY_OUT)
-    if pay_out is None or pay_out["way"] != "coins" or cabinet.memory.get(Key.HOPPER) is not None:
+    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
+    if pay_out is None or pay_out["way"] != "coins" or cabinet.memory.get(MoneyKey.HOPPER) is not None:
         return
     given, hopper = cabinet.state(HopperPayout), cabinet.state(Devices).hopper
     if given.asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
@@ -343,7 +349,7 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
 
     Where nobody knows what became of the rest (``doubt``), it is neither: it is set aside for a person.
     """
-    pay_out = cabinet.memory.get(Key.PAY_OUT)
+    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
     paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
     if paid == pay_out["coins"]:
         cabinet.record(
@@ -351,13 +357,13 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
             transaction_id=f"{pay_out['id']}.paid",
             phase=Phase.SETTLE,
             ref=pay_out["id"],
-            state={Key.PAY_OUT: None, Key.HOPPER: None, **_goes_on(cabinet)},
+            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_goes_on(cabinet)},
             details={**pay_out, "paid_coins": paid},
         )
         cabinet.notice = Notice(code="coins_paid", values={"amount_cents": pay_out["amount_cents"]})
         return
     gone = {**pay_out, "paid_coins": paid, "coin_cents": cabinet.profile.coins.hopper_cents, "doubt": doubt}
-    state: dict[str, Any] = {Key.HOPPER: None, Key.COINS_GONE: gone if paid or doubt else None}
+    state: dict[str, Any] = {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: gone if paid or doubt else None}
     _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out['coins']} coins")
     post_coins(cabinet, event)
     if cabinet.cash_cents:
@@ -366,12 +372,12 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
 
 def coins_are_unposted(cabinet: Cabinet, _: Event) -> bool:
     """Coins left before a payout was given up, and are not posted yet."""
-    return cabinet.memory.get(Key.COINS_GONE) is not None
+    return cabinet.memory.get(MoneyKey.COINS_GONE) is not None
 
 
 def post_coins(cabinet: Cabinet, _: Event) -> None:
     """Post the coins that left before a payout was given up: at once, or after a restart in between."""
-    gone = cabinet.memory.get(Key.COINS_GONE)
+    gone = cabinet.memory.get(MoneyKey.COINS_GONE)
     if gone is None:
         return
     counted_cents = gone["paid_coins"] * gone["coin_cents"]
@@ -388,7 +394,7 @@ def post_coins(cabinet: Cabinet, _: Event) -> None:
         "coins.out",
         transaction_id=f"{gone['id']}.paid",
         transfers=_coins_leave(cabinet, paid_cents, counted_cents) if counted_cents else (),
-        state={Key.COINS_GONE: None},
+        state={MoneyKey.COINS_GONE: None},
         details=details,
     )
 
@@ -405,7 +411,7 @@ def record_stray_coins(cabinet: Cabinet, event: Event) -> None:
 def _goes_on(cabinet: Cabinet) -> dict[str, Any]:
     """What the hopper could not pay in whole coins goes the next way, where the profile says so."""
     goes_on = cabinet.profile.pay_out.rest == "next_way" and cabinet.cash_cents > 0
-    return {Key.GOES_ON: True} if goes_on else {}
+    return {MoneyKey.GOES_ON: True} if goes_on else {}
 
 
 def _coins_leave(cabinet: Cabinet, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
@@ -422,7 +428,7 @@ def _void(cabinet: Cabinet, pay_out: dict[str, Any], state: dict[str, Any], why:
         transaction_id=f"{pay_out['id']}.void",
         phase=Phase.VOID,
         ref=pay_out["id"],
-        state={Key.PAY_OUT: None, **state},
+        state={MoneyKey.PAY_OUT: None, **state},
         details={**pay_out, "why": why},
     )
 
@@ -439,10 +445,10 @@ def open_cancelled_credit(cabinet: Cabinet, _: Event) -> None:
         phase=Phase.RESERVE,
         transfers=(Transfer(_cashable(cabinet), "out:handpay_cancelled_credit", amount_cents),),
         state={
-            Key.HANDPAY: HandpayRecord(
+            MoneyKey.HANDPAY: HandpayRecord(
                 id=handpay_id, kind="cancelled_credit", amount_cents=amount_cents, why=why
             ),
-            Key.GOES_ON: None,
+            MoneyKey.GOES_ON: None,
         },
     )
 
@@ -483,7 +489,7 @@ def payout_is_due(cabinet: Cabinet, event: Event) -> bool:
 
 def rest_goes_on(cabinet: Cabinet, _: Event) -> bool:
     """What one way out has left over goes the next way by itself."""
-    return cabinet.cash_cents > 0 and cabinet.memory.get(Key.GOES_ON) is not None
+    return cabinet.cash_cents > 0 and cabinet.memory.get(MoneyKey.GOES_ON) is not None
 
 
 def cash_out_by_itself(_cabinet: Cabinet, _: Event) -> Event:
@@ -493,7 +499,7 @@ def cash_out_by_itself(_cabinet: Cabinet, _: Event) -> Event:
 
 def payout_is_under_way(cabinet: Cabinet, _: Event) -> bool:
     """Credits are set aside for a payout."""
-    return cabinet.memory.get(Key.PAY_OUT) is not None
+    return cabinet.memory.get(MoneyKey.PAY_OUT) is not None
 
 
 def resume_payout(cabinet: Cabinet, _: Event) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.kernel.record_codec import to_json
 from egm.money import ticket_ledger
 from egm.money.hand_pays import unclaimed
 from egm.money.host.model import HostMoney
+from egm.records.keys import MoneyKey, PlayKey
 from egm.records.money import HandpayRecord
 from egm.staff.form import ruling_details, says
 from egm.tickets.desk import TicketDesk
@@ -28,14 +29,14 @@ from meters.transaction import JSON
 def complement_is_sound(cabinet: Cabinet, event: Event) -> bool:
     """An amount, and the reason; where it completes a hand-pay, the running number of a slip there is."""
     amount_cents, slip = event.data.get("amount_cents"), event.data.get("slip")
-    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(cabinet.memory.get(Key.SLIP) or 0))
+    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(cabinet.memory.get(MoneyKey.SLIP) or 0))
     return is_paid and type(amount_cents) is int and amount_cents > 0 and says(event, "reason")
 
 
 def pay_complement(cabinet: Cabinet, event: Event) -> None:
     """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
     amount_cents = int(event.data["amount_cents"])
-    last: Mapping[str, Any] = cabinet.memory.get(Key.LAST) or {}
+    last: Mapping[str, Any] = cabinet.memory.get(PlayKey.LAST) or {}
     slip = event.data.get("slip")
     cabinet.record(
         "complement.paid",
@@ -65,7 +66,7 @@ def place_is_said(_: Cabinet, event: Event) -> bool:
 
 def handpay_waits(cabinet: Cabinet, _: Event) -> bool:
     """There is a hand-pay that nobody has been paid."""
-    return cabinet.memory.get(Key.HANDPAY) is not None
+    return cabinet.memory.get(MoneyKey.HANDPAY) is not None
 
 
 def found_ticket_is_named(cabinet: Cabinet, event: Event) -> bool:
@@ -97,7 +98,7 @@ def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
 
 def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
     """An unclaimed hand-pay is given up and becomes an orphan; see :func:`end_rulings`."""
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay.id)
     told = {"kind": handpay.kind, **_named(handpay)}
     given_up = {
@@ -110,7 +111,7 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
         transaction_id=f"{handpay.id}.unclaimed",
         phase=Phase.VOID,
         ref=handpay.id,
-        state={Key.HANDPAY: None, Key.UNCLAIMED: given_up},
+        state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED: given_up},
         details={"id": handpay.id},
     )
     end_rulings(cabinet, event)
@@ -118,12 +119,12 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
 
 def ruling_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
     """A ruling takes another entry: the orphan of a hand-pay is not posted."""
-    return cabinet.memory.get(Key.UNCLAIMED) is not None
+    return cabinet.memory.get(MoneyKey.UNCLAIMED) is not None
 
 
 def end_rulings(cabinet: Cabinet, _: Event) -> None:
     """Post the orphan of a hand-pay that was given up: at once, or after a restart in between."""
-    given_up = cabinet.memory.get(Key.UNCLAIMED)
+    given_up = cabinet.memory.get(MoneyKey.UNCLAIMED)
     if given_up is None:
         return
     flows: list[list[Any]] = given_up["flows"]
@@ -133,7 +134,7 @@ def end_rulings(cabinet: Cabinet, _: Event) -> None:
         # A journal from before there were prizes in kind says source and amount: all was money.
         transfers=tuple(Transfer(flow[0], (*flow[1:-1], "house:orphan")[0], flow[-1]) for flow in flows),
         counts={"orphans": 1},
-        state={Key.UNCLAIMED: None},
+        state={MoneyKey.UNCLAIMED: None},
         details=given_up["story"],
     )
 
@@ -175,7 +176,7 @@ def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
 
 def prize_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
     """The hand-pay is a prize, the place forfeits it, and the reason is said. Cancelled credits are not."""
-    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         "handpay" in cabinet.profile.by_hand.forfeits
         and handpay is not None
@@ -197,14 +198,14 @@ def credits_are_forfeit(cabinet: Cabinet, event: Event) -> bool:
 
 def forfeit_prize(cabinet: Cabinet, event: Event) -> None:
     """The prize that waited for an attendant is not paid (Québec s.94)."""
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     cabinet.record(
         "forfeit.prize",
         transaction_id=f"{handpay.id}.forfeit",
         phase=Phase.VOID,
         ref=handpay.id,
         counts={"forfeits": 1},
-        state={Key.HANDPAY: None},
+        state={MoneyKey.HANDPAY: None},
         details=ruling_details(cabinet, event, **_named(handpay)),
     )
 

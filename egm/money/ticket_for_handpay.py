@@ -8,9 +8,10 @@ void: there is never both the hand-pay and the ticket, and never neither.
 from dataclasses import replace
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.pay_out import no_ticket
+from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord
 from egm.staff.form import persons_of
 from meters import Phase
@@ -19,7 +20,7 @@ from meters import Phase
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_may_replace(cabinet: Cabinet, _: Event) -> bool:
     """The hand-pay is the player's own credits, nobody has begun its form, and a ticket could be printed."""
-    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         handpay is not None
         and cabinet.profile.by_hand.ticket_instead
@@ -31,7 +32,7 @@ def ticket_may_replace(cabinet: Cabinet, _: Event) -> bool:
 
 def ticket_is_asked(cabinet: Cabinet, _: Event) -> bool:
     """The player has asked for a ticket in its place."""
-    return bool(cabinet.memory.require(HandpayRecord, Key.HANDPAY).way)
+    return bool(cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY).way)
 
 
 def asked_ticket_is_gone(cabinet: Cabinet, event: Event) -> bool:
@@ -47,21 +48,21 @@ def hand_is_asked(cabinet: Cabinet, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def choose_way(cabinet: Cabinet, _: Event) -> None:
     """The player would rather have a ticket; asked again, the attendant's hand after all."""
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     way = "hand" if handpay.way else "ticket"
     kept = replace(handpay, way="" if handpay.way else way)
-    cabinet.record("handpay.way", state={Key.HANDPAY: kept}, details={"handpay": handpay.id, "way": way})
+    cabinet.record("handpay.way", state={MoneyKey.HANDPAY: kept}, details={"handpay": handpay.id, "way": way})
 
 
 def return_handpay(cabinet: Cabinet, event: Event) -> None:
     """Give the reservation up for the ticket that was asked for: the cash-out goes on by itself."""
-    handpay, persons = cabinet.memory.require(HandpayRecord, Key.HANDPAY), persons_of(cabinet, event)
+    handpay, persons = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY), persons_of(cabinet, event)
     cabinet.record(
         "handpay.returned",
         transaction_id=f"{handpay.id}.returned",
         phase=Phase.VOID,
         ref=handpay.id,
-        state={Key.HANDPAY: None, Key.GOES_ON: True},
+        state={MoneyKey.HANDPAY: None, MoneyKey.GOES_ON: True},
         details={
             "handpay": handpay.id,
             "amount_cents": handpay.amount_cents,

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from egm.errors import OperatorError
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.standing_faults import note_fault
 from egm.money.host.model import Redeeming
+from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.audit import (
     DIGEST_DIGITS,
     begun_as,
@@ -47,7 +48,7 @@ def open_store(
     A new one is begun only beside a journal that knows of no ticket. Raises TicketLedgerUnwritable when the
     medium refuses: the machine stops, and tries again.
     """
-    known = journal.state(Key.TICKETS) is not None or any(
+    known = journal.state(MoneyKey.TICKETS) is not None or any(
         journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
     )
     key = journal.derive(PURPOSE)
@@ -64,9 +65,11 @@ def tickets_may_move(cabinet: Cabinet) -> bool:
 
 def anchor(cabinet: Cabinet) -> dict[str, Any]:
     """The machine state that keeps how far the ledger has come by now."""
-    kept = cabinet.memory.get(Key.TICKETS)
+    kept = cabinet.memory.get(MoneyKey.TICKETS)
     place, digest = cabinet.state(TicketDesk).store.end
-    return {Key.TICKETS: {**(kept or _beginning(cabinet)), "place": place, "digest": digest[:DIGEST_DIGITS]}}
+    return {
+        MoneyKey.TICKETS: {**(kept or _beginning(cabinet)), "place": place, "digest": digest[:DIGEST_DIGITS]}
+    }
 
 
 def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
@@ -76,10 +79,10 @@ def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
 
 def host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, Any]:
     """What the host may read of this ticket from now on; nothing where it was not asked about it."""
-    kept = cabinet.memory.get(Key.HOST_TICKET)
+    kept = cabinet.memory.get(HostKey.TICKET)
     if kept is None or kept["id"] != ticket_id:
         return {}
-    return {Key.HOST_TICKET: {**kept, "status": status.value}}
+    return {HostKey.TICKET: {**kept, "status": status.value}}
 
 
 def is_accounted(cabinet: Cabinet, record: Record) -> bool:
@@ -92,7 +95,7 @@ def hold_against(cabinet: Cabinet) -> str:
 
     Where they agree, how far the ledger has come is recorded, unless it stands there already.
     """
-    store, kept = cabinet.state(TicketDesk).store, cabinet.memory.get(Key.TICKETS)
+    store, kept = cabinet.state(TicketDesk).store, cabinet.memory.get(MoneyKey.TICKETS)
     fresh = _beginning(cabinet)
     begun_anew = kept is None or kept["begun"] != fresh["begun"]
     if differs := put_back(store, cabinet.journal):
@@ -105,7 +108,7 @@ def hold_against(cabinet: Cabinet) -> str:
     now = {**base, "place": place, "digest": digest[:DIGEST_DIGITS]}
     if now != kept:
         details = {"place": place} | ({"begun": _who_began(store)} if base["begun"] and begun_anew else {})
-        cabinet.record("tickets.checked", state={Key.TICKETS: now}, details=details)
+        cabinet.record("tickets.checked", state={MoneyKey.TICKETS: now}, details=details)
     return ""
 
 

@@ -11,7 +11,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
-from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.machine import Cabinet, Identity
 from egm.kernel.standing_faults import note_fault, raise_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring, unread_places
@@ -20,6 +20,7 @@ from egm.money.ticket_ledger import FAULT as LEDGER_FAULT
 from egm.money.ticket_ledger import hold_against
 from egm.profiles import Profile
 from egm.records.earlier_journal import has_ended
+from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.desk import (
     Machine,
     TicketDesk,
@@ -91,7 +92,7 @@ def _open_anywhere(cabinet: Cabinet) -> frozenset[str]:
     return frozenset(
         kept["id"]
         for key, kept in cabinet.journal.states().items()
-        if key.rpartition("/")[2].startswith((Key.PAY_OUT, Key.PAPER, Key.DISPUTED))
+        if key.rpartition("/")[2].startswith((MoneyKey.PAY_OUT, MoneyKey.PAPER, MoneyKey.DISPUTED))
         and isinstance(kept, dict)
     )
 
@@ -115,7 +116,7 @@ def _let_go_of_prints(cabinet: Cabinet) -> None:
     """Without a ledger no printer can be asked about a ticket: one that was printed is out."""
     for key, kept in cabinet.journal.states().items():
         printed: Any = kept
-        if key.rpartition("/")[2] == Key.PRINT and printed["state"] == PrintState.BARCODE_DONE:
+        if key.rpartition("/")[2] == MoneyKey.PRINT and printed["state"] == PrintState.BARCODE_DONE:
             cabinet.record("ticket.taken", state={key: None}, details={"id": printed["id"]})
 
 
@@ -132,7 +133,7 @@ def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
         told = cabinet.journal.get(f"{redemption_id}.contradicted")
         if record is None or told is not None or _was_redeemed(record, redemption_id):
             continue
-        ticket, kept = record.ticket, cabinet.memory.get(Key.TICKETS)
+        ticket, kept = record.ticket, cabinet.memory.get(MoneyKey.TICKETS)
         account = f"world:voucher_in:{ticket.kind}"
         base = {**kept["base"], account: kept["base"].get(account, 0) - ticket.amount_cents}
         what = f"{ticket.masked}, {ticket.amount_cents} cents"
@@ -140,7 +141,7 @@ def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
         cabinet.record(
             "tickets.contradicted",
             transaction_id=f"{redemption_id}.contradicted",
-            state={Key.TICKETS: {**kept, "base": base}},
+            state={MoneyKey.TICKETS: {**kept, "base": base}},
             details={"id": redemption_id, "number": ticket.masked, "amount_cents": ticket.amount_cents},
         )
 
@@ -151,7 +152,7 @@ def _was_redeemed(record: Record, redemption_id: str) -> bool:
 
 def _recover(cabinet: Cabinet, desk: TicketDesk) -> None:
     unfinished = desk.unfinished()
-    pay_out = cabinet.memory.get(Key.PAY_OUT)
+    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
     open_ids = _open_anywhere(cabinet)
     for record in unfinished.tickets:
         if has_ended(cabinet.journal, f"{record.issue_id}.printed"):
@@ -187,8 +188,8 @@ def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
                 unread.add(record.issue_id)
             else:  # read, and the ticket ledger had not heard of it yet
                 desk.reported(record.ticket.number)
-    asked = cabinet.memory.get(Key.HOST_TICKET)
+    asked = cabinet.memory.get(HostKey.TICKET)
     pending = asked is not None and asked["status"] == Redeeming.PENDING
     if pending and asked["id"] not in _open_anywhere(cabinet):
         ended = {**asked, "status": Redeeming.NOT_STACKED.value}
-        cabinet.record("voucher.not_stacked", state={Key.HOST_TICKET: ended}, details=ended)
+        cabinet.record("voucher.not_stacked", state={HostKey.TICKET: ended}, details=ended)

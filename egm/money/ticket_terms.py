@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Self
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
+from egm.records.keys import MoneyKey
 from egm.tickets.model import House
 
 #: So many days are for ever.
@@ -60,4 +61,4 @@ class TicketTerms:
 
 def ticket_terms(cabinet: Cabinet) -> TicketTerms:
     """What the host has laid down about tickets."""
-    return TicketTerms.from_json(cabinet.memory.get(Key.TICKET_TERMS))
+    return TicketTerms.from_json(cabinet.memory.get(MoneyKey.TICKET_TERMS))

@@ -14,13 +14,14 @@ from egm.devices.interface import Devices
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.disputed import DisputedAmount, finish, open_dispute
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
+from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
@@ -54,7 +55,7 @@ def bill_is_welcome(cabinet: Cabinet, event: Event) -> bool:
     """A bill the profile takes, below the credit limit, and no other bill on its way into the box."""
     return (
         event.data.get("amount_cents") in bills_wanted(cabinet, State.IDLE)
-        and cabinet.memory.get(Key.PAPER) is None
+        and cabinet.memory.get(MoneyKey.PAPER) is None
     )
 
 
@@ -62,7 +63,7 @@ def ticket_is_welcome(cabinet: Cabinet, _: Event) -> bool:
     """Tickets are taken here, below the credit limit, and no other paper is on its way into the box."""
     return (
         tickets_wanted(cabinet, State.IDLE)
-        and cabinet.memory.get(Key.PAPER) is None
+        and cabinet.memory.get(MoneyKey.PAPER) is None
         and cabinet.state(LockedTicket).redemption is None
         and cabinet.state(HostMoney).inquiry is None
     )
@@ -100,7 +101,7 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
     A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
     """
     desk = cabinet.installed(TicketDesk)
-    paper = cabinet.memory.get(Key.PAPER)
+    paper = cabinet.memory.get(MoneyKey.PAPER)
     if paper["ticket"] and not (desk is not None and desk.holds(paper["id"])):
         _dispute(cabinet, paper)
         return
@@ -112,7 +113,7 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
         ref=paper["id"],
         counts={f"{kind}s_accepted": 1},
         state={
-            Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
+            MoneyKey.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
             **_restricted(cabinet, paper),
             **host_ticket(cabinet, paper["id"], Redeeming.REDEEMED),
             **(anchor(cabinet) if paper["ticket"] else {}),
@@ -146,7 +147,7 @@ def _dispute(cabinet: Cabinet, paper: dict[str, Any]) -> None:
         ref=paper["id"],
         counts={"vouchers_disputed": 1},
         state={
-            Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
+            MoneyKey.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
             **disputed.state,
         },
         details={**_story(paper), "disputed": disputed.details},
@@ -163,7 +164,7 @@ def _kind_of(cabinet: Cabinet, paper: dict[str, Any]) -> str:
 def void_bill(cabinet: Cabinet, event: Event) -> None:
     """An ordered bill or ticket never reached the box: void its reservation."""
     desk = cabinet.installed(TicketDesk)
-    paper, why = cabinet.memory.get(Key.PAPER), str(event.data["why"])
+    paper, why = cabinet.memory.get(MoneyKey.PAPER), str(event.data["why"])
     _void(cabinet, paper, why)
     if paper["ticket"] and desk is not None and desk.holds(paper["id"]):
         desk.redeem_abort(paper["id"], why)
@@ -174,7 +175,7 @@ def dispute_bill(cabinet: Cabinet, event: Event) -> None:
 
     A ticket stays locked meanwhile, so that nobody can have it paid twice.
     """
-    paper, why = cabinet.memory.get(Key.PAPER), str(event.data["why"])
+    paper, why = cabinet.memory.get(MoneyKey.PAPER), str(event.data["why"])
     kind = _kind_of(cabinet, paper) if paper["ticket"] else ""
     disputed = DisputedAmount.about(
         cabinet,
@@ -201,7 +202,7 @@ def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedA
         phase=Phase.VOID,
         ref=paper["id"],
         counts={f"{kind}s_not_stacked": 1},
-        state={Key.PAPER: None, **opened},
+        state={MoneyKey.PAPER: None, **opened},
         details={"why": why, **_story(paper), **told},
     )
 
@@ -216,10 +217,10 @@ def dispute_amount(cabinet: Cabinet, event: Event) -> None:
 
 def _restricted(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, Any]:
     """The terms of restricted credit that a host's ticket brings with it."""
-    kept = cabinet.memory.get(Key.HOST_TICKET)
+    kept = cabinet.memory.get(HostKey.TICKET)
     if kept is None or kept["id"] != paper["id"] or kept["kind"] != CreditKind.RESTRICTED:
         return {}
-    return {Key.RESTRICTED: {"expires": kept["expires"], "pool": kept["pool"]}}
+    return {MoneyKey.RESTRICTED: {"expires": kept["expires"], "pool": kept["pool"]}}
 
 
 def _story(paper: dict[str, Any]) -> dict[str, Any]:
@@ -294,7 +295,7 @@ def credit_coins(cabinet: Cabinet, event: Event) -> None:
         transfers=credit + fell,
         counts={"coins_accepted": len(coins)} if coins else {},
         state={
-            Key.COINS: int(event.data["position"]),
+            MoneyKey.COINS: int(event.data["position"]),
             **({} if disputed is None else disputed.state),
         },
         details=None if disputed is None else {"disputed": disputed.details},

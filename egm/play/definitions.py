@@ -1,9 +1,9 @@
 """The definitions games were played by, kept in the journal: what was begun can always be shown and ended.
 
-The first game of a definition keeps its canonical text with it, compressed, under :attr:`Key.DEFINITION` and
-its digest; later games only name the digest. Whatever becomes of the definition's file, of the cabinet file
-or of the options, the game goes on by the text it began with. The texts stay: a machine plays few definitions
-in its life, and its recall shows games of all of them.
+The first game of a definition keeps its canonical text with it, compressed, under
+:attr:`PlayKey.DEFINITION` and its digest; later games only name the digest. Whatever becomes of the
+definition's file, of the cabinet file or of the options, the game goes on by the text it began with. The
+texts stay: a machine plays few definitions in its life, and its recall shows games of all of them.
 """
 
 import base64
@@ -14,8 +14,9 @@ from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.records.game_record import GameName
+from egm.records.keys import PlayKey
 from paytables import Game, PaytableError, game_from_text
 
 #: No definition is longer; what says it is was damaged.
@@ -29,7 +30,7 @@ class GameDefectiveError(LocalError):
 
 def keeping(cabinet: Cabinet, game: Game) -> dict[str, str]:
     """What the start of a game sets in memory to keep its definition; nothing where it is kept already."""
-    key = f"{Key.DEFINITION}{game.digest}"
+    key = f"{PlayKey.DEFINITION}{game.digest}"
     if cabinet.journal.state(key) is not None:
         return {}
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
@@ -44,7 +45,7 @@ def definition_of(cabinet: Cabinet, named: GameName) -> Game:
     if resident is not None and resident.digest == named.digest:
         return resident
     what = f"{named.id} {named.version} with digest {named.digest[:12]}"
-    kept = cabinet.journal.state(f"{Key.DEFINITION}{named.digest}")
+    kept = cabinet.journal.state(f"{PlayKey.DEFINITION}{named.digest}")
     if not isinstance(kept, str):
         raise GameDefectiveError(f"this machine has no game {what}")
     try:

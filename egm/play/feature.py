@@ -4,17 +4,18 @@ from typing import Final
 
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState
 from egm.play.forms import FORMS
 from egm.play.recall_page import PAGES
 from egm.play.reminders import reminders
 from egm.play.rules import RULES
+from egm.records.keys import PlayKey
 
 PLAY: Final = Feature(
     name="play",
+    keys=PlayKey,
     rules=RULES,
     offers=(*PAGES, *FORMS),
-    states=(DerivedState(State.PLAYING, lambda cabinet: cabinet.memory.get(Key.GAME) is not None),),
+    states=(DerivedState(State.PLAYING, lambda cabinet: cabinet.memory.get(PlayKey.GAME) is not None),),
     position_services=(reminders,),
 )

@@ -4,12 +4,13 @@ import hashlib
 
 from egm.errors import LocalError
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.play.conversation import replay
 from egm.play.definitions import definition_of
 from egm.records.game_record import GameRecord
 from egm.records.games import last_game, open_game
+from egm.records.keys import IntegrityKey, MoneyKey
 from egm.records.money import HandpayRecord
 from egm.staff.form import persons_of
 from meters import SelfAuditFailed
@@ -20,7 +21,7 @@ def record_machine_check(cabinet: Cabinet, event: Event) -> None:
     """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
     game, last = open_game(cabinet), last_game(cabinet)
     game = last[0] if game is None and last is not None else game
-    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = cabinet.journal.meters().values
     found = {
         "game": "none" if game is None else _replayed(cabinet, game),
@@ -56,7 +57,7 @@ def _replayed(cabinet: Cabinet, game: GameRecord) -> str:
 
 def _software(cabinet: Cabinet) -> dict[str, str] | None:
     """The software as its manufacturer signed it, in one digest; None where nobody vouches for it."""
-    installed = cabinet.memory.get(Key.SOFTWARE)
+    installed = cabinet.memory.get(IntegrityKey.SOFTWARE)
     if installed is None:
         return None
     listed = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))

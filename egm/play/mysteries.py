@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.record_codec import from_json
 from egm.play import rounds as play
 from egm.progressive import game_levels as progressives
@@ -21,6 +21,7 @@ from egm.progressive.messages import Won
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.records.game_record import GameRecord, Hit, MysteryWon
 from egm.records.games import CARRIED_GAME, MYSTERY_WON, GameInProgress, open_game
+from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
 
@@ -77,13 +78,13 @@ def end_ruled_prizes(cabinet: Cabinet, _: Event) -> None:
 
 def _ruled(cabinet: Cabinet) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
     """Each prize whose ruling can be done now: its key, the ruling, its game, level and prize."""
-    for claim, held in cabinet.memory.read_all(HeldPrize, Key.HELD).items():
+    for claim, held in cabinet.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
         if held.ruling is None or not _is_free(cabinet, open_game(cabinet)):
             continue
         level, won = held.pool, Won.model_validate(held.won)
         game = _earlier(cabinet, level, won.sequence)
         if game is not None:
-            yield f"{Key.HELD}{claim}", held.ruling, game, level, won
+            yield f"{ProgressiveKey.HELD}{claim}", held.ruling, game, level, won
 
 
 def tell_award(cabinet: Cabinet, event: Event) -> None:
@@ -126,7 +127,9 @@ def _is_void(cabinet: Cabinet, game: GameRecord) -> bool:
 def _is_free(cabinet: Cabinet, game: GameRecord | None) -> bool:
     """Whether a hand-pay can be opened now: no game is on, and nothing else is being paid."""
     return (
-        game is None and cabinet.memory.get(Key.HANDPAY) is None and cabinet.memory.get(Key.PAY_OUT) is None
+        game is None
+        and cabinet.memory.get(MoneyKey.HANDPAY) is None
+        and cabinet.memory.get(MoneyKey.PAY_OUT) is None
     )
 
 
@@ -164,7 +167,7 @@ def _claim(cabinet: Cabinet, game: GameRecord, level: str, won: Won, way: str | 
         way=way,
         unanswered=False,
     )
-    return {f"{Key.CLAIM}{won.claim}": kept}
+    return {f"{ProgressiveKey.CLAIM}{won.claim}": kept}
 
 
 def _name(game: GameRecord, level: str) -> str:
@@ -238,6 +241,6 @@ def _pay_by_hand(
         phase=Phase.RESERVE,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
         dims=game.dims,
-        state={**_claim(cabinet, game, level, won, "hand"), Key.HANDPAY: handpay, **(state or {})},
+        state={**_claim(cabinet, game, level, won, "hand"), MoneyKey.HANDPAY: handpay, **(state or {})},
         details=replace(_details(cabinet, game, level, won), late="hand"),
     )

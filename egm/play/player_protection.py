@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from egm.kernel import messages
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
+from egm.records.keys import MoneyKey, PlayKey
 
 #: What a limit of the player's own is of, and the most it may be: a week, and more than any meter counts.
 _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
@@ -27,9 +28,9 @@ def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> 
     """The machine state a game's transaction sets with what it moved: the session's count, or nothing."""
     if not cabinet.profile.protection.counts:
         return {}
-    session = cabinet.memory.get(Key.SESSION) or _fresh(cabinet)
+    session = cabinet.memory.get(PlayKey.SESSION) or _fresh(cabinet)
     return {
-        Key.SESSION: {
+        PlayKey.SESSION: {
             **session,
             "wagered_cents": session["wagered_cents"] + wagered_cents,
             "won_cents": session["won_cents"] + won_cents,
@@ -54,7 +55,7 @@ def _spent_cents(session: dict[str, Any]) -> int:
 
 def time_due_at(cabinet: Cabinet) -> datetime | None:
     """When time alone makes a reminder due, or ends a pause; None: never."""
-    session, reminder = cabinet.memory.get(Key.SESSION), cabinet.memory.get(Key.REMINDER)
+    session, reminder = cabinet.memory.get(PlayKey.SESSION), cabinet.memory.get(PlayKey.REMINDER)
     if reminder is not None:
         return datetime.fromisoformat(reminder["until"]) if reminder["until"] else None
     if session is None:
@@ -67,7 +68,7 @@ def time_due_at(cabinet: Cabinet) -> datetime | None:
 
 def _limits(cabinet: Cabinet) -> tuple[int | None, int | None]:
     """The minutes and minor units at which play pauses: the lesser of the place's and the player's."""
-    rules, own = cabinet.profile.protection, cabinet.memory.get(Key.LIMITS) or {}
+    rules, own = cabinet.profile.protection, cabinet.memory.get(PlayKey.LIMITS) or {}
     minutes = [limit for limit in (rules.limit_minutes, own.get("minutes")) if limit]
     cents = [limit for limit in (rules.limit_spend_cents, own.get("cents")) if limit]
     return min(minutes, default=None), min(cents, default=None)
@@ -88,8 +89,8 @@ def _time_reminders_by(cabinet: Cabinet, minutes: int) -> int:
 
 def due(cabinet: Cabinet) -> str | None:
     """The kind of reminder that is due now, the most pressing; None while one stands, or none is due."""
-    session = cabinet.memory.get(Key.SESSION)
-    if session is None or cabinet.memory.get(Key.REMINDER) is not None:
+    session = cabinet.memory.get(PlayKey.SESSION)
+    if session is None or cabinet.memory.get(PlayKey.REMINDER) is not None:
         return None
     minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
     limit_minutes, limit_cents = _limits(cabinet)
@@ -108,7 +109,7 @@ def due(cabinet: Cabinet) -> str | None:
 
 def limit_pays_out(cabinet: Cabinet, _: Event) -> bool:
     """A limit is reached, and the place then pays the player out."""
-    reminder = cabinet.memory.get(Key.REMINDER)
+    reminder = cabinet.memory.get(PlayKey.REMINDER)
     return (
         reminder is not None
         and reminder["kind"] in _LIMITS
@@ -119,7 +120,7 @@ def limit_pays_out(cabinet: Cabinet, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- guards
 def no_reminder_stands(cabinet: Cabinet, _: Event) -> bool:
     """Nothing waits to be read, and play is not paused."""
-    return cabinet.memory.get(Key.REMINDER) is None
+    return cabinet.memory.get(PlayKey.REMINDER) is None
 
 
 def reminder_is_due(cabinet: Cabinet, _: Event) -> bool:
@@ -129,13 +130,13 @@ def reminder_is_due(cabinet: Cabinet, _: Event) -> bool:
 
 def reminder_may_go(cabinet: Cabinet, _: Event) -> bool:
     """A reminder stands that the player may wave away; a pause is not one."""
-    reminder = cabinet.memory.get(Key.REMINDER)
+    reminder = cabinet.memory.get(PlayKey.REMINDER)
     return reminder is not None and reminder["kind"] not in _LIMITS
 
 
 def pause_is_over(cabinet: Cabinet, _: Event) -> bool:
     """A pause stands whose time has come."""
-    reminder = cabinet.memory.get(Key.REMINDER)
+    reminder = cabinet.memory.get(PlayKey.REMINDER)
     return (
         reminder is not None
         and bool(reminder["until"])
@@ -145,8 +146,10 @@ def pause_is_over(cabinet: Cabinet, _: Event) -> bool:
 
 def session_is_over(cabinet: Cabinet, _: Event) -> bool:
     """A session was counted, and nothing of the player's is left on the machine."""
-    begun = any(cabinet.memory.get(key) is not None for key in (Key.SESSION, Key.LIMITS))
-    busy = any(cabinet.memory.get(key) is not None for key in (Key.GAME, Key.PAY_OUT, Key.HANDPAY))
+    begun = any(cabinet.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
+    busy = any(
+        cabinet.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
+    )
     return begun and not busy and cabinet.credit_cents == 0
 
 
@@ -161,21 +164,21 @@ def limit_is_offered(cabinet: Cabinet, event: Event) -> bool:
         return False
     if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
         return False
-    now = (cabinet.memory.get(Key.LIMITS) or {}).get(of, 0)
+    now = (cabinet.memory.get(PlayKey.LIMITS) or {}).get(of, 0)
     return not now or (0 < value <= now)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def remind(cabinet: Cabinet, _: Event) -> None:
     """Put the reminder up; it stands over a restart until it is answered or its session has ended."""
-    kind, session = due(cabinet), cabinet.memory.get(Key.SESSION)
+    kind, session = due(cabinet), cabinet.memory.get(PlayKey.SESSION)
     minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
     rules, until = cabinet.profile.protection, ""
     if kind in _LIMITS and rules.pause_minutes:
         over = cabinet.times.now() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
-    own = cabinet.memory.get(Key.LIMITS) or {}
+    own = cabinet.memory.get(PlayKey.LIMITS) or {}
     mine, binding = own.get("minutes" if kind == "time_limit" else "cents"), _limits(cabinet)
     is_own = bool(mine) and mine == binding[0 if kind == "time_limit" else 1]
     reminder = {"kind": kind, "minutes": minutes, "spent_cents": spent_cents, "until": until, "own": is_own}
@@ -183,8 +186,8 @@ def remind(cabinet: Cabinet, _: Event) -> None:
         "protection.reminder",
         counts={f"reminders.{kind}": 1},
         state={
-            Key.REMINDER: reminder,
-            Key.SESSION: {
+            PlayKey.REMINDER: reminder,
+            PlayKey.SESSION: {
                 **session,
                 "time_reminders": _time_reminders_by(cabinet, minutes),
                 "spend_reminders": max(
@@ -198,23 +201,25 @@ def remind(cabinet: Cabinet, _: Event) -> None:
 
 def acknowledge(cabinet: Cabinet, _: Event) -> None:
     """The player has read it."""
-    reminder = cabinet.memory.get(Key.REMINDER)
-    cabinet.record("protection.acknowledged", state={Key.REMINDER: None}, details={"kind": reminder["kind"]})
+    reminder = cabinet.memory.get(PlayKey.REMINDER)
+    cabinet.record(
+        "protection.acknowledged", state={PlayKey.REMINDER: None}, details={"kind": reminder["kind"]}
+    )
 
 
 def end_pause(cabinet: Cabinet, _: Event) -> None:
     """The pause is over: play may go on, and time and money are counted from here."""
-    reminder = cabinet.memory.get(Key.REMINDER)
+    reminder = cabinet.memory.get(PlayKey.REMINDER)
     cabinet.record(
         "protection.pause_over",
-        state={Key.REMINDER: None, Key.SESSION: _fresh(cabinet)},
+        state={PlayKey.REMINDER: None, PlayKey.SESSION: _fresh(cabinet)},
         details={"kind": reminder["kind"]},
     )
 
 
 def end_session(cabinet: Cabinet, _: Event) -> None:
     """The player has left; what he set and what he was told goes with him."""
-    session = cabinet.memory.get(Key.SESSION)
+    session = cabinet.memory.get(PlayKey.SESSION)
     details = (
         {}
         if session is None
@@ -222,7 +227,7 @@ def end_session(cabinet: Cabinet, _: Event) -> None:
     )
     cabinet.record(
         "protection.session_ended",
-        state={Key.SESSION: None, Key.REMINDER: None, Key.LIMITS: None},
+        state={PlayKey.SESSION: None, PlayKey.REMINDER: None, PlayKey.LIMITS: None},
         details=details,
     )
 
@@ -230,15 +235,15 @@ def end_session(cabinet: Cabinet, _: Event) -> None:
 def set_limit(cabinet: Cabinet, event: Event) -> None:
     """Take the player's own limit."""
     of, value = str(event.data["options"]["of"]), int(event.data["value"])
-    limits = {**(cabinet.memory.get(Key.LIMITS) or {}), of: value}
-    cabinet.record("protection.limit_set", state={Key.LIMITS: limits}, details={"of": of, "value": value})
+    limits = {**(cabinet.memory.get(PlayKey.LIMITS) or {}), of: value}
+    cabinet.record("protection.limit_set", state={PlayKey.LIMITS: limits}, details={"of": of, "value": value})
     cabinet.notice = Notice(code="limit_set")
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
 def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
     """The reminder that stands, for the screen."""
-    reminder = cabinet.memory.get(Key.REMINDER)
+    reminder = cabinet.memory.get(PlayKey.REMINDER)
     if reminder is None:
         return None
     return messages.Reminder(
@@ -252,10 +257,10 @@ def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
 
 def session_view(cabinet: Cabinet) -> messages.Session | None:
     """The session, for the screen."""
-    session = cabinet.memory.get(Key.SESSION)
+    session = cabinet.memory.get(PlayKey.SESSION)
     if session is None:
         return None
-    own = cabinet.memory.get(Key.LIMITS) or {}
+    own = cabinet.memory.get(PlayKey.LIMITS) or {}
     return messages.Session(
         since_utc=session["since"],
         spent_cents=_spent_cents(session),

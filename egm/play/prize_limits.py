@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import paytables
-from egm.kernel.machine import Key
+from egm.records.keys import PlayKey
 from egm.verify.digest import measure
 from meters import Journal, Transaction
 from paytables import Depth, Game, analyse
@@ -48,7 +48,7 @@ def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
     code = _code_digest()
 
     def prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
-        key = f"{Key.EXAMINED}{game.digest}"
+        key = f"{PlayKey.EXAMINED}{game.digest}"
         kept: Any = journal.state(key)
         if kept is not None and kept["code"] == code:
             return tuple((win, cost) for win, cost in kept["prizes"])

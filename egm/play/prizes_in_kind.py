@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice, PrizeInKind
 from egm.kernel.record_codec import to_json
 from egm.money.hand_pays import BOOK
 from egm.play.definitions import definition_of
 from egm.records.game_record import GameRecord
+from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord, PrizeRecord
 from meters import Phase, Transfer
 
@@ -74,7 +75,7 @@ def views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 
 def prize_may_be_cash(cabinet: Cabinet, _: Event) -> bool:
     """A prize in kind is owed, and the place lets the player take its value instead."""
-    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         cabinet.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
     )
@@ -83,7 +84,7 @@ def prize_may_be_cash(cabinet: Cabinet, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- the exchange
 def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
     """The player takes the stated value: it becomes part of the money an attendant pays as a jackpot."""
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay.id)
     value_cents = handpay.worth_cents - handpay.amount_cents
     money = replace(
@@ -99,7 +100,7 @@ def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
         transaction_id=money.id,
         phase=Phase.RESERVE,
         transfers=tuple(_in_cash(flow) for flow in reserved.transfers),
-        state={Key.HANDPAY: money},
+        state={MoneyKey.HANDPAY: money},
         details={
             "handpay": handpay.id,
             "prizes": [to_json(prize) for prize in handpay.prizes],
@@ -120,19 +121,19 @@ def _in_cash(flow: Transfer) -> Transfer:
 
 def exchange_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
     """A prize was exchanged for cash, and its own reservation still stands."""
-    handpay = cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.instead_of)
 
 
 def end_exchange(cabinet: Cabinet, _: Event) -> None:
     """Give up the reservation that an exchange has replaced: at once, or after a restart in between."""
-    handpay = cabinet.memory.require(HandpayRecord, Key.HANDPAY)
+    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     older = handpay.instead_of
     cabinet.record(
         "handpay.replaced",
         transaction_id=f"{older}.replaced",
         phase=Phase.VOID,
         ref=older,
-        state={Key.HANDPAY: replace(handpay, instead_of="")},
+        state={MoneyKey.HANDPAY: replace(handpay, instead_of="")},
         details={"handpay": older, "by": handpay.id},
     )

@@ -9,8 +9,9 @@ from typing import Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice, Residual
+from egm.records.keys import IntegrityKey
 from meters import Transfer
 from rng import RngError
 
@@ -47,7 +48,7 @@ def residual_may_be_played(cabinet: Cabinet, _: Event) -> bool:
     return (
         cabinet.profile.pay_out.residual == "played"
         and cabinet.chance is not None
-        and cabinet.memory.get(Key.OUT_OF_SERVICE) is None
+        and cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
         and 0 < cabinet.credit_cents < useful_cents(cabinet)
     )
 

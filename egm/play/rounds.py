@@ -2,8 +2,8 @@
 
 ``start_game`` draws every number of the first step, evaluates, and journals wager, draws and outcome as one
 transaction; only then is the screen told. ``end_game`` journals the win. Between the two the game is in the
-memory under :attr:`Key.GAME`, and a restart replays it from its recorded draws: the same numbers, the same
-outcome, the same picture. A game that asks the player something is a conversation of such steps.
+memory under :attr:`PlayKey.GAME`, and a restart replays it from its recorded draws: the same numbers, the
+same outcome, the same picture. A game that asks the player something is a conversation of such steps.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Any
 from egm.kernel import messages
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import HandpayKind, Notice
 from egm.kernel.record_codec import to_json
 from egm.money.host.controls import game_is_allowed
@@ -32,6 +32,7 @@ from egm.progressive.pools import NoPoolError, Pools
 from egm.progressive.round import Round
 from egm.records.game_record import DrawRecord, GameChoice, GameName, GamePointer, GameRecord, LastGame, Step
 from egm.records.games import GameInProgress, open_game
+from egm.records.keys import IntegrityKey, MoneyKey, PlayKey, ProgressiveKey
 from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
 from meters.transaction import JSON
@@ -56,7 +57,7 @@ def bet_is_covered(cabinet: Cabinet, _: Event) -> bool:
 
 def chance_is_ready(cabinet: Cabinet, _: Event | None = None) -> bool:
     """The generator is in service."""
-    return cabinet.chance is not None and cabinet.memory.get(Key.OUT_OF_SERVICE) is None
+    return cabinet.chance is not None and cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
 
 
 def choice_may_be_taken(cabinet: Cabinet, event: Event) -> bool:
@@ -204,7 +205,7 @@ def start_game(cabinet: Cabinet, _: Event) -> None:
         dims=game.dims,
         counts={"games_played": 1},
         state={
-            Key.GAME: GamePointer(play_id=play_id),
+            PlayKey.GAME: GamePointer(play_id=play_id),
             **keeping(cabinet, rules),
             **progressives.state_of(cabinet, game, dealings),
             **protection.counted(cabinet, wagered_cents=selection.bet_cents),
@@ -287,7 +288,7 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
         state={
             **_ended(cabinet, game, (*won, *levels)),
             **progressives.closing_state(cabinet, game, "hand"),
-            Key.HANDPAY: HandpayRecord(
+            MoneyKey.HANDPAY: HandpayRecord(
                 id=reservation,
                 kind=kind,
                 amount_cents=total_cents,
@@ -332,8 +333,8 @@ def _ended(cabinet: Cabinet, game: GameRecord, paid: tuple[Transfer, ...]) -> di
     """What the end of a game sets in memory; the win shown is all it paid, levels included."""
     total_cents = sum(part.amount_cents for part in paid)
     return {
-        Key.GAME: None,
-        Key.LAST: LastGame(play_id=game.play_id, win_cents=total_cents),
+        PlayKey.GAME: None,
+        PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents),
         **protection.counted(cabinet, won_cents=total_cents),
     }
 
@@ -436,7 +437,7 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
     """What the screen must be told of the open game: its outcome, or the question it waits on."""
     game = open_game(cabinet)
     conversation: Conversation | Recorded | None = cabinet.state(GameInProgress).conversation
-    if game is None or (conversation is None and cabinet.memory.get(Key.AWAITING) is None):
+    if game is None or (conversation is None and cabinet.memory.get(ProgressiveKey.AWAITING) is None):
         return None
     outcome = game.outcome
     if outcome is not None:

@@ -4,11 +4,13 @@ from typing import Any
 
 from egm.kernel.credits import given_back
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Cabinet
 from egm.play import player_protection as protection
 from egm.play.rounds import chance_is_ready, has_won_already
 from egm.progressive import game_levels as progressives
 from egm.records.games import GameInProgress, open_game
+from egm.records.keys import PlayKey
 from egm.staff.form import ruling_details, says
 from meters import Transfer
 
@@ -71,8 +73,8 @@ def void_game(cabinet: Cabinet, *, refund: bool, **details: Any) -> None:
         transfers=(*back, *returned),
         counts={"games_void": 1},
         state={
-            Key.GAME: None,
-            f"{Key.FAULT}game_defective": None,
+            PlayKey.GAME: None,
+            f"{KernelKey.FAULT}game_defective": None,
             **levels,
             **protection.counted(cabinet, won_cents=back_cents),
         },

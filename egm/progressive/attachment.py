@@ -8,7 +8,6 @@ from typing import Final
 from egm.exact import rational
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
 from egm.kernel.record_codec import from_json
 from egm.kernel.services import MachineContext
@@ -34,6 +33,7 @@ from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkMark
 from egm.records.game_record import GameRecord
 from egm.records.games import CARRIED_GAME, GameInProgress
+from egm.records.keys import ProgressiveKey
 
 #: How often the link looks at the time, and the screen at the link.
 _TICK_SECONDS: Final = 0.1
@@ -150,7 +150,7 @@ class ProgressiveLink:
             if mark.sequence > feeder.last:
                 for made in self._new(level, feeder.last, mark):
                     self._link.contributed(made, now_ns)
-        claims = self._cabinet.memory.read_all(ClaimRecord, Key.CLAIM)
+        claims = self._cabinet.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
         for claim in self._link.claims():
             if claim not in claims:
                 self._link.forget(claim)
@@ -185,7 +185,7 @@ class ProgressiveLink:
             self._link.locked(name)
 
     def _mark(self, level: str) -> LinkMark:
-        return self._cabinet.memory.read(LinkMark, f"{Key.LINK}{level}") or LinkMark()
+        return self._cabinet.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
     def _new(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
         """The contributions made since ``after``: nearly always the one of the game just begun."""
@@ -244,7 +244,7 @@ class ProgressiveLink:
                 mark = progressives.mark(self._cabinet, news.level)
                 self._cabinet.record(
                     "progressive.ahead",
-                    state={f"{Key.LINK}{news.level}": replace(mark, sequence=news.sequence)},
+                    state={f"{ProgressiveKey.LINK}{news.level}": replace(mark, sequence=news.sequence)},
                     details={"pool": news.level, "counted": news.sequence},
                 )
             case Behind():
@@ -274,7 +274,7 @@ class ProgressiveLink:
         """A game that waited for this may end."""
         if sequence > self.decided(level):
             self._decided[level] = sequence
-            if self._cabinet.memory.get(Key.AWAITING) is not None:
+            if self._cabinet.memory.get(ProgressiveKey.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _complain(self, code: str, text: str) -> None:

@@ -4,20 +4,23 @@ from typing import Final
 
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState
 from egm.progressive.broadcast import broadcasts
 from egm.progressive.forms import FORMS
 from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import progressive_link
 from egm.progressive.rules import RULES
+from egm.records.keys import ProgressiveKey
 
 PROGRESSIVE: Final = Feature(
     name="progressive",
+    keys=ProgressiveKey,
     rules=RULES,
     offers=(*PAGES, *FORMS),
     states=(
-        DerivedState(State.AWAITING_AWARD, lambda cabinet: cabinet.memory.get(Key.AWAITING) is not None),
+        DerivedState(
+            State.AWAITING_AWARD, lambda cabinet: cabinet.memory.get(ProgressiveKey.AWAITING) is not None
+        ),
     ),
     services=(broadcasts, progressive_link),
 )

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 
 from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice, ProgressiveWin
 from egm.kernel.record_codec import to_json
 from egm.progressive import posting, unproved
@@ -22,6 +22,7 @@ from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
 from egm.records.game_record import GameRecord, Hit, LevelsPlayed
 from egm.records.games import open_game
+from egm.records.keys import ProgressiveKey
 from egm.staff.service.desk import who
 from meters import Transfer
 from paytables import Game, Wager
@@ -49,7 +50,7 @@ def open_levels(cabinet: Cabinet) -> None:
     for pool in cabinet.state(Pools).by_id.values():
         if not pool.own:
             continue
-        key, terms = f"{Key.LEVEL}{pool.id}", pool.definition.terms
+        key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
         kept = cabinet.journal.state(key)
         if kept is None:
             level = Level.open(terms)
@@ -74,9 +75,9 @@ def open_levels(cabinet: Cabinet) -> None:
                 state={key: changed.to_json()},
                 details={"pool": pool.id, "terms": terms.to_json()},
             )
-    for key, kept in cabinet.journal.states(Key.LEVEL).items():
+    for key, kept in cabinet.journal.states(ProgressiveKey.LEVEL).items():
         level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # as above
-        posting.compare(key.removeprefix(Key.LEVEL), level, cabinet.journal.balance_cents)
+        posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, cabinet.journal.balance_cents)
 
 
 # ---------------------------------------------------------------------------------------------- one game
@@ -143,11 +144,11 @@ def _machine(cabinet: Cabinet) -> str:
 
 def _is_kept(cabinet: Cabinet, pool: str) -> bool:
     """Whether this machine keeps a level itself, or has kept it."""
-    return cabinet.journal.state(f"{Key.LEVEL}{pool}") is not None
+    return cabinet.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
 
 
 def _level(cabinet: Cabinet, pool: str) -> Level:
-    kept = cabinet.journal.state(f"{Key.LEVEL}{pool}")
+    kept = cabinet.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
     if not isinstance(kept, dict):
         raise LocalError(f"the level {pool} was never opened")
     return Level.from_json(kept)
@@ -155,7 +156,7 @@ def _level(cabinet: Cabinet, pool: str) -> Level:
 
 def mark(cabinet: Cabinet, pool: str) -> LinkMark:
     """How far this machine's contributions to a linked level have come, as far as is known."""
-    known = cabinet.memory.read(LinkMark, f"{Key.LINK}{pool}") or LinkMark()
+    known = cabinet.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
     link = cabinet.state(LevelDisplays).link
     position = None if link is None else link.position(pool)
     if link is None or position is None:
@@ -167,7 +168,7 @@ def mark(cabinet: Cabinet, pool: str) -> LinkMark:
 def state_of(cabinet: Cabinet, game: GameRecord, dealings: Round) -> dict[str, object]:
     """What the entry of a step sets in memory: its levels, marks and claims."""
     claims = {
-        f"{Key.CLAIM}{claim}": ClaimRecord(
+        f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=made.pool,
             level=made.level,
             after=made.after,
@@ -182,15 +183,15 @@ def state_of(cabinet: Cabinet, game: GameRecord, dealings: Round) -> dict[str, o
         for claim, made in dealings.claims.items()
     }
     wins = {
-        f"{Key.PROGRESSIVE_WIN}{dealings.claim_prefix}.{n}": BroadcastWin(
+        f"{ProgressiveKey.WIN}{dealings.claim_prefix}.{n}": BroadcastWin(
             pool=pool, amount_cents=amount_cents, entry=cabinet.journal.sequence + 1
         )
         for n, (pool, amount_cents) in enumerate(dealings.frozen)
     }
     return {
         **wins,
-        **{f"{Key.LEVEL}{pool}": level.to_json() for pool, level in dealings.levels.items()},
-        **{f"{Key.LINK}{pool}": made for pool, made in dealings.marks.items()},
+        **{f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in dealings.levels.items()},
+        **{f"{ProgressiveKey.LINK}{pool}": made for pool, made in dealings.marks.items()},
         **claims,
     }
 
@@ -217,7 +218,9 @@ def awards(cabinet: Cabinet, game: GameRecord) -> tuple[Award, ...]:
 
 
 def _award(cabinet: Cabinet, hit: Hit) -> Award:
-    kept = None if hit.claim is None else cabinet.memory.read(ClaimRecord, f"{Key.CLAIM}{hit.claim}")
+    kept = (
+        None if hit.claim is None else cabinet.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
+    )
     return Award(
         pool=hit.pool,
         level=hit.level,
@@ -244,12 +247,14 @@ def payment(cabinet: Cabinet, game: GameRecord, target: str) -> tuple[Transfer, 
 def closing_state(cabinet: Cabinet, game: GameRecord, way: str) -> dict[str, object]:
     """What the end of a game sets in memory: its claims are paid, and nothing is awaited."""
     state: dict[str, object] = {
-        key: None for key in (Key.AWAITING, Key.UNDECIDED) if cabinet.memory.get(key) is not None
+        key: None
+        for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
+        if cabinet.memory.get(key) is not None
     }
     for award in awards(cabinet, game):
-        kept = cabinet.memory.read(ClaimRecord, f"{Key.CLAIM}{award.claim}")
+        kept = cabinet.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
         if kept is not None:
-            state[f"{Key.CLAIM}{award.claim}"] = replace(kept, way=way)
+            state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(kept, way=way)
     return state
 
 
@@ -318,8 +323,8 @@ def give_back(cabinet: Cabinet, game: GameRecord) -> tuple[tuple[Transfer, ...],
             before = levels.get(award.pool) or _level(cabinet, award.pool)
             levels[award.pool] = before.give_back(award.amount_cents)
             transfers += posting.step(award.pool, before, levels[award.pool])
-    state = {f"{Key.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
-    untold = cabinet.journal.states(f"{Key.PROGRESSIVE_WIN}{_machine(cabinet)}.{game.play_id}.")
+    state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
+    untold = cabinet.journal.states(f"{ProgressiveKey.WIN}{_machine(cabinet)}.{game.play_id}.")
     return tuple(transfers), {**state, **dict.fromkeys(untold), **closing_state(cabinet, game, "void")}
 
 
@@ -343,7 +348,7 @@ def awards_are_locked(cabinet: Cabinet, _: Event) -> bool:
     game = open_game(cabinet)
     if game is None or any(award.amount_cents is None for award in awards(cabinet, game)):
         return False
-    return cabinet.memory.get(Key.UNDECIDED) == game.play_id or not undecided(cabinet, game)
+    return cabinet.memory.get(ProgressiveKey.UNDECIDED) == game.play_id or not undecided(cabinet, game)
 
 
 def undecided(cabinet: Cabinet, game: GameRecord) -> tuple[str, ...]:
@@ -362,7 +367,7 @@ def undecided(cabinet: Cabinet, game: GameRecord) -> tuple[str, ...]:
 
 def show_awaited(cabinet: Cabinet, _: Event) -> Event:
     """The award the game waited for is locked: the game has been shown already, and ends."""
-    return Event(EventType.SHOWN, {"value": cabinet.memory.get(Key.AWAITING)})
+    return Event(EventType.SHOWN, {"value": cabinet.memory.get(ProgressiveKey.AWAITING)})
 
 
 def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
@@ -374,13 +379,15 @@ def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
 def await_award(cabinet: Cabinet, _: Event) -> None:
     """The game has been shown and its award is not locked yet: wait for the controller."""
     game = open_game(cabinet)
-    cabinet.record("progressive.awaited", state={Key.AWAITING: None if game is None else game.play_id})
+    cabinet.record(
+        "progressive.awaited", state={ProgressiveKey.AWAITING: None if game is None else game.play_id}
+    )
 
 
 def record_award(cabinet: Cabinet, event: Event) -> None:
     """The controller has locked the amount of a claim. Told once; anything else is recorded and not paid."""
     claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
-    key = f"{Key.CLAIM}{claim}"
+    key = f"{ProgressiveKey.CLAIM}{claim}"
     kept = cabinet.memory.read(ClaimRecord, key)
     if kept is not None and kept.amount_cents is None:
         why = unproved.doubt_award(cabinet, kept, amount_cents)
@@ -410,7 +417,7 @@ def record_award(cabinet: Cabinet, event: Event) -> None:
 def close_claim(cabinet: Cabinet, event: Event) -> None:
     """The controller has recorded that the award is paid: the claim is over."""
     claim = str(event.data["claim"])
-    key = f"{Key.CLAIM}{claim}"
+    key = f"{ProgressiveKey.CLAIM}{claim}"
     kept = cabinet.memory.read(ClaimRecord, key)
     if kept is not None and kept.way is not None:
         cabinet.record("progressive.closed", state={key: None}, details={"claim": claim, **to_json(kept)})
@@ -422,7 +429,7 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
     for award in () if game is None else awards(cabinet, game):
         if award.amount_cents is not None or award.claim is None:
             continue
-        key = f"{Key.CLAIM}{award.claim}"
+        key = f"{ProgressiveKey.CLAIM}{award.claim}"
         kept = cabinet.memory.read(ClaimRecord, key)
         if kept is None:
             raise InvariantError(f"a hit is claimed as {award.claim}, which the memory does not have")
@@ -445,7 +452,7 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
         cabinet.record(
             "progressive.undecided",
             transaction_id=f"{game.play_id}.undecided",
-            state={Key.UNDECIDED: game.play_id},
+            state={ProgressiveKey.UNDECIDED: game.play_id},
             details={"play_id": game.play_id, "pools": list(open_), "person": who(cabinet, event)},
         )
         cabinet.notice = Notice(code="progressive_undecided", severity="warning")

@@ -7,15 +7,16 @@ move it (IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine is open, nothing i
 from typing import Any
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.level import Level
 from egm.progressive.pools import Pools
+from egm.records.keys import ProgressiveKey
 
 
 def _kept(cabinet: Cabinet, event: Event, name: str) -> Level | None:
-    kept: Any = cabinet.journal.state(f"{Key.LEVEL}{event.data.get(name)}")
+    kept: Any = cabinet.journal.state(f"{ProgressiveKey.LEVEL}{event.data.get(name)}")
     return None if kept is None else Level.from_json(kept)
 
 
@@ -44,7 +45,10 @@ def move_level(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "progressive.moved",
         transfers=posting.moved((source, giving), (target, taking, grown)),
-        state={f"{Key.LEVEL}{source}": empty.to_json(), f"{Key.LEVEL}{target}": grown.to_json()},
+        state={
+            f"{ProgressiveKey.LEVEL}{source}": empty.to_json(),
+            f"{ProgressiveKey.LEVEL}{target}": grown.to_json(),
+        },
         details={
             "source": source,
             "target": target,

@@ -2,18 +2,19 @@
 
 from typing import Any
 
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import ProgressiveView
 from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import Keeper, NoPoolError, Pool, Pools
+from egm.records.keys import ProgressiveKey
 from paytables import PaytableError
 
 
 def shown(cabinet: Cabinet, pool: Pool) -> Shown:
     """What a level shows now."""
     if pool.own:
-        kept: Any = cabinet.journal.state(f"{Key.LEVEL}{pool.id}")
+        kept: Any = cabinet.journal.state(f"{ProgressiveKey.LEVEL}{pool.id}")
         if kept is None:
             return Shown(0, Status.DOWN)
         return Shown(Level.from_json(kept).shown_cents, Status.UP)

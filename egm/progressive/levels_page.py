@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Table, Words
 from egm.people import Permission
 from egm.progressive.game_levels import mark
 from egm.progressive.level import Level
 from egm.progressive.level_views import shown
 from egm.progressive.pools import Pools
+from egm.records.keys import ProgressiveKey
 from egm.staff.service.desk import Entry
 from egm.staff.service.pages import Listing
 from egm.staff.service.words import local, money, number, pairs, plain, say
@@ -19,8 +20,8 @@ from egm.staff.service.words import local, money, number, pairs, plain, say
 def level_tables(cabinet: Cabinet) -> tuple[Table, ...]:
     """A table a level: those the machine keeps, given-up ones too, then those a controller or host keeps."""
     own = {
-        key.removeprefix(Key.LEVEL): Level.from_json(_object(kept))
-        for key, kept in sorted(cabinet.journal.states(Key.LEVEL).items())
+        key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(_object(kept))
+        for key, kept in sorted(cabinet.journal.states(ProgressiveKey.LEVEL).items())
     }
     linked = [pool for pool in cabinet.state(Pools).by_id if pool not in own]
     return (

@@ -3,15 +3,16 @@
 A controller is believed as far as its word can be checked here. A mystery prize must be the one whose
 commitment this machine has heard, opened, on this machine's own terms: increment, stake, ceiling and start.
 The award of a hit must lie between the level's base and its ceiling, and near what the level has shown.
-Nothing else is paid by itself: it stands under :attr:`Key.HELD`, locks the machine, and ends with a ruling
-that names the persons, the reason and what was doubted.
+Nothing else is paid by itself: it stands under :attr:`ProgressiveKey.HELD`, locks the machine, and ends with
+a ruling that names the persons, the reason and what was doubted.
 """
 
 from dataclasses import replace
 from typing import Final
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Cabinet
 from egm.kernel.record_codec import from_json, to_json
 from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelDisplays
@@ -20,6 +21,7 @@ from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
 from egm.records.earlier_journal import commitment_before
+from egm.records.keys import ProgressiveKey
 from egm.staff.form import ruling_details, says
 
 FAULT: Final = "progressive_unproved"
@@ -95,7 +97,7 @@ def _shown_cents(cabinet: Cabinet, pool: Pool) -> int:
 # ---------------------------------------------------------------------------------------------- holding
 def hold(cabinet: Cabinet, claim: str, prize: HeldPrize) -> None:
     """Keep what is not proved for two persons to rule on, and call them; told again, it only calls again."""
-    key = f"{Key.HELD}{claim}"
+    key = f"{ProgressiveKey.HELD}{claim}"
     if cabinet.journal.state(key) is None:
         story = {"claim": claim, **to_json(prize)}
         cabinet.record("progressive.held", state={key: prize}, details=story)
@@ -110,23 +112,23 @@ def is_held(cabinet: Cabinet, claim: str) -> bool:
 
 def held(cabinet: Cabinet) -> dict[str, HeldPrize]:
     """What waits for a ruling, by claim."""
-    kept = cabinet.memory.read_all(HeldPrize, Key.HELD)
+    kept = cabinet.memory.read_all(HeldPrize, ProgressiveKey.HELD)
     return {claim: prize for claim, prize in kept.items() if prize.ruling is None}
 
 
 def ruling(cabinet: Cabinet, claim: str) -> str | None:
     """How persons have ruled on a claim: ``pay``, ``decline``, or not yet."""
-    kept = cabinet.memory.read(HeldPrize, f"{Key.HELD}{claim}")
+    kept = cabinet.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
     return None if kept is None else kept.ruling
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _unanswerable(cabinet: Cabinet) -> list[str]:
     """Claims nobody answers: of levels this machine has no longer, and those an open game waits for."""
-    waits = cabinet.memory.get(Key.AWAITING)
+    waits = cabinet.memory.get(ProgressiveKey.AWAITING)
     return [
         name
-        for name, claim in cabinet.memory.read_all(ClaimRecord, Key.CLAIM).items()
+        for name, claim in cabinet.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
         if claim.amount_cents is None
         and claim.way is None
         and (claim.pool not in cabinet.state(Pools).by_id or claim.play_id == waits)
@@ -157,7 +159,7 @@ def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
     decision, waiting = str(event.data["decision"]), held(cabinet)
     claim = next(iter(waiting or _unanswerable(cabinet)))
     kept = waiting.get(claim)
-    own = cabinet.memory.read(ClaimRecord, f"{Key.CLAIM}{claim}")
+    own = cabinet.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
     state: dict[str, object] = {}
     doubted: dict[str, object] = {}
     if kept is not None:
@@ -169,14 +171,14 @@ def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
         }
     if own is not None and own.way is None:  # a hit of the game's own: it is owed, the question is how much
         cents = kept.amount_cents if kept is not None and decision == PAY else own.shown_cents
-        state[f"{Key.CLAIM}{claim}"] = replace(own, amount_cents=cents, unanswered=True)
+        state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(own, amount_cents=cents, unanswered=True)
         doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
         if kept is not None:
-            state[f"{Key.HELD}{claim}"] = None
+            state[f"{ProgressiveKey.HELD}{claim}"] = None
     elif kept is not None:
-        state[f"{Key.HELD}{claim}"] = replace(kept, ruling=decision)
+        state[f"{ProgressiveKey.HELD}{claim}"] = replace(kept, ruling=decision)
     if len(waiting) <= 1:
-        state[f"{Key.FAULT}{FAULT}"] = None
+        state[f"{KernelKey.FAULT}{FAULT}"] = None
     cabinet.record(
         "progressive.ruled",
         state=state,
@@ -189,7 +191,7 @@ def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
 
     Returns what is wrong with it, or nothing: another commitment to the same prize is none.
     """
-    key, sealed = f"{Key.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
+    key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
     if cabinet.memory.read(SealedPrize, key) == sealed:
         return ""
     heard = commitment_heard(cabinet, level, prize)
@@ -205,7 +207,7 @@ def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
 
 def is_recorded(cabinet: Cabinet, claim: str) -> bool:
     """Whether the machine knows of a prize, whatever it made of it."""
-    held = cabinet.journal.state(f"{Key.HELD}{claim}")
+    held = cabinet.journal.state(f"{ProgressiveKey.HELD}{claim}")
     return held is not None or cabinet.journal.knows(entry_of(claim))
 
 

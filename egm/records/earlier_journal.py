@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from egm.kernel.machine import Key
+from egm.records.keys import ProgressiveKey
 from meters import JournalView
 
 
@@ -30,7 +30,7 @@ def has_ended(journal: JournalView, entry_id: str) -> bool:
 def commitment_before(journal: JournalView, level: str, prize: int) -> str | None:
     """The commitment to a level's prize as it was heard before this journal was begun by a clear, or None."""
     kept = next(journal.entries("clear.kept", limit=1), None)
-    sealed: Any = None if kept is None else kept.state.get(f"{Key.SEALED}{level}")
+    sealed: Any = None if kept is None else kept.state.get(f"{ProgressiveKey.SEALED}{level}")
     return str(sealed["commitment"]) if sealed is not None and sealed["prize"] == prize else None
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.record_codec import from_json
 from egm.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
+from egm.records.keys import PlayKey
 
 CARRIED_GAME: Final = "game.carried"
 """The kind of entry that tells a game again which an authorised clear has carried over."""
@@ -32,13 +33,13 @@ class GameInProgress:
 
 def open_game(cabinet: Cabinet) -> GameRecord | None:
     """The game in progress, or None."""
-    pointer = cabinet.memory.read(GamePointer, Key.GAME)
+    pointer = cabinet.memory.read(GamePointer, PlayKey.GAME)
     return None if pointer is None else _game(cabinet, pointer.play_id)
 
 
 def last_game(cabinet: Cabinet) -> tuple[GameRecord, LastGame] | None:
     """The last finished game and what it paid, or None."""
-    pointer = cabinet.memory.read(LastGame, Key.LAST)
+    pointer = cabinet.memory.read(LastGame, PlayKey.LAST)
     return None if pointer is None else (_game(cabinet, pointer.play_id), pointer)
 
 

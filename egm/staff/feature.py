@@ -4,8 +4,8 @@ from typing import Final
 
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState
+from egm.records.keys import StaffKey
 from egm.staff import device_test_rules
 from egm.staff.forms import FORMS
 from egm.staff.rules import RULES
@@ -17,8 +17,9 @@ DEVICE_TESTS: Final = Feature(name="device tests", rules=device_test_rules.RULES
 
 STAFF: Final = Feature(
     name="staff",
+    keys=StaffKey,
     rules=RULES,
     offers=(*devices.PAGES, *pages.PAGES, *options.PAGES, *interventions.PAGES, *pin.PAGES, *FORMS),
-    states=(DerivedState(State.SERVICE_MENU, lambda cabinet: cabinet.memory.get(Key.MENU) is not None),),
+    states=(DerivedState(State.SERVICE_MENU, lambda cabinet: cabinet.memory.get(StaffKey.MENU) is not None),),
     position_services=(service_timeout,),
 )

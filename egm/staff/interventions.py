@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
+from egm.records.keys import IntegrityKey, StaffKey
 from egm.staff.slips import print_slip
 from egm.staff.stock import collected
 
@@ -40,28 +41,28 @@ COVERED: Final[Mapping[str, frozenset[str]]] = {
 # ---------------------------------------------------------------------------------------------- guards
 def no_intervention_is_open(cabinet: Cabinet, _: Event) -> bool:
     """One at a time."""
-    return cabinet.memory.get(Key.INTERVENTION) is None
+    return cabinet.memory.get(StaffKey.INTERVENTION) is None
 
 
 def intervention_is_open(cabinet: Cabinet, event: Event) -> bool:
     """There is one of this kind to end."""
-    opened = cabinet.memory.get(Key.INTERVENTION)
+    opened = cabinet.memory.get(StaffKey.INTERVENTION)
     return opened is not None and opened["kind"] == event.data.get("kind")
 
 
 def somebody_is_at_work(cabinet: Cabinet, _: Event) -> bool:
     """An intervention of any kind is open."""
-    return cabinet.memory.get(Key.INTERVENTION) is not None
+    return cabinet.memory.get(StaffKey.INTERVENTION) is not None
 
 
 def base_is_in_place(cabinet: Cabinet, _: Event) -> bool:
     """The base is not withdrawn."""
-    return cabinet.memory.get(Key.BASE) is None
+    return cabinet.memory.get(StaffKey.BASE) is None
 
 
 def base_is_withdrawn(cabinet: Cabinet, _: Event) -> bool:
     """The base is withdrawn: it can come back."""
-    return cabinet.memory.get(Key.BASE) is not None
+    return cabinet.memory.get(StaffKey.BASE) is not None
 
 
 def every_door_is_closed(cabinet: Cabinet, _: Event) -> bool:
@@ -80,8 +81,8 @@ def open_intervention(cabinet: Cabinet, event: Event) -> None:
         "intervention.opened",
         transaction_id=number,
         state={
-            Key.INTERVENTION: {"id": number, "since": since, **told},
-            f"{Key.DISABLED}{HOLD}": {"reason": str(values["reason"]), "since": since},
+            StaffKey.INTERVENTION: {"id": number, "since": since, **told},
+            f"{IntegrityKey.DISABLED}{HOLD}": {"reason": str(values["reason"]), "since": since},
         },
         details={"id": number, **told, **_identity(cabinet), "meters": _meters(cabinet)},
     )
@@ -93,21 +94,21 @@ def open_intervention(cabinet: Cabinet, event: Event) -> None:
 
 def record_intervention_seen(cabinet: Cabinet, event: Event) -> None:
     """The monitoring system has read who is at work: the doors may be opened. Told again, nothing changes."""
-    opened, number = cabinet.memory.get(Key.INTERVENTION), str(event.data["id"])
-    if opened is None or opened["id"] != number or cabinet.memory.get(Key.MONITORED) == number:
+    opened, number = cabinet.memory.get(StaffKey.INTERVENTION), str(event.data["id"])
+    if opened is None or opened["id"] != number or cabinet.memory.get(StaffKey.MONITORED) == number:
         return
-    cabinet.record("intervention.seen", state={Key.MONITORED: number}, details={"id": number})
+    cabinet.record("intervention.seen", state={StaffKey.MONITORED: number}, details={"id": number})
     cabinet.notice = Notice(code="intervention_opened")
 
 
 def close_intervention(cabinet: Cabinet, event: Event) -> None:
     """Keep what was done and the meters, and give the machine back."""
-    values, opened = event.data, cabinet.memory.get(Key.INTERVENTION)
+    values, opened = event.data, cabinet.memory.get(StaffKey.INTERVENTION)
     counted = collected(cabinet, opened["id"]) if opened["kind"] == "collection" else {}
     cabinet.record(
         "intervention.closed",
         transaction_id=f"{opened['id']}.closed",
-        state={Key.INTERVENTION: None, f"{Key.DISABLED}{HOLD}": None, **counted},
+        state={StaffKey.INTERVENTION: None, f"{IntegrityKey.DISABLED}{HOLD}": None, **counted},
         details={
             "id": opened["id"],
             "work": values["work"],
@@ -131,8 +132,8 @@ def withdraw_base(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "base.withdrawn",
         state={
-            Key.BASE: {"since": since, **told},
-            f"{Key.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
+            StaffKey.BASE: {"since": since, **told},
+            f"{IntegrityKey.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
         },
         details={**told, **_at_work(cabinet, event)},
     )
@@ -143,7 +144,7 @@ def return_base(cabinet: Cabinet, event: Event) -> None:
     told = {name: event.data[name] for name in ("base", "lock", "cashier")}
     cabinet.record(
         "base.returned",
-        state={Key.BASE: None, f"{Key.DISABLED}{BASE}": None},
+        state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE}": None},
         details={**told, **_at_work(cabinet, event)},
     )
 
@@ -152,7 +153,7 @@ def _at_work(cabinet: Cabinet, event: Event) -> dict[str, Any]:
     """The intervention it belongs to, and who stands behind it."""
     values = event.data
     return {
-        "intervention": cabinet.memory.get(Key.INTERVENTION)["id"],
+        "intervention": cabinet.memory.get(StaffKey.INTERVENTION)["id"],
         "person": values["person"],
         "persons": list(values["persons"]),
         **_identity(cabinet),
@@ -164,10 +165,10 @@ def is_identified(cabinet: Cabinet, door: str) -> bool:
     staff = cabinet.profile.staff
     if not staff.identify_before_opening:
         return True
-    opened = cabinet.memory.get(Key.INTERVENTION)
+    opened = cabinet.memory.get(StaffKey.INTERVENTION)
     if opened is None or door not in COVERED[opened["kind"]]:
         return False
-    return not staff.monitored_openings or cabinet.memory.get(Key.MONITORED) == opened["id"]
+    return not staff.monitored_openings or cabinet.memory.get(StaffKey.MONITORED) == opened["id"]
 
 
 def _identity(cabinet: Cabinet) -> dict[str, Any]:

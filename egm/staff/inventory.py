@@ -13,8 +13,9 @@ from typing import Any, Final
 from egm.config.cabinet_file import Inventory
 from egm.errors import OperatorError
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Table, Words
+from egm.records.keys import StaffKey
 from egm.staff.service.words import moment, pairs, plain, say
 from egm.verify.certificate import Certificate
 from meters import JournalView
@@ -87,7 +88,7 @@ def note_inventory(
     Raises OperatorError for a base number that is not the machine's first, and where the entry must be
     ``complete`` for what it lacks.
     """
-    now, before = document(cabinet, kept, certificates or {}), cabinet.memory.get(Key.INVENTORY)
+    now, before = document(cabinet, kept, certificates or {}), cabinet.memory.get(StaffKey.INVENTORY)
     missing = [name for name in _MANDATORY if not now[name]]
     if complete and missing:
         raise OperatorError(
@@ -100,7 +101,7 @@ def note_inventory(
             f"inventory.base_number: {now['base_number']!r}; this machine's base is number "
             f"{before['base_number']!r}, which is fixed for good"
         )
-    cabinet.record(KIND, state={Key.INVENTORY: now}, details={"before": before, "after": now})
+    cabinet.record(KIND, state={StaffKey.INVENTORY: now}, details={"before": before, "after": now})
 
 
 def _photograph(kept: Inventory) -> str:

@@ -11,13 +11,16 @@ from typing import Any, Final
 
 from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.records.games import open_game
+from egm.records.keys import MoneyKey, PlayKey, StaffKey
 from egm.staff.service.desk import ServiceDesk
 
 #: What a player may still be owed besides credits.
-_OWED: Final = frozenset({Key.GAME.value, Key.HANDPAY.value, Key.PAY_OUT.value, Key.PAPER.value})
+_OWED: Final = frozenset(
+    {PlayKey.GAME.value, MoneyKey.HANDPAY.value, MoneyKey.PAY_OUT.value, MoneyKey.PAPER.value}
+)
 #: Whoever configures has the machine open before him.
 _DOORS: Final = frozenset({"main", "logic"})
 
@@ -34,7 +37,7 @@ class Options:
     @classmethod
     def of(cls, cabinet: Cabinet) -> "Options":
         """The options the journal holds."""
-        kept = cabinet.memory.get(Key.OPTIONS)
+        kept = cabinet.memory.get(StaffKey.OPTIONS)
         if kept is None:
             return cls()
         denominations = {game: tuple(cents) for game, cents in kept["denominations_cents"].items()}
@@ -157,7 +160,7 @@ def change_options(cabinet: Cabinet, event: Event) -> None:
     named = {key: value for key, value in event.data.items() if key not in {"persons", "form"}}
     cabinet.record(
         "options.changed",
-        state={Key.OPTIONS: after.to_json()},
+        state={StaffKey.OPTIONS: after.to_json()},
         details={
             **named,
             "persons": list(event.data["persons"]),

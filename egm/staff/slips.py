@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from egm.devices.interface import Devices, TicketJob
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
+from egm.records.keys import MoneyKey
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
@@ -69,7 +70,7 @@ def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
             "witness": cabinet.witness,
         },
     )
-    if cabinet.memory.get(Key.PRINT) is not None or cabinet.memory.get(Key.PAY_OUT) is not None:
+    if cabinet.memory.get(MoneyKey.PRINT) is not None or cabinet.memory.get(MoneyKey.PAY_OUT) is not None:
         cabinet.log("slip.failed", {"id": job_id, "why": "the printer is at work"})
         return
     try:
@@ -81,23 +82,23 @@ def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_is_a_slip(cabinet: Cabinet, _: Event) -> bool:
     """The ticket being printed is a slip."""
-    printing = cabinet.memory.get(Key.PRINT)
+    printing = cabinet.memory.get(MoneyKey.PRINT)
     return printing is not None and is_slip(printing["id"])
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(cabinet: Cabinet, _: Event) -> None:
     """The slip is printed."""
-    printing = cabinet.memory.get(Key.PRINT)
+    printing = cabinet.memory.get(MoneyKey.PRINT)
     cabinet.record(
         "slip.printed",
         counts={"slips_printed": 1},
-        state={Key.PRINT: {**printing, "state": "barcode_done"}},
+        state={MoneyKey.PRINT: {**printing, "state": "barcode_done"}},
         details={"id": printing["id"]},
     )
 
 
 def record_slip_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.memory.get(Key.PRINT), str(event.data.get("why", ""))
-    cabinet.record("slip.failed", state={Key.PRINT: None}, details={"id": printing["id"], "why": why})
+    printing, why = cabinet.memory.get(MoneyKey.PRINT), str(event.data.get("why", ""))
+    cabinet.record("slip.failed", state={MoneyKey.PRINT: None}, details={"id": printing["id"], "why": why})

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from egm.devices.interface import Devices
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
+from egm.records.keys import StaffKey
 from meters import Transfer
 
 #: Box -> the meter of everything that fell into it.
@@ -21,10 +22,10 @@ BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in
 
 def collected(cabinet: Cabinet, collection: str) -> dict[str, Any]:
     """The machine state a collection leaves: what was metered into each box up to it, and to the last one."""
-    values, last = cabinet.journal.meters().values, cabinet.memory.get(Key.COLLECTED)
+    values, last = cabinet.journal.meters().values, cabinet.memory.get(StaffKey.COLLECTED)
     before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
     after = {box: values[meter] for box, meter in BOXES.items()}
-    return {Key.COLLECTED: {"id": collection, "before": before, "after": after, "counted": []}}
+    return {StaffKey.COLLECTED: {"id": collection, "before": before, "after": after, "counted": []}}
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -37,7 +38,7 @@ def fill_is_whole(cabinet: Cabinet, event: Event) -> bool:
 
 def box_is_to_be_counted(cabinet: Cabinet, event: Event) -> bool:
     """The last collection has brought this box, and nobody has counted it yet; with no box named: any."""
-    last, box = cabinet.memory.get(Key.COLLECTED), event.data.get("box")
+    last, box = cabinet.memory.get(StaffKey.COLLECTED), event.data.get("box")
     uncounted = BOXES.keys() - set(BOXES if last is None else last["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
@@ -68,12 +69,12 @@ def fill_hopper(cabinet: Cabinet, event: Event) -> None:
 
 def count_box(cabinet: Cabinet, event: Event) -> None:
     """A box of the last collection was counted: hold it against what was metered into it."""
-    last, box = cabinet.memory.get(Key.COLLECTED), str(event.data["box"])
+    last, box = cabinet.memory.get(StaffKey.COLLECTED), str(event.data["box"])
     counted_cents = int(event.data["counted_cents"])
     metered_cents = last["after"][box] - last["before"][box]
     cabinet.record(
         "collection.counted",
-        state={Key.COLLECTED: {**last, "counted": [*last["counted"], box]}},
+        state={StaffKey.COLLECTED: {**last, "counted": [*last["counted"], box]}},
         details={
             "collection": last["id"],
             "box": box,

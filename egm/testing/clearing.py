@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from egm.app.features import FEATURES
 from egm.memory_clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, look
 from meters.clear import Clearance, clear
 
@@ -35,4 +36,9 @@ def decided(found: Found, **decisions: Decision) -> Clearance:
 
 def clear_it(folder: Path, second: Path | None = None, **decisions: Decision) -> Path:
     """Look, decide and clear; returns where the old memory lies."""
-    return clear(folder, decided(look(folder, second_dir=second), **decisions), now=now, second_dir=second)
+    return clear(
+        folder,
+        decided(look(folder, FEATURES.keys, second_dir=second), **decisions),
+        now=now,
+        second_dir=second,
+    )

@@ -22,7 +22,7 @@ from egm.integrity.lockups import GeneratorStart
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.machine import Cabinet, Identity
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import timekeeper_of
 from egm.money.device_ledgers import Ledgers, ledgers_of
@@ -34,6 +34,7 @@ from egm.play.installed_games import Resident, admit
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import all_pools
+from egm.records.keys import PlayKey
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
 from egm.tickets.model import House
@@ -255,6 +256,7 @@ class MachineRig:
         self.cabinet: Cabinet = Cabinet(
             identity=Identity("TEST-1", "7", House(site="test", licence_holder="nobody")),
             journal=self.journal,
+            keys=FEATURES.keys,
             profile=self.profile,
             games={game_id: resident.game for game_id, resident in residents.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
@@ -383,7 +385,7 @@ class MachineRig:
 
     def shown(self) -> None:
         """The screen has shown the outcome."""
-        game = self.cabinet.memory.get(Key.GAME)
+        game = self.cabinet.memory.get(PlayKey.GAME)
         self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
 
     def cut_power_after(self, entries: int) -> None:

@@ -10,8 +10,8 @@ from egm.devices.interface import Devices
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.people import Role
+from egm.records.keys import MoneyKey
 from egm.staff.registers import lines
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -66,10 +66,10 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
     async def scene(room, rig):
         Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
         await rig.until(lambda: len(rig.twin.describe()["printed"]) == 1)
-        await rig.until(lambda: room.cabinet.memory.get(Key.PRINT) is None)
+        await rig.until(lambda: room.cabinet.memory.get(MoneyKey.PRINT) is None)
         room.engine.handle(EventType.DOOR_OPENED, door="main")
         await rig.until(lambda: len(rig.twin.describe()["printed"]) == 2)
-        await rig.until(lambda: room.cabinet.memory.get(Key.PRINT) is None)
+        await rig.until(lambda: room.cabinet.memory.get(MoneyKey.PRINT) is None)
         access, audit = map(said, rig.twin.describe()["printed"])
         assert "ACCESS - NO VALUE" in access
         assert f"bill jam ({NUMBERS[Role.MECHANIC]})" in access
@@ -95,7 +95,7 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
         room.engine.handle(EventType.DOOR_OPENED, door="logic")  # while the first is at the printer
         assert [record["about"] for record in room.records("slip.ordered")] == ["main opened", "logic opened"]
         assert [record["why"] for record in room.records("slip.failed")] == ["the printer is at work"]
-        await rig.until(lambda: room.cabinet.memory.get(Key.PRINT) is None)
+        await rig.until(lambda: room.cabinet.memory.get(MoneyKey.PRINT) is None)
         assert len(rig.twin.describe()["printed"]) == 1
 
     with_printer(tmp_path, place, "tcl", scene)

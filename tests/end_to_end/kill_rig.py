@@ -21,7 +21,6 @@ from pathlib import Path
 from egm.app.bench import Bench
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.events import accepted_up_to
-from egm.kernel.machine import Key
 from egm.kernel.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
@@ -33,6 +32,7 @@ from egm.kernel.messages import (
     decode,
     encode,
 )
+from egm.records.keys import MoneyKey
 from meters import JournalError, open_view
 
 #: A game of the tests that wins progressive levels often, also after a choice of the player's.
@@ -326,7 +326,7 @@ class Rig:
     def _uncredited_coins(self) -> int:
         """How many coins have passed the acceptor that the journal does not know of."""
         with open_view(self.folder.root) as view:
-            position = view.state(Key.COINS)
+            position = view.state(MoneyKey.COINS)
         return self.coin_state()["accepted_coins"] - accepted_up_to(position)
 
     def _journalled(self) -> set[str]:

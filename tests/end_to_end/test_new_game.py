@@ -9,8 +9,8 @@ import pygame
 import pytest
 
 from egm.config.cabinet_file import StateFolder
-from egm.kernel.machine import Key
 from egm.kernel.messages import Hello
+from egm.records.keys import PlayKey
 from meters import open_view
 from tests.end_to_end.run_rig import EGM, Visit, until
 from tools.cli.one_game import cabinet_with
@@ -74,7 +74,7 @@ async def _visit(folder, cwd, digest):
     assert process.returncode == 0, error.decode()
     assert "memory is in" in said.decode()
     with open_view(folder.root) as journal:
-        assert journal.state(f"{Key.DEFINITION}{digest}") is not None  # what was tuned is what was played
+        assert journal.state(f"{PlayKey.DEFINITION}{digest}") is not None  # what was tuned is what was played
 
 
 def test_a_game_with_levels_of_its_own_has_them_kept_by_the_machine(tmp_path):

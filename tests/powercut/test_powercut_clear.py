@@ -14,6 +14,7 @@ from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
 
+from egm.app.features import FEATURES
 from egm.memory_clear.carrying import look
 from egm.testing.clearing import decided, now
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -36,7 +37,9 @@ def owing(folder: Path, disk: Disk) -> dict[str, object]:
 
 def owed(folder: Path, disk: Disk) -> dict[str, object]:
     storage = SimStorage(disk)
-    claims = {each.id: each.proposed.amount for each in look(folder, storage=storage).proposals}
+    claims = {
+        each.id: each.proposed.amount for each in look(folder, FEATURES.keys, storage=storage).proposals
+    }
     leave(storage, folder, folder / "second")
     return claims
 
@@ -48,7 +51,7 @@ def two_persons_clear(folder: Path, disk: Disk) -> bool:
         if unfinished(folder, storage):
             finish(folder, now=now, storage=storage)
         elif not is_cleared(folder, storage):
-            clear(folder, decided(look(folder, storage=storage)), now=now, storage=storage)
+            clear(folder, decided(look(folder, FEATURES.keys, storage=storage)), now=now, storage=storage)
     except PowerCut:
         leave(storage, folder, folder / "second")
         return False

@@ -16,11 +16,11 @@ from powercut_storage import SimStorage
 from rigs.three_levels import GAME, LINKED_MYSTERY, NO_LUCK, STAKE, B, FixedFace, lucky, room_of
 
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.play import mysteries
 from egm.progressive.display import LevelDisplays
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
+from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -91,7 +91,7 @@ class Life:
         return sum(1 for _ in self.room.journal.entries("game.end"))
 
     def _made(self):
-        mark = self.room.journal.state(f"{Key.LINK}LUCKY")
+        mark = self.room.journal.state(f"{ProgressiveKey.LINK}LUCKY")
         return 0 if mark is None else mark["sequence"]
 
     def _step(self):
@@ -133,7 +133,7 @@ def judge(room, *, late):
     assert meters["games_played"] == 2
     assert room.credit_cents == 500 - 2 * STAKE + 2 * WINS + (0 if late else PAID)
     assert room.journal.pending() == []
-    (kept,) = room.journal.states(Key.CLAIM).values()
+    (kept,) = room.journal.states(ProgressiveKey.CLAIM).values()
     assert (kept["amount_cents"], kept["way"]) == (PAID, "hand" if late else "credit")
     assert len(room.records("progressive.hit")) == 1
     assert Auditor(Shelf([GAME.parent])).run(room.journal.bodies()).findings == []

@@ -15,7 +15,7 @@ from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
+from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -56,7 +56,7 @@ class Life:
 
     def _step(self):
         room = self.room
-        owed = room.cabinet.memory.get(Key.HANDPAY)
+        owed = room.cabinet.memory.get(MoneyKey.HANDPAY)
         match room.state:
             case State.IDLE if room.credit_cents < 10:
                 room.insert(500)

@@ -14,7 +14,7 @@ from powercut_storage import SimStorage
 
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
+from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
@@ -61,7 +61,7 @@ class Life:
         match room.state:
             case State.HANDPAY if PAPER in room.cabinet.faults:
                 room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
-            case State.HANDPAY if "way" not in room.cabinet.memory.get(Key.HANDPAY):
+            case State.HANDPAY if "way" not in room.cabinet.memory.get(MoneyKey.HANDPAY):
                 room.engine.handle(EventType.CASH_OUT)
             case State.HANDPAY:
                 room.engine.handle(EventType.KEY_TURNED, key="attendant")

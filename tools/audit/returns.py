@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from egm.kernel.machine import Key
 from egm.play.definitions import text_of
+from egm.records.keys import PlayKey
 from meters import JournalView
 from paytables import (
     AnalysisError,
@@ -151,7 +151,7 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
 
 
 def _game(view: JournalView, played: Played) -> Game:
-    kept = view.states(Key.DEFINITION).get(f"{Key.DEFINITION}{played.digest}")
+    kept = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{played.digest}")
     if kept is None:
         raise LookupError(f"the journal keeps no definition {played.digest[:12]}")
     return game_from_text(text_of(str(kept)), "the journal")

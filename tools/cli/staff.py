@@ -9,7 +9,7 @@ import click
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
-from egm.kernel.machine import Key
+from egm.kernel.keys import KernelKey
 from egm.people import Permission, Person, Recorded, Roster, load_recorded, recorded_in
 from egm.people.recorded import STATE_KEY
 from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
@@ -104,7 +104,7 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
                 kind="staff.renewed",
                 state={
                     STATE_KEY: Recorded().to_json(),
-                    f"{Key.FAULT}{STAFF_ROSTER}": {
+                    f"{KernelKey.FAULT}{STAFF_ROSTER}": {
                         "since": SystemClock().now().isoformat(),
                         "locks": True,
                         "cleared_by": "technician",

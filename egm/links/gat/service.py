@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.links.gat import codec
 from egm.links.gat.codec import (
     Calculation,
@@ -26,6 +26,7 @@ from egm.links.gat.codec import (
 )
 from egm.links.gat.functions import FunctionRefusedError, Kind, Order, offered, understand
 from egm.links.gat.report import About, functions_report, identity_report, signatures_report
+from egm.records.keys import IntegrityKey, LinksKey
 
 _NEVER: Final = 0xFFFFFFFF
 _SIGNER: Final = "signed by"
@@ -113,7 +114,7 @@ class Service:
         if order.kind is Kind.SIGNATURES:
             self._begin(order)
         else:
-            installed = self._cabinet.memory.get(Key.SOFTWARE)
+            installed = self._cabinet.memory.get(IntegrityKey.SOFTWARE)
             known = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
             self.done(known)
         return True
@@ -122,7 +123,7 @@ class Service:
         self._cabinet.record(
             "gat.request",
             state={
-                Key.GAT: {
+                LinksKey.GAT: {
                     "parameters": list(request.parameters),
                     "level": request.level,
                     "kind": "" if order is None else order.kind.value,
@@ -148,10 +149,10 @@ class Service:
         self._finish(trouble=why)
 
     def _finish(self, **facts: Any) -> None:
-        kept = self._cabinet.memory.get(Key.GAT) | {"finished": self._now()} | facts
+        kept = self._cabinet.memory.get(LinksKey.GAT) | {"finished": self._now()} | facts
         self._cabinet.record(
             "gat.result",
-            state={Key.GAT: kept},
+            state={LinksKey.GAT: kept},
             details={key: kept[key] for key in ("parameters", "algorithm", "values", "trouble")},
         )
 
@@ -161,7 +162,7 @@ class Service:
     # ------------------------------------------------------------------ what is remembered
     @property
     def _last(self) -> _Last | None:
-        kept = self._cabinet.memory.get(Key.GAT)
+        kept = self._cabinet.memory.get(LinksKey.GAT)
         if kept is None:
             return None
         kind = Kind(kept["kind"]) if kept["kind"] else None

@@ -14,7 +14,6 @@ from typing import Final
 
 from egm.config.sas_line import SasLine
 from egm.errors import LocalError
-from egm.kernel.machine import Key
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Told
@@ -30,6 +29,7 @@ from egm.links.sas.ports import open_port
 from egm.links.sas.reader import Reader, Readings
 from egm.links.sas.watch import LinkWatch
 from egm.links.sas.wire import LenientFraming, LongPoll, StrictFraming
+from egm.records.keys import IntegrityKey
 
 _LOOK_BACK_ENTRIES: Final = 1000
 """How far back to look for what a host has not heard: far more than its queue holds."""
@@ -72,7 +72,7 @@ class SasChannel:
         journal = context.engine.cabinet.journal
         self._cursor = _Cursor(context.folder.root / f"sas-{name}.told", journal.mark)
         self._noted = journal.sequence
-        fresh = journal.state(Key.BOOTS) is None  # the journal was begun in this very run
+        fresh = journal.state(IntegrityKey.BOOTS) is None  # the journal was begun in this very run
         heard = 0 if fresh else self._cursor.read(default=journal.sequence)
         self._seen = max(heard, journal.sequence - _LOOK_BACK_ENTRIES)
         self._selected_game = self._reader.readout().selected_game

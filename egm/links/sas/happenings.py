@@ -7,12 +7,12 @@ and what real-time reporting adds (general knowledge: see ``Group.REAL_TIME``).
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from egm.kernel.machine import Key
 from egm.links.sas.codec import bcd
 from egm.links.sas.exception_queue import SERVED_BY, Happening
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.links.sas.tables.exceptions import EXCEPTIONS
+from egm.records.keys import MoneyKey
 from meters import Phase
 from meters.entry import StoredEntry
 from meters.events import EVENTS, significance
@@ -52,7 +52,7 @@ def happenings(
 
 def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterator[tuple[int, bytes, int]]:
     """Exception code, event data and event code (0: as the exception)."""
-    opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(Key.HANDPAY), Mapping)
+    opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
     if opens and entry.kind != "handpay.pending":
         yield _HANDPAY_PENDING, b"", 0  # a game or a host's bonus ended in one, or a prize is money now
     details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}

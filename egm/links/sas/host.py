@@ -19,8 +19,8 @@ from egm.kernel.services import MachineContext
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import Happening
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
+from egm.records.keys import LinksKey
 
-_TIME_KEY: Final = "host_time:"
 #: No host's time is further from the machine's own than this: beyond it there may be no date.
 _AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
 READ_HANDPAY: Final = "handpay"
@@ -66,7 +66,7 @@ class Host:
     @property
     def clock_offset_seconds(self) -> int:
         """By how much this host's time is ahead of the machine's; 0 until it has told it."""
-        kept = self.cabinet.journal.state(f"{_TIME_KEY}{self.name}")
+        kept = self.cabinet.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
         return kept if isinstance(kept, int) and abs(kept) <= _AHEAD_SECONDS_MAX else 0
 
     def set_time(self, told: datetime) -> None:
@@ -79,7 +79,7 @@ class Host:
         if self.clock_offset_seconds - ahead in {0, 1}:
             return
         details = {"host": self.name, "told": told.isoformat(), "ahead_seconds": ahead}
-        self.cabinet.record("host.time", state={f"{_TIME_KEY}{self.name}": ahead}, details=details)
+        self.cabinet.record("host.time", state={f"{LinksKey.HOST_TIME}{self.name}": ahead}, details=details)
         self.republish()
 
     def handle(self, event: EventType, **values: object) -> None:

@@ -7,11 +7,11 @@ machine after each change, and again when it starts: what stood when the power w
 from collections.abc import Iterator
 from typing import Final
 
-from egm.kernel.machine import Key
 from egm.links.sas.host import Host
 from egm.links.sas.polls.aft import COMPLETE, transfers_of
 from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, tickets_of
 from egm.money.host.model import HostMoney
+from egm.records.keys import HostKey
 
 _NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
 _CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F
@@ -68,7 +68,7 @@ class MoneyNews:
         if (inquiry := self._host.cabinet.state(HostMoney).inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.untold:
-            yield TICKET_DONE, self._host.cabinet.memory.get(Key.HOST_TICKET)["id"]
+            yield TICKET_DONE, self._host.cabinet.memory.get(HostKey.TICKET)["id"]
         if (unread := tickets.unread()) is not None:
             yield PRINTED, unread.ticket.number
 
@@ -77,7 +77,7 @@ class MoneyNews:
         if transfers is None:
             return
         if transfers.untold:
-            kept = self._host.cabinet.memory.get(Key.TRANSFER)
+            kept = self._host.cabinet.memory.get(HostKey.TRANSFER)
             yield COMPLETE, f"{kept['identifier']} {kept['at']}"
         if transfers.cash_out_asked:
             yield _CASH_OUT_TO_HOST, ""

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from egm.devices.interface import Devices
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Key
 from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from egm.money.host.controls import game_is_allowed
 from egm.money.host.model import HostMoney
 from egm.records.games import last_game
+from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord
 from meters import MeterReading
 from meters.entry import StoredEntry
@@ -122,7 +122,7 @@ class Reader:
 
     def _handpay(self) -> HandpayFacts | None:
         """The money owed by hand, until this host has read of it."""
-        owed = self._host.cabinet.memory.read(HandpayRecord, Key.HANDPAY)
+        owed = self._host.cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         if owed is None or owed.id == self._host.notes.get(READ_HANDPAY):
             return None
         return HandpayFacts(owed.id, owed.kind, owed.amount_cents)

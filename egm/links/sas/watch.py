@@ -6,9 +6,8 @@ from typing import Final
 
 from egm.kernel.events import EventType
 from egm.links.sas.host import Host
+from egm.records.keys import LinksKey
 
-_KEY: Final = "host_silent:"
-_KNOWN_KEY: Final = "host_known:"
 FULL, DELAY = ":full", ":delay"
 #: What holds the machine under a host's name and is forgotten with the run: a full queue, a delayed game.
 _PASSING: Final = (FULL, DELAY)
@@ -39,7 +38,7 @@ class LinkWatch:
     def _wait_for_start_up(self) -> None:
         """Where the place says so, a machine whose host has never started it waits for poll 02."""
         cabinet = self._host.cabinet
-        key = f"{_KNOWN_KEY}{self._host.name}"
+        key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
         if cabinet.profile.host.starts_machine and cabinet.journal.state(key) is None:
             cabinet.record("host.start_awaited", state={key: True}, details={"host": self._host.name})
             self._host.handle(EventType.DISABLED, source=self._host.source, reason="host")
@@ -71,12 +70,16 @@ class LinkWatch:
         cabinet.record(
             kind,
             counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
-            state={f"{_KEY}{self._host.name}": cabinet.times.now().isoformat() if silent else None},
+            state={
+                f"{LinksKey.HOST_SILENT}{self._host.name}": cabinet.times.now().isoformat()
+                if silent
+                else None
+            },
             details={"host": self._host.name},
         )
 
     def _since(self) -> datetime | None:
-        kept = self._host.cabinet.journal.state(f"{_KEY}{self._host.name}")
+        kept = self._host.cabinet.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
         return datetime.fromisoformat(kept) if isinstance(kept, str) else None
 
     def _count_down(self) -> None:

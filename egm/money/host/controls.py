@@ -5,12 +5,11 @@ A request of None is no request.
 """
 
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
-
-_PREFIX: Final = "control:"
+from egm.records.keys import HostKey
 
 
 class Control(StrEnum):
@@ -29,7 +28,7 @@ class Control(StrEnum):
 def record_control(cabinet: Cabinet, event: Event) -> None:
     """Keep what a host asks for; a repeat changes nothing."""
     source, name, value = (event.data.get(key) for key in ("source", "name", "value"))
-    key = f"{_PREFIX}{name}:{source}"
+    key = f"{HostKey.CONTROL}{name}:{source}"
     if cabinet.journal.state(key) == value:
         return
     cabinet.record(
@@ -40,7 +39,7 @@ def record_control(cabinet: Cabinet, event: Event) -> None:
 def requests(cabinet: Cabinet, control: Control, of: str = "") -> list[Any]:
     """What every host asks of a control; ``of`` is the game it is about."""
     name = f"{control}.{of}" if of else str(control)
-    return list(cabinet.journal.states(f"{_PREFIX}{name}:").values())
+    return list(cabinet.journal.states(f"{HostKey.CONTROL}{name}:").values())
 
 
 def acceptor_is_allowed(cabinet: Cabinet) -> bool:

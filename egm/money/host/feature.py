@@ -9,6 +9,7 @@ from egm.kernel.rules import DerivedState
 from egm.money.host.model import HostMoney
 from egm.money.host.rules import RULES
 from egm.money.host.timeouts import host_timeouts
+from egm.records.keys import HostKey
 
 
 def _is_locked(cabinet: Cabinet) -> bool:
@@ -19,6 +20,7 @@ def _is_locked(cabinet: Cabinet) -> bool:
 
 HOST: Final = Feature(
     name="host",
+    keys=HostKey,
     rules=RULES,
     states=(DerivedState(State.LOCKED, _is_locked),),
     services=(host_timeouts,),

@@ -13,14 +13,11 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
+from egm.records.keys import HostKey
 from meters.view import JournalView
 
 #: Tickets the machine keeps for the host to read; with so many unread ones it issues no more.
 RING: Final = 31
-#: Prefix of the journal's keys of the ring; how many tickets were ever put into it, and read from it in turn.
-RING_KEY: Final = "validation:"
-RING_COUNT: Final = "validations"
-RING_READ: Final = "validations_read"
 
 
 class Redeeming(StrEnum):
@@ -178,8 +175,8 @@ class HostMoney:
 
 def into_ring(journal: JournalView, pay_out_id: str) -> Mapping[str, Any]:
     """The machine state to be set with a ticket's settlement: its place in the ring the host reads."""
-    count = _count(journal, RING_COUNT)
-    return {RING_COUNT: count + 1, f"{RING_KEY}{count % RING + 1}": pay_out_id}
+    count = _count(journal, HostKey.RING_COUNT)
+    return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
 
 
 def _count(journal: JournalView, key: str) -> int:
@@ -189,16 +186,16 @@ def _count(journal: JournalView, key: str) -> int:
 
 def unread_places(journal: JournalView) -> tuple[int, ...]:
     """The places (1 to 31) of the tickets the host has not read, oldest first."""
-    read, count = _count(journal, RING_READ), _count(journal, RING_COUNT)
+    read, count = _count(journal, HostKey.RING_READ), _count(journal, HostKey.RING_COUNT)
     return tuple(number % RING + 1 for number in range(read, count))
 
 
 def one_read(journal: JournalView) -> Mapping[str, Any]:
     """The machine state to be set when the host has read the oldest unread ticket."""
-    return {RING_READ: _count(journal, RING_READ) + 1}
+    return {HostKey.RING_READ: _count(journal, HostKey.RING_READ) + 1}
 
 
 def in_ring(journal: JournalView, place: int) -> str | None:
     """The cash-out whose ticket lies at a place of the ring, or None."""
-    found = journal.state(f"{RING_KEY}{place}")
+    found = journal.state(f"{HostKey.RING}{place}")
     return found if isinstance(found, str) else None

@@ -14,12 +14,13 @@ from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
 from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
 from egm.money.host.transfers import takes_pool
 from egm.money.pay_out import ticket_of
 from egm.money.ticket_terms import ticket_terms
+from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask
 from egm.tickets.numbers import is_system
@@ -173,7 +174,7 @@ class HostTickets:
         """Where the ticket last put in is."""
         if (digits := self.offered) is not None:
             return Redeemed(Redeeming.WAITING, 0, digits)
-        kept = self._cabinet.memory.get(Key.HOST_TICKET)
+        kept = self._cabinet.memory.get(HostKey.TICKET)
         if kept is None:
             return Redeemed(Redeeming.NO_TICKET)
         desk = self._cabinet.installed(TicketDesk)
@@ -189,7 +190,7 @@ class HostTickets:
     @property
     def untold(self) -> bool:
         """Whether a ticket has come to its end and the host has not read that yet."""
-        kept = self._cabinet.memory.get(Key.HOST_TICKET)
+        kept = self._cabinet.memory.get(HostKey.TICKET)
         return kept is not None and not kept["told"] and Redeeming(kept["status"]) in _FINAL
 
     def told(self) -> None:
@@ -241,4 +242,6 @@ class HostTickets:
         terms = ticket_terms(self._cabinet).changed(changes, outranked=outranked)
         if terms != ticket_terms(self._cabinet):
             kept = terms.to_json()
-            self._cabinet.record("options.changed", state={Key.TICKET_TERMS: kept}, details={"tickets": kept})
+            self._cabinet.record(
+                "options.changed", state={MoneyKey.TICKET_TERMS: kept}, details={"tickets": kept}
+            )

@@ -18,10 +18,11 @@ from egm.devices.interface import Devices
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.pay_out import give_up_unprinted, printed_terms
+from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask
 from egm.tickets.redemption import LockedTicket, Reason, Refusal
@@ -53,21 +54,21 @@ def inquiry_is_open(cabinet: Cabinet, event: Event) -> bool:
 
 def awaited(cabinet: Cabinet) -> dict[str, Any] | None:
     """The cash-out that waits for a number, or None."""
-    pay_out: dict[str, Any] | None = cabinet.memory.get(Key.PAY_OUT)
+    pay_out: dict[str, Any] | None = cabinet.memory.get(MoneyKey.PAY_OUT)
     return pay_out if pay_out is not None and pay_out["way"] == "ticket" and not pay_out["number"] else None
 
 
 # ---------------------------------------------------------------------------------------------- out
 def take_number(cabinet: Cabinet, event: Event) -> None:
     """Number the reserved ticket as the host says; it is printed as soon as the machine is free to."""
-    pay_out = cabinet.memory.get(Key.PAY_OUT)
+    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
     if not _number(cabinet, pay_out, str(event.data["number"])):
         give_up_unprinted(cabinet, pay_out, "the number could not be kept")
 
 
 def do_without_number(cabinet: Cabinet, event: Event) -> None:
     """The machine's own number, where that is allowed and the host was silent; else the credits go back."""
-    pay_out, why = cabinet.memory.get(Key.PAY_OUT), str(event.data["why"])
+    pay_out, why = cabinet.memory.get(MoneyKey.PAY_OUT), str(event.data["why"])
     allowed = why != DENIED and cabinet.profile.host.offline_tickets > 0
     if not (allowed and _number(cabinet, pay_out, None)):
         give_up_unprinted(cabinet, pay_out, why)
@@ -95,7 +96,7 @@ def note_number(cabinet: Cabinet, pay_out: dict[str, Any], ticket: Ticket) -> No
     cabinet.record(
         "voucher.numbered",
         transaction_id=f"{pay_out['id']}.numbered",
-        state={Key.PAY_OUT: {**pay_out, "number": ticket.masked}},
+        state={MoneyKey.PAY_OUT: {**pay_out, "number": ticket.masked}},
         details={"id": pay_out["id"], "number": ticket.masked},
     )
 
@@ -124,7 +125,7 @@ def _is_owed_a_word(cabinet: Cabinet) -> bool:
 
     Another ticket would take its place, and the host would never know whether it has been paid for.
     """
-    kept = cabinet.memory.get(Key.HOST_TICKET)
+    kept = cabinet.memory.get(HostKey.TICKET)
     return kept is not None and bool(kept["kind"]) and not kept["told"]
 
 
@@ -141,7 +142,7 @@ def stack_authorised(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "voucher.authorised",
         state={
-            Key.HOST_TICKET: {
+            HostKey.TICKET: {
                 "id": inquiry.id,
                 "number": answer.ticket.masked,
                 "amount_cents": amount_cents,
@@ -178,7 +179,7 @@ def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reaso
     cabinet.record(
         "voucher.refused",
         counts={"vouchers_refused": 1},
-        state={} if _is_owed_a_word(cabinet) else {Key.HOST_TICKET: outcome},
+        state={} if _is_owed_a_word(cabinet) else {HostKey.TICKET: outcome},
         details={**told, "reason": reason.value},
     )
     cabinet.state(Devices).the_acceptor.return_bill(inquiry.escrow)
@@ -194,6 +195,6 @@ def _the_inquiry(cabinet: Cabinet) -> Inquiry:
 
 def note_told(cabinet: Cabinet) -> None:
     """The host has heard what became of the ticket: it is not told of its own accord any more."""
-    kept = cabinet.memory.get(Key.HOST_TICKET)
+    kept = cabinet.memory.get(HostKey.TICKET)
     if kept is not None and not kept["told"]:
-        cabinet.record("voucher.told", state={Key.HOST_TICKET: {**kept, "told": True}})
+        cabinet.record("voucher.told", state={HostKey.TICKET: {**kept, "told": True}})

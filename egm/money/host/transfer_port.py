@@ -15,11 +15,12 @@ from typing import Any, Final
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from egm.money.host.ticket_port import Handle
 from egm.money.host.transfers import HISTORY, entry_id, note_failure, takes_pool
 from egm.records.earlier_journal import moved_before, short_digest
+from egm.records.keys import HostKey
 
 #: States in which an order is followed at once.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})
@@ -100,7 +101,7 @@ class HostTransfers:
             (wrong_key, wrong_key),
             (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
             (self._has_moved(identifier), TransferStatus.NOT_UNIQUE),
-            (cabinet.memory.get(Key.TRANSFERS_UNPROVED) is not None, TransferStatus.NOT_REGISTERED),
+            (cabinet.memory.get(HostKey.TRANSFERS_UNPROVED) is not None, TransferStatus.NOT_REGISTERED),
             (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
             (min(order.cents.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
             # An order of nothing is how a host sets its cash-out mode; an award of nothing is none.
@@ -134,7 +135,7 @@ class HostTransfers:
         """What is wrong with a key; nothing with one that is all zeros, for a transfer needs none."""
         if not any(key):
             return None
-        kept = self._cabinet.memory.get(Key.REGISTRATION)
+        kept = self._cabinet.memory.get(HostKey.REGISTRATION)
         if kept is None:
             return TransferStatus.NOT_REGISTERED
         right = hmac.compare_digest(kept["key_digest"], _digest(key))
@@ -164,7 +165,7 @@ class HostTransfers:
                 at=self._cabinet.clock.now(),
                 position=0,
             )
-        kept = self._cabinet.memory.get(Key.TRANSFER)
+        kept = self._cabinet.memory.get(HostKey.TRANSFER)
         return None if kept is None else _result(kept)
 
     def history(self, position: int) -> Result | None:
@@ -178,14 +179,14 @@ class HostTransfers:
     @property
     def untold(self) -> bool:
         """Whether a transfer has come to its end and the host has not read that yet."""
-        kept = self._cabinet.memory.get(Key.TRANSFER)
+        kept = self._cabinet.memory.get(HostKey.TRANSFER)
         return kept is not None and not kept["told"]
 
     def told(self) -> None:
         """The host has read the end of the transfer. A repeat changes nothing."""
         if self.untold:
-            kept = self._cabinet.memory.get(Key.TRANSFER)
-            self._cabinet.record("aft.told", state={Key.TRANSFER: {**kept, "told": True}})
+            kept = self._cabinet.memory.get(HostKey.TRANSFER)
+            self._cabinet.record("aft.told", state={HostKey.TRANSFER: {**kept, "told": True}})
 
     # ------------------------------------------------------------------ what is possible now
     def possible(self, kind: TransferKind) -> bool:
@@ -229,20 +230,20 @@ class HostTransfers:
     @property
     def cash_out_terms(self) -> tuple[bool, bool]:
         """Whether cash-outs are offered to the host first; and whether it alone may take them."""
-        terms = self._cabinet.memory.get(Key.HOST_CASH_OUT) or {"enabled": False, "hard": False}
+        terms = self._cabinet.memory.get(HostKey.CASH_OUT) or {"enabled": False, "hard": False}
         return bool(terms["enabled"]), bool(terms["hard"])
 
     def set_cash_out(self, *, enabled: bool, hard: bool) -> None:
         """Offer cash-outs to the host first, or no more. A repeat changes nothing."""
         terms = {"enabled": enabled, "hard": hard}
         if (enabled, hard) != self.cash_out_terms:
-            self._cabinet.record("aft.cash_out", state={Key.HOST_CASH_OUT: terms}, details=terms)
+            self._cabinet.record("aft.cash_out", state={HostKey.CASH_OUT: terms}, details=terms)
 
     # ------------------------------------------------------------------ registration
     @property
     def registration(self) -> Registration:
         """With what the machine is registered."""
-        kept = self._cabinet.memory.get(Key.REGISTRATION)
+        kept = self._cabinet.memory.get(HostKey.REGISTRATION)
         host = self._cabinet.state(HostMoney)
         if kept is None:
             return Registration(asset_number=host.asset_number)
@@ -254,17 +255,17 @@ class HostTransfers:
         if not host.asset_number or asset_number != host.asset_number:
             return Registration(asset_number=host.asset_number)
         kept = {"pos_id": pos_id, "key_digest": _digest(key)}
-        unproved = self._cabinet.memory.get(Key.TRANSFERS_UNPROVED) is not None
-        if unproved or self._cabinet.memory.get(Key.REGISTRATION) != kept:
-            state: dict[str, Any] = {Key.REGISTRATION: kept, Key.TRANSFERS_UNPROVED: None}
+        unproved = self._cabinet.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
+        if unproved or self._cabinet.memory.get(HostKey.REGISTRATION) != kept:
+            state: dict[str, Any] = {HostKey.REGISTRATION: kept, HostKey.TRANSFERS_UNPROVED: None}
             self._cabinet.record("aft.registered", state=state, details={"pos_id": pos_id})
         host.registration_key = key
         return self.registration
 
     def unregister(self) -> Registration:
         """Forget the registration. A repeat changes nothing."""
-        if self._cabinet.memory.get(Key.REGISTRATION) is not None:
-            self._cabinet.record("aft.unregistered", state={Key.REGISTRATION: None})
+        if self._cabinet.memory.get(HostKey.REGISTRATION) is not None:
+            self._cabinet.record("aft.unregistered", state={HostKey.REGISTRATION: None})
         self._cabinet.state(HostMoney).registration_key = b""
         return self.registration
 

@@ -17,9 +17,10 @@ from typing import Any, Final
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Lock, Order, Redeeming, TransferKind, TransferStatus
+from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
 
@@ -41,7 +42,7 @@ def lock_is_asked(cabinet: Cabinet, _: Event) -> bool:
 def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
     """Cash-outs are offered to the host first, it is there, and it has not just let this one pass."""
     money = cabinet.state(HostMoney)
-    terms = cabinet.memory.get(Key.HOST_CASH_OUT)
+    terms = cabinet.memory.get(HostKey.CASH_OUT)
     return (
         money.transfers
         and money.online
@@ -54,7 +55,7 @@ def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
 
 def restricted_has_expired(cabinet: Cabinet, _: Event) -> bool:
     """There is restricted credit, and its last day is over by a clock that is believed."""
-    terms = cabinet.memory.get(Key.RESTRICTED)
+    terms = cabinet.memory.get(MoneyKey.RESTRICTED)
     if (
         not cabinet.times.is_believed
         or terms is None
@@ -134,15 +135,15 @@ def _move(cabinet: Cabinet, order: Order, cents: Mapping[CreditKind, int]) -> No
     """One transaction: the value, the result, and what the host may read of both."""
     status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
     moved = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
-    count = int(cabinet.memory.get(Key.TRANSFERS) or 0) + 1
+    count = int(cabinet.memory.get(HostKey.TRANSFERS) or 0) + 1
     result = {**_result(cabinet, order, status, cents), "position": (count - 1) % HISTORY + 1}
-    state: dict[str, Any] = {Key.TRANSFERS: count, Key.TRANSFER: result}
+    state: dict[str, Any] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
     if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved:
         expires = "" if order.expires is None else order.expires.isoformat()
-        state[Key.RESTRICTED] = {"expires": expires, "pool": order.pool}
+        state[MoneyKey.RESTRICTED] = {"expires": expires, "pool": order.pool}
     by_hand = order.kind is TransferKind.BONUS_JACKPOT
     if by_hand:
-        state[Key.HANDPAY] = HandpayRecord(
+        state[MoneyKey.HANDPAY] = HandpayRecord(
             id=entry_id(order.identifier), kind="bonus", amount_cents=order.total_cents
         )
     cabinet.record(
@@ -177,7 +178,7 @@ def note_failure(cabinet: Cabinet, order: Order, status: TransferStatus, *, told
     """Record an order that moves nothing; ``told`` where its host has the answer already."""
     result = _result(cabinet, order, status, dict.fromkeys(order.cents, 0))
     kept = {**result, "position": 0, "told": told}
-    cabinet.record("aft.failed", state={Key.TRANSFER: kept}, details=result)
+    cabinet.record("aft.failed", state={HostKey.TRANSFER: kept}, details=result)
 
 
 def _result(
@@ -230,7 +231,7 @@ def _let_pass(cabinet: Cabinet, lock: Lock) -> None:
     """What a host has not taken of a cash-out offered to it is paid another way, or may not be."""
     money = cabinet.state(HostMoney)
     if lock.is_offer and cabinet.credit_cents:
-        hard = bool(cabinet.memory.get(Key.HOST_CASH_OUT)["hard"])
+        hard = bool(cabinet.memory.get(HostKey.CASH_OUT)["hard"])
         money.cash_out_passed = not hard
         money.not_taken_cents = cabinet.credit_cents if hard else None
         cabinet.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
@@ -248,7 +249,7 @@ def expire_restricted(cabinet: Cabinet, _: Event) -> None:
     """Its last day is over: restricted credit leaves the meter."""
     amount_cents = cabinet.kind_cents(CreditKind.RESTRICTED)
     flow = Transfer(cabinet.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
-    cabinet.record("credit.expired", transfers=(flow,), state={Key.RESTRICTED: None})
+    cabinet.record("credit.expired", transfers=(flow,), state={MoneyKey.RESTRICTED: None})
     cabinet.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 
 
@@ -282,7 +283,7 @@ def takes_pool(cabinet: Cabinet, pool: int) -> bool:
 
     Nor what is coming: a ticket the host has called good, on its way into the box.
     """
-    kept, asked = cabinet.memory.get(Key.RESTRICTED), cabinet.memory.get(Key.HOST_TICKET)
+    kept, asked = cabinet.memory.get(MoneyKey.RESTRICTED), cabinet.memory.get(HostKey.TICKET)
     here = kept if cabinet.kind_cents(CreditKind.RESTRICTED) else None
     is_coming = asked is not None and asked["status"] == Redeeming.PENDING
     coming = asked if is_coming and asked["kind"] == CreditKind.RESTRICTED else None

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from egm.devices.interface import Devices, TicketJob
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney
 from egm.people import Permission
+from egm.records.keys import MoneyKey
 from egm.staff.form import authorise
 from egm.staff.service.desk import ServiceDesk
 from egm.tickets.model import DIGITS
@@ -49,13 +50,13 @@ def device_is_free(cabinet: Cabinet, event: Event) -> bool:
     values = event.data
     match values.get("test"):
         case "print":
-            return cabinet.state(Devices).printer is not None and cabinet.memory.get(Key.PRINT) is None
+            return cabinet.state(Devices).printer is not None and cabinet.memory.get(MoneyKey.PRINT) is None
         case "pay":
             coins = values.get("coins")
             return (
                 cabinet.state(Devices).hopper is not None
-                and cabinet.memory.get(Key.HOPPER) is None
-                and cabinet.memory.get(Key.PAY_OUT) is None
+                and cabinet.memory.get(MoneyKey.HOPPER) is None
+                and cabinet.memory.get(MoneyKey.PAY_OUT) is None
                 and not _HOPPER_DOORS.isdisjoint(cabinet.doors_open)
                 and isinstance(coins, int)
                 and 1 <= coins <= cabinet.profile.staff.test_coins_max
@@ -67,7 +68,7 @@ def device_is_free(cabinet: Cabinet, event: Event) -> bool:
             )
             return (
                 cabinet.state(Devices).acceptor is not None
-                and cabinet.memory.get(Key.PAPER) is None
+                and cabinet.memory.get(MoneyKey.PAPER) is None
                 and not asked
             )
         case "light":
@@ -83,13 +84,13 @@ def acceptor_is_tested(cabinet: Cabinet, _: Event) -> bool:
 
 def ticket_is_a_test(cabinet: Cabinet, _: Event) -> bool:
     """The ticket being printed is a test ticket."""
-    printing = cabinet.memory.get(Key.PRINT)
+    printing = cabinet.memory.get(MoneyKey.PRINT)
     return printing is not None and is_test(printing["id"])
 
 
 def payout_is_a_test(cabinet: Cabinet, _: Event) -> bool:
     """The coins being paid are a test's."""
-    paying = cabinet.memory.get(Key.HOPPER)
+    paying = cabinet.memory.get(MoneyKey.HOPPER)
     return paying is not None and is_test(paying["payout_id"])
 
 
@@ -138,26 +139,26 @@ def record_test_paper(cabinet: Cabinet, event: Event) -> None:
 
 def record_test_ticket(cabinet: Cabinet, _: Event) -> None:
     """The test ticket is printed to its bar code."""
-    printing = cabinet.memory.get(Key.PRINT)
+    printing = cabinet.memory.get(MoneyKey.PRINT)
     cabinet.record(
         "test.printed",
-        state={Key.PRINT: {**printing, "state": "barcode_done"}},
+        state={MoneyKey.PRINT: {**printing, "state": "barcode_done"}},
         details={"id": printing["id"]},
     )
 
 
 def record_test_ticket_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.memory.get(Key.PRINT), str(event.data.get("why", ""))
-    cabinet.record("test.failed", state={Key.PRINT: None}, details={"id": printing["id"], "why": why})
+    printing, why = cabinet.memory.get(MoneyKey.PRINT), str(event.data.get("why", ""))
+    cabinet.record("test.failed", state={MoneyKey.PRINT: None}, details={"id": printing["id"], "why": why})
 
 
 def record_test_coins(cabinet: Cabinet, event: Event) -> None:
     """The hopper has counted out so many; whoever tests puts them back."""
-    paying, paid = cabinet.memory.get(Key.HOPPER), int(event.data["paid_coins"])
+    paying, paid = cabinet.memory.get(MoneyKey.HOPPER), int(event.data["paid_coins"])
     cabinet.record(
         "test.coins",
-        state={Key.HOPPER: None},
+        state={MoneyKey.HOPPER: None},
         details={"id": paying["payout_id"], "ordered_coins": paying["coins"], "paid_coins": paid},
     )
     cabinet.notice = Notice(code="test_coins", values={"paid": paid, "ordered": int(paying["coins"])})

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.people import Permission, Person
+from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey, StaffKey
 from egm.staff.form import authorise
 from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay
 from egm.staff.service.menu import MainMenu
@@ -59,9 +60,12 @@ def _key_act(cabinet: Cabinet) -> Permission:
     """What the attendant's key would do now: the rows of the table, as a permission."""
     if cabinet.is_tilted:
         return Permission.CLEAR_TILTS
-    if cabinet.memory.get(Key.HANDPAY) is not None or cabinet.memory.get(Key.AWAITING) is not None:
+    if (
+        cabinet.memory.get(MoneyKey.HANDPAY) is not None
+        or cabinet.memory.get(ProgressiveKey.AWAITING) is not None
+    ):
         return Permission.PAY_BY_HAND
-    if cabinet.memory.get(Key.OUT_OF_SERVICE) is not None:
+    if cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return Permission.RESTART
     return Permission.ANSWER_CALLS
 
@@ -100,7 +104,7 @@ def _open(cabinet: Cabinet, place: SignIn, by: str) -> None:
     desk = cabinet.state(ServiceDesk)
     cabinet.record(
         "menu.asked",
-        state={Key.MENU: {"since": cabinet.clock.now().isoformat(), "person": None}},
+        state={StaffKey.MENU: {"since": cabinet.clock.now().isoformat(), "person": None}},
         details={"by": by},
     )
     desk.open(place)
@@ -116,7 +120,7 @@ def _enter(cabinet: Cabinet, person: Person) -> Move:
 def _note_entry(cabinet: Cabinet, person: Person, menu: str) -> None:
     cabinet.record(
         "menu.entered",
-        state={Key.MENU: {"since": cabinet.clock.now().isoformat(), "person": person.id}},
+        state={StaffKey.MENU: {"since": cabinet.clock.now().isoformat(), "person": person.id}},
         details={"menu": menu, "person": person.id, "role": person.role.value},
     )
 
@@ -138,13 +142,13 @@ def _typed(value: object) -> str:
 
 def close_menu(cabinet: Cabinet, event: Event) -> None:
     """Sign out: the key is turned back, nobody has touched the menu for long, or whoever it was is done."""
-    kept = cabinet.memory.get(Key.MENU)
+    kept = cabinet.memory.get(StaffKey.MENU)
     desk = cabinet.state(ServiceDesk)
     if kept is not None:
         signed_in = kept["person"] is not None
         cabinet.record(
             "menu.left" if signed_in else "menu.given_up",
-            state={Key.MENU: None},
+            state={StaffKey.MENU: None},
             details={
                 "why": str(event.data.get("why", "restart")),
                 **({"menu": desk.menu, "person": kept["person"]} if signed_in else {}),

@@ -11,9 +11,10 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
+from egm.records.keys import IntegrityKey
 from egm.staff.inventory import sheet
 from egm.staff.service.desk import Entry, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.words import (
@@ -191,7 +192,7 @@ class Listing:
 def _software(cabinet: Cabinet) -> tuple[Table, ...]:
     """What runs here, down to each game's digest and what each device says it is (J-12, A-19)."""
     profile, bench = cabinet.profile, cabinet.state(ServiceDesk).bench
-    installed = cabinet.memory.get(Key.SOFTWARE)
+    installed = cabinet.memory.get(IntegrityKey.SOFTWARE)
     signed = (
         (("software.signed", say("service.software.unsigned")),)
         if installed is None

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Prompt, ServicePage, Words
 from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
+from egm.records.keys import StaffKey
 from egm.staff.service.desk import Go, Move, refuse
 from egm.staff.service.tries import prove, take_over_wrong_pins
 from egm.staff.service.words import BACK, say
@@ -93,7 +94,7 @@ def read_staff(cabinet: Cabinet) -> None:
     """
     take_over_wrong_pins(cabinet)
     here = cabinet.state(Roster)
-    recorded = Recorded.of(cabinet.memory.get(Key.STAFF))
+    recorded = Recorded.of(cabinet.memory.get(StaffKey.STAFF))
     if here.path is not None:
         try:
             roster, refused = load_recorded(here.path, here.spare, recorded)
@@ -114,7 +115,7 @@ def read_staff(cabinet: Cabinet) -> None:
         cabinet.record(
             f"staff.{change.what}",
             transaction_id=f"staff-{change.number}-{change.digest[:16]}",
-            state={Key.STAFF: Recorded(change.number, change.digest).to_json()},
+            state={StaffKey.STAFF: Recorded(change.number, change.digest).to_json()},
             details={
                 "person": change.by,
                 "whom": change.person,

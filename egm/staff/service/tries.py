@@ -9,9 +9,10 @@ the machine's own running, not of the wall clock; a restart begins what was left
 import hashlib
 from typing import Any, Final
 
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.people import Person, Roster
 from egm.people.tries import wrong_pins
+from egm.records.keys import StaffKey
 from egm.staff.service.desk import ServiceDesk
 
 _BUCKETS: Final = 1024
@@ -21,7 +22,7 @@ def key_of(cabinet: Cabinet, number: str, *, keyed: bool = True) -> str:
     """Where the journal's state counts the wrong PINs of a number's bucket, typed with or without a key."""
     way = "" if keyed else " without a key"
     digest = hashlib.sha256(f"{cabinet.journal.fingerprint} {number}{way}".encode()).digest()
-    return f"{Key.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
+    return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
 
 
 def left_seconds(cabinet: Cabinet, key: str) -> int:
@@ -36,7 +37,7 @@ def left_seconds(cabinet: Cabinet, key: str) -> int:
 
 def begin_lock_outs(cabinet: Cabinet) -> None:
     """At power-up: what is left of each lock-out runs from now on."""
-    for key in cabinet.journal.states(Key.TRIES):
+    for key in cabinet.journal.states(StaffKey.TRIES):
         cabinet.state(ServiceDesk).locked_since_ns.setdefault(key, cabinet.clock.monotonic_ns())
 
 

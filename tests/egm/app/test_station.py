@@ -11,7 +11,7 @@ from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.devices.interface import ButtonPressed, Devices, FaultCode
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
+from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Pressed
 from egm.links.screen.client import Client
 from egm.play.installed_games import admit
@@ -52,7 +52,7 @@ class Printer:
 def test_a_driver_is_told_what_ailed_its_device_when_the_machine_was_last_up(tmp_path):
     room, station = a_station(tmp_path, 0)
     for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
-        station.engine.cabinet.record("test.fault", state={f"{Key.FAULT}{code}": {"locks": False}})
+        station.engine.cabinet.record("test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}})
     printer = Printer()
     station.open(Ports(drivers=(printer,), kinds={"printer": "ticket_printer"}))
     assert printer.codes == {FaultCode.PAPER_OUT}

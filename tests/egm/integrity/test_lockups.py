@@ -10,7 +10,7 @@ from egm.devices.interface import FaultCode, InputsKnown
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import fault
-from egm.kernel.machine import Key
+from egm.records.keys import IntegrityKey
 from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance
 
 
@@ -145,9 +145,9 @@ def test_language_and_service(room):
     room.engine.handle(EventType.LANGUAGE, value="tlh")
     assert room.notice == "refused.language_is_offered"
     room.engine.handle(EventType.SERVICE)
-    assert room.cabinet.memory.get(Key.SERVICE) is True
+    assert room.cabinet.memory.get(IntegrityKey.SERVICE) is True
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.cabinet.memory.get(Key.SERVICE) is None
+    assert room.cabinet.memory.get(IntegrityKey.SERVICE) is None
 
 
 @pytest.mark.requirement("F-07")

@@ -10,9 +10,9 @@ from egm.app.view import snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
 from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, reverification
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.people import Role
+from egm.records.keys import IntegrityKey, PlayKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, TEXTS, Menu, staff
 from egm.verify.digest import measure
@@ -173,7 +173,7 @@ def test_the_software_page_says_who_signed_what(start):
     room = start()
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("software")
     shown = as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
-    installed = room.cabinet.memory.get(Key.SOFTWARE)
+    installed = room.cabinet.memory.get(IntegrityKey.SOFTWARE)
     assert installed["signer"] in shown
     assert installed["components"]["chance"][:32] in shown
 
@@ -247,7 +247,7 @@ def test_another_signer_or_none_takes_a_technician(start, maker):
     maker.file = maker.file.model_copy(update={"software": None})
     room = start()
     assert set(tilts(room)) == {CHECK}
-    assert room.cabinet.memory.get(Key.SOFTWARE) is None
+    assert room.cabinet.memory.get(IntegrityKey.SOFTWARE) is None
     assert list(reverification(room.at)) == []
 
 
@@ -263,7 +263,7 @@ def test_a_game_in_progress_is_finished_by_the_new_release_as_it_was_decided(sta
     room = start()
     room.insert(500)
     room.play()
-    decided = room.cabinet.memory.get(Key.GAME)
+    decided = room.cabinet.memory.get(PlayKey.GAME)
     maker.tamper()
     maker.release("1.1", "between two halves of a game")
     room = start()

@@ -4,10 +4,13 @@ import random
 
 import pytest
 
+from egm.app.features import FEATURES
 from egm.devices.interface import PrintState
+from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
-from egm.kernel.positions import OF_THE_PLAYER, Position
+from egm.kernel.keys import Fate, Key, Keys, Owner
+from egm.kernel.positions import Position
+from egm.records.keys import MoneyKey, PlayKey
 from egm.testing.machine import FailingChance, MachineRig
 from egm.tickets.model import TicketState
 
@@ -31,59 +34,38 @@ def machine(tmp_path):
     made[-1][0].close()
 
 
-#: What all positions share. A new key is put here, or in OF_THE_PLAYER: neither is chosen by forgetting.
-OF_THE_MACHINE = frozenset(
-    [
-        "boots",
-        "claim:",
-        "definition:",
-        "disabled:",
-        "door:",
-        "examined:",
-        "gat",
-        "hard_meters",
-        "held:",
-        "host_cash_out",
-        "host_ticket",
-        "base",
-        "collected",
-        "intervention",
-        "intervention_seen",
-        "clock",
-        "inventory",
-        "level:",
-        "link:",
-        "options",
-        "out_of_service",
-        "progressive_win:",
-        "registration",
-        "sealed:",
-        "slip",
-        "software",
-        "staff",
-        "ticket_terms",
-        "transfer",
-        "transfers",
-        "tickets",
-        "transfers_unproved",
-        "tries:",
-    ]
-)
-#: Either, by what follows the prefix.
-OF_EITHER = frozenset({"fault:", "disputed:"})
+def test_every_key_is_the_players_or_the_machines_by_its_declaration():
+    owners = {owner: [key for key in FEATURES.keys if key.owner is owner] for owner in Owner}
+    assert all(owners.values())
+    for key in owners[Owner.PLAYER]:
+        assert FEATURES.keys.name(key, SECOND) == f"2/{key}"
+        assert FEATURES.keys.of(f"2/{key}") is key
+    for key in owners[Owner.MACHINE]:
+        name = f"{key}x" if key.endswith(":") else str(key)
+        assert FEATURES.keys.name(name, SECOND) == name
+    assert FEATURES.keys.name("fault:hopper.jam", SECOND) == "2/fault:hopper.jam"
+    assert FEATURES.keys.name("fault:hopper.jam", FIRST) == "fault:hopper.jam"
+    assert FEATURES.keys.name("fault:logic.battery", SECOND) == "fault:logic.battery"
 
 
-def test_every_key_is_the_players_or_the_machines_and_by_decision():
-    assert not OF_THE_MACHINE & OF_THE_PLAYER
-    assert {str(key) for key in Key} == OF_THE_PLAYER | OF_THE_MACHINE | OF_EITHER
-    for key in OF_THE_PLAYER:
-        assert SECOND.key(key) == f"2/{key}"
-    for key in OF_THE_MACHINE:
-        assert SECOND.key(f"{key}x" if key.endswith(":") else key) == (
-            f"{key}x" if key.endswith(":") else key
-        )
-    assert SECOND.key("fault:hopper.jam") == "2/fault:hopper.jam"
-    assert (SECOND.key("door:main"), FIRST.key("fault:hopper.jam")) == ("door:main", "fault:hopper.jam")
+def test_nothing_is_remembered_under_a_key_that_no_feature_declares(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    with pytest.raises(InvariantError, match="no feature declares the key 'jukebox'"):
+        room.cabinet.record("jukebox.played", state={"jukebox": 7})
+    assert room.journal.state("jukebox") is None
+    room.close()
+
+
+def test_two_features_may_not_own_the_same_key():
+    class Loud(Key):
+        COINS = "coins", Fate.IDENTITY, Owner.PLAYER
+
+    class Louder(Key):
+        COINS = "coins:", Fate.IDENTITY, Owner.MACHINE
+
+    for kind in (Loud, Louder):
+        with pytest.raises(InvariantError, match=f"MoneyKey.COINS and by {kind.__name__}.COINS"):
+            Keys((MoneyKey, kind))
 
 
 @pytest.mark.requirement("O-01", "D-01", "P-04")
@@ -97,7 +79,7 @@ def test_two_positions_play_at_once_each_with_its_own_credits_and_game(machine):
     first.play()
     second.play()
     assert (first.state, second.state) == (State.PLAYING, State.PLAYING)
-    assert first.cabinet.memory.get(Key.GAME) != second.cabinet.memory.get(Key.GAME)
+    assert first.cabinet.memory.get(PlayKey.GAME) != second.cabinet.memory.get(PlayKey.GAME)
     second.shown()
     assert (first.state, second.state) == (State.PLAYING, State.IDLE)
     first.shown()
@@ -140,12 +122,12 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
     first.insert(2000)
     second.insert(500)
     second.play()
-    game = second.cabinet.memory.get(Key.GAME)
+    game = second.cabinet.memory.get(PlayKey.GAME)
     first.engine.handle(EventType.CASH_OUT)
     number = first.hands.jobs[-1].barcode
     first, second = machine()
     assert (first.state, second.state) == (State.PAYING, State.PLAYING)
-    assert second.cabinet.memory.get(Key.GAME) == game
+    assert second.cabinet.memory.get(PlayKey.GAME) == game
     assert second.hands.told[-1].resumed
     assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
@@ -238,7 +220,7 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
         if rooms[at].state is State.PAYING:
             rooms[at].engine.handle(EventType.TICKET_FAILED, why="no paper")
         if rooms[at].state is State.HANDPAY:
-            taken_out[at] += rooms[at].cabinet.memory.get(Key.HANDPAY)["amount_cents"]
+            taken_out[at] += rooms[at].cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"]
             rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     def door(at: int) -> None:

@@ -12,12 +12,12 @@ from egm.app.features import FEATURES, MENU
 from egm.devices.interface import Barcode, Note
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, Next, State
-from egm.kernel.machine import Key
 from egm.kernel.rules import DerivedState, Refusal, Rules
 from egm.kernel.states import SETS
 from egm.money.host.model import HostMoney, Inquiry, Lock, Order, TransferKind
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
+from egm.records.keys import MoneyKey, PlayKey
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from egm.tickets.desk import TicketDesk
@@ -177,12 +177,12 @@ def _start_ticket(room: MachineRig) -> None:
         room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
     )
     printing = {"id": "early", "language": "en", "state": "printing"}
-    room.cabinet.record("ticket.pending", state={Key.PRINT: printing})
+    room.cabinet.record("ticket.pending", state={MoneyKey.PRINT: printing})
 
 
 def _start_coins(room: MachineRig) -> None:
     """Coins on their way, the same."""
-    if room.cabinet.memory.get(Key.PAY_OUT) is not None:
+    if room.cabinet.memory.get(MoneyKey.PAY_OUT) is not None:
         room.engine.handle(EventType.TICKET_FAILED, why="test")
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.state = State.PAYING
@@ -191,7 +191,7 @@ def _start_coins(room: MachineRig) -> None:
 
 def _await_number(room: MachineRig) -> None:
     """A cash-out that waits for a host's number, whatever the machine does meanwhile."""
-    if room.cabinet.memory.get(Key.PAY_OUT) is not None:
+    if room.cabinet.memory.get(MoneyKey.PAY_OUT) is not None:
         room.engine.handle(EventType.TICKET_FAILED, why="test")
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.state = State.PAYING
@@ -207,7 +207,7 @@ def _reserve(room: MachineRig, pay_out_id: str, target: str, more: dict) -> None
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
         transfers=(Transfer("credit:1:cashable", target, 500),),
-        state={Key.PAY_OUT: {"id": pay_out_id, "amount_cents": 500, **more}},
+        state={MoneyKey.PAY_OUT: {"id": pay_out_id, "amount_cents": 500, **more}},
     )
 
 
@@ -215,7 +215,7 @@ def _particulars(room: MachineRig, state: State, event: EventType) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
     money = room.cabinet.state(HostMoney)
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
-        return {"value": room.cabinet.memory.get(Key.GAME)["play_id"]}
+        return {"value": room.cabinet.memory.get(PlayKey.GAME)["play_id"]}
     if event is EventType.ANSWER and state is State.SERVICE_MENU:
         page = room.cabinet.state(ServiceDesk).page(room.cabinet)
         return {"value": "back", "options": {"page": page.id}}

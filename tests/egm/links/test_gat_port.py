@@ -11,10 +11,10 @@ import serial
 
 from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
 from egm.kernel.events import State
-from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.links.gat.functions import LIST
 from egm.links.gat.port import gat_port
+from egm.records.keys import LinksKey
 from egm.testing.machine import MachineRig
 from egm.verify.digest import Algorithm, signatures
 from egm.verify.tree import Scope, files
@@ -264,7 +264,7 @@ def test_play_goes_on_while_signatures_are_calculated(inspection):
         asked = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
         games = 0
         while not asked.done():
-            kept = room.cabinet.memory.get(Key.GAT)
+            kept = room.cabinet.memory.get(LinksKey.GAT)
             room.play()
             assert room.state is State.PLAYING
             room.shown()

@@ -6,11 +6,11 @@ from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, room_of
 from egm.app.view import snapshot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
-from egm.kernel.machine import Key
 from egm.links.sas.crc import sealed
 from egm.play.rulings import void_game
 from egm.progressive.broadcast import broadcasts
 from egm.progressive.display import LevelDisplays
+from egm.records.keys import ProgressiveKey
 from egm.testing.sas import Bench, machine_context
 from meters import open_view
 from tools.audit.games import Shelf
@@ -119,7 +119,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert again.read(0x85) == second
     again.sync()
     assert again.read(0x85) == "00" * 7
-    assert again.room.journal.states(Key.PROGRESSIVE_WIN) == {}
+    assert again.room.journal.states(ProgressiveKey.WIN) == {}
     again.room.close()
     with open_view(tmp_path) as kept:
         report = Auditor(Shelf([GAME.parent])).run(kept.bodies())

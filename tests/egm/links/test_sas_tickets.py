@@ -8,9 +8,9 @@ import egm.profiles
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney
 from egm.money.ticket_terms import ticket_terms
+from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
 from meters import Transfer
@@ -172,7 +172,7 @@ def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_
     bench = make(offline=1)
     assert bench.long(0x4C, "393000a50200") == "393000a50200"
     cash_out(bench)
-    pay_out = bench.room.cabinet.memory.get(Key.PAY_OUT)
+    pay_out = bench.room.cabinet.memory.get(MoneyKey.PAY_OUT)
     bench.room.engine.handle(EventType.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
     assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
     printed(bench)
@@ -216,7 +216,7 @@ def test_tickets_not_yet_read_when_the_power_goes_are_told_of_afterwards(make):
 def test_a_restricted_ticket_tells_its_kind_its_pool_and_the_last_day_of_its_credit(make):
     bench = make(promotional=True)
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
-    terms = {Key.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
+    terms = {MoneyKey.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
     bench.room.cabinet.record("test.gift", transfers=gift, state=terms)
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
@@ -299,7 +299,7 @@ def test_days_from_today_and_dates_that_are_none(make):
     assert bench.long(0x71, redemption("01", more="023020260000")) == "", "30 February"
     bench.long(0x71, redemption("01", more="000000300000"))
     stacked(bench)
-    assert bench.room.cabinet.memory.get(Key.RESTRICTED)["expires"] == "2026-01-31"
+    assert bench.room.cabinet.memory.get(MoneyKey.RESTRICTED)["expires"] == "2026-01-31"
 
 
 def test_lengths_that_are_none_are_met_with_silence(make):

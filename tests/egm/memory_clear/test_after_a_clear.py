@@ -4,9 +4,9 @@ import pytest
 
 from egm.config.cabinet_file import Validation
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney
 from egm.money.host.ticket_port import HostTickets
+from egm.records.keys import MoneyKey
 from egm.testing.clearing import clear_it, paid
 from egm.testing.machine import MachineRig
 from egm.tickets.copies import FILE_NAME
@@ -62,7 +62,7 @@ def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(room, tmp_path):
         tickets.append(room.cash_out_ticket())
     come_to(room, 40)
     room.offer_ticket(tickets[0])
-    place = number_of(room.cabinet.memory.get(Key.PAPER)["id"])
+    place = number_of(room.cabinet.memory.get(MoneyKey.PAPER)["id"])
     room.ledger.vended()
     room.ledger.vend_confirmed()
     again = cleared(room, tmp_path)

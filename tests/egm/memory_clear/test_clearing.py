@@ -8,13 +8,15 @@ import pytest
 from click.testing import CliRunner
 from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
 
+from egm.app.features import FEATURES
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Fate, Key
+from egm.kernel.keys import Fate
 from egm.memory_clear.carrying import clearance, look
 from egm.memory_clear.claims import CLAIMS, WITH
 from egm.progressive.level import Level
 from egm.records.games import GameInProgress
+from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.clearing import ENDED, WHO, Decision, carried, clear_it, decided, now, paid
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.tickets.desk import TicketDesk
@@ -44,15 +46,14 @@ def wrong(room: MachineRig) -> list[str]:
 
 
 def claims_of(folder: Path) -> dict[str, Fraction]:
-    return {each.id: each.proposed.amount for each in look(folder).proposals}
+    return {each.id: each.proposed.amount for each in look(folder, FEATURES.keys).proposals}
 
 
 # ---------------------------------------------------------------------------------------------- what is declared
 def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
-    owed = {key for key in Key if key.fate is Fate.OWED}
+    owed = {key for key in FEATURES.keys if key.fate is Fate.OWED}
     assert owed == CLAIMS.keys() | WITH.keys()
     assert not CLAIMS.keys() & WITH.keys()
-    assert all(isinstance(key.fate, Fate) for key in Key)
 
 
 # ---------------------------------------------------------------------------------------------- each claim
@@ -84,7 +85,7 @@ def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
 @pytest.mark.requirement("A-05", "F-09")
 def test_a_jackpot_that_waits_for_the_attendant_waits_on_and_is_paid(tmp_path):
     room = won_by_hand(tmp_path)
-    handpay = room.cabinet.memory.get(Key.HANDPAY)
+    handpay = room.cabinet.memory.get(MoneyKey.HANDPAY)
     room.close()
     assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
     room = again(room, tmp_path)
@@ -117,7 +118,7 @@ def won_by_hand(folder: Path) -> MachineRig:
 @pytest.mark.requirement("A-05")
 def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
     room = won_by_hand(tmp_path)
-    cents = room.cabinet.memory.get(Key.HANDPAY)["amount_cents"]
+    cents = room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"]
     room = again(room, tmp_path, handpay_1=paid(cents))
     assert room.state is State.IDLE
     assert room.journal.meters().values["att_jackpot"] == cents
@@ -177,13 +178,13 @@ def test_levels_go_on_to_the_fraction(tmp_path):
     for _ in range(3):
         room.play()
         room.shown()
-    kept = {key: dict(level) for key, level in room.journal.states(Key.LEVEL).items()}
+    kept = {key: dict(level) for key, level in room.journal.states(ProgressiveKey.LEVEL).items()}
     assert any(Level.from_json(level).held.denominator > 1 for level in kept.values())
     room.close()
     owed = claims_of(tmp_path)
     assert {key: owed[key] for key in kept} == {key: Level.from_json(kept[key]).held for key in kept}
     room = again(room, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
-    assert room.journal.states(Key.LEVEL) == kept
+    assert room.journal.states(ProgressiveKey.LEVEL) == kept
     room.play()
     room.shown()
     assert wrong(room) == []
@@ -219,7 +220,7 @@ def test_a_stake_is_refunded_by_hand_where_people_say_so(tmp_path):
 @pytest.mark.requirement("A-05", "I-05")
 def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
     room = awaiting(tmp_path)
-    claim = next(iter(room.journal.states(Key.CLAIM))).removeprefix(Key.CLAIM)
+    claim = next(iter(room.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
     make = lambda: room_of(tmp_path, levels=LINKED, devices=("printer",))  # noqa: E731
     room = again(room, tmp_path, make=make)
     assert room.state is State.AWAITING_AWARD
@@ -248,7 +249,7 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
         assert room.journal.balance_cents("out:voucher:cashable") == 2000
     else:
         assert room.store.get(number).state is TicketState.VOID
-        assert room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 2000
+        assert room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
     assert wrong(room) == []
     room.close()
 
@@ -318,10 +319,10 @@ def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_jour
 @pytest.mark.requirement("A-05", "G-09")
 def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
     room = coins_under_way(tmp_path)
-    cents = room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]
+    cents = room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
     room = again(room, tmp_path)
     assert room.state is State.PAYING
-    assert room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"] == cents
+    assert room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
     room.close()
     clear_it(tmp_path, payout_1=paid(cents - 200))
     room = MachineRig(tmp_path, devices=SOLD).boot()
@@ -335,7 +336,7 @@ def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
 def coins_under_way(folder: Path) -> MachineRig:
     room = MachineRig(folder, devices=("hopper",)).boot().insert(1000)
     room.engine.handle(EventType.CASH_OUT)
-    assert room.cabinet.memory.get(Key.PAY_OUT)["way"] == "coins"
+    assert room.cabinet.memory.get(MoneyKey.PAY_OUT)["way"] == "coins"
     return room
 
 
@@ -344,7 +345,7 @@ def coins_under_way(folder: Path) -> MachineRig:
 def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path):
     room = won_by_hand(tmp_path)
     room.close()
-    found = look(tmp_path)
+    found = look(tmp_path, FEATURES.keys)
     acts = {each.id: carried() for each in found.proposals if each.id != "handpay:1"}
     with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
         clearance(found, acts, **WHO, challenge=found.inspection.challenge)
@@ -370,7 +371,7 @@ def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     content = bytearray(log.read_bytes())
     content[-200] ^= 1  # the log is whole but for its end
     log.write_bytes(content)
-    whole = look(tmp_path)
+    whole = look(tmp_path, FEATURES.keys)
     assert whole.inspection.second.why
     assert whole.inspection.complete
     assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
@@ -395,7 +396,7 @@ def test_where_the_copies_contradict_each_other_people_name_the_one_to_go_by(tmp
     state = tmp_path / "one"
     with pytest.raises(JournalDamaged, match="disagree"):
         MachineRig(state, devices=SOLD).boot()
-    found = look(state)
+    found = look(state, FEATURES.keys)
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
     assert (credit.standing, found.inspection.agree) == ("they disagree", False)
     assert {name: claim.amount for name, claim in credit.copies.items()} == {"first": 2500, "second": 3000}

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from test_clearing import SOLD, again
 
+from egm.app.features import FEATURES
 from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Key
 from egm.memory_clear.carrying import look
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers
+from egm.records.keys import MoneyKey
 from egm.testing.clearing import decided, paid
 from egm.testing.machine import MachineRig
 from meters.clear import ClearRefused
@@ -71,15 +72,17 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     room = hosted(tmp_path).boot()
     assert order(room, "T-1", restricted=900) is TransferStatus.FULL
     assert order(room, "T-2", nonrestricted=700) is TransferStatus.FULL
-    terms = room.cabinet.memory.get(Key.RESTRICTED)
+    terms = room.cabinet.memory.get(MoneyKey.RESTRICTED)
     assert terms is not None
     room.close()
-    (told,) = [each for each in look(tmp_path).proposals if each.id == "credit:1:nonrestricted"]
+    (told,) = [
+        each for each in look(tmp_path, FEATURES.keys).proposals if each.id == "credit:1:nonrestricted"
+    ]
     assert "paid" in told.acts
     assert told.proposed.says == {}
     room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=paid(700))
     assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
-    assert room.cabinet.memory.get(Key.RESTRICTED) == terms
+    assert room.cabinet.memory.get(MoneyKey.RESTRICTED) == terms
     room.close()
 
 
@@ -87,11 +90,11 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
 def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     room = hosted(tmp_path).boot()
     assert order(room, "T-1", restricted=900) is TransferStatus.FULL
-    terms = room.cabinet.memory.get(Key.RESTRICTED)
+    terms = room.cabinet.memory.get(MoneyKey.RESTRICTED)
     room.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
-        decided(look(tmp_path), credit_1_restricted=paid(900))
+        decided(look(tmp_path, FEATURES.keys), credit_1_restricted=paid(900))
     room = again(room, tmp_path, make=lambda: hosted(tmp_path))
     assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
-    assert room.cabinet.memory.get(Key.RESTRICTED) == terms
+    assert room.cabinet.memory.get(MoneyKey.RESTRICTED) == terms
     room.close()

@@ -5,16 +5,18 @@ import asyncio
 import pytest
 
 from egm.app.absent import refuse_lost_positions
+from egm.app.features import FEATURES
 from egm.app.process import Machine
 from egm.config.cabinet_file import Host, Metrics, StateFolder, load_cabinet
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
+from egm.kernel.keys import KernelKey
 from egm.kernel.positions import Position
 from egm.money.disputed import disputed_amounts
 from egm.people import Role
+from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import Menu
 from egm.tickets.model import TicketState
@@ -39,7 +41,7 @@ def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
     room.offer(2000)
     without = again(room, tmp_path, acceptor=False)
     assert (without.state, list(without.journal.pending())) == (State.TILT, [])
-    assert without.cabinet.memory.get(Key.PAPER) is None
+    assert without.cabinet.memory.get(MoneyKey.PAPER) is None
     rule(without, 2000)
     assert (without.state, without.journal.balance_cents("out:handpay_disputed")) == (State.IDLE, 2000)
     assert again(without, tmp_path, acceptor=False).state is State.IDLE
@@ -62,7 +64,7 @@ def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):
     room.ledger.vended()
     without = again(room, tmp_path, acceptor=False)
     assert (without.state, without.credit_cents) == (State.IDLE, 2000)
-    assert without.cabinet.memory.get(Key.PAPER) is None
+    assert without.cabinet.memory.get(MoneyKey.PAPER) is None
 
 
 @pytest.mark.requirement("F-13")
@@ -114,11 +116,11 @@ def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
 def test_a_position_with_money_cannot_be_left_out(tmp_path):
     first = MachineRig(tmp_path, position=Position(1, 2)).boot()
     second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
-    refuse_lost_positions(first.journal, 1)
+    refuse_lost_positions(first.journal, 1, FEATURES.keys)
     second.insert(2000)
     with pytest.raises(OperatorError, match="position 2 still has 2000 cents"):
-        refuse_lost_positions(first.journal, 1)
-    refuse_lost_positions(first.journal, 2)
+        refuse_lost_positions(first.journal, 1, FEATURES.keys)
+    refuse_lost_positions(first.journal, 2, FEATURES.keys)
 
 
 def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_longer_names(
@@ -140,7 +142,7 @@ def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_long
             "bill.not_stacked",
             "service.enabled",
         ]
-        assert set(view.states(Key.FAULT)) >= {
-            f"{Key.FAULT}bill_acceptor.disputed",
-            f"{Key.FAULT}holder_gone",
+        assert set(view.states(KernelKey.FAULT)) >= {
+            f"{KernelKey.FAULT}bill_acceptor.disputed",
+            f"{KernelKey.FAULT}holder_gone",
         }

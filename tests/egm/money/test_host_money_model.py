@@ -21,10 +21,10 @@ from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
 from egm.money.host.transfer_port import HostTransfers
+from egm.records.keys import MoneyKey
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import system
@@ -132,7 +132,7 @@ class Machine:
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.dice.random() < 0.8:
                 self.room.ledger.vended()
-                self.seen["in"] += self.room.cabinet.memory.get(Key.PAPER)["amount_cents"]
+                self.seen["in"] += self.room.cabinet.memory.get(MoneyKey.PAPER)["amount_cents"]
                 self.room.ledger.vend_confirmed()
             else:
                 self.room.ledger.not_stacked("jam")
@@ -148,7 +148,10 @@ class Machine:
         self.room.shown()
 
     def printer(self) -> None:
-        pay_out, printing = self.room.cabinet.memory.get(Key.PAY_OUT), self.room.cabinet.memory.get(Key.PRINT)
+        pay_out, printing = (
+            self.room.cabinet.memory.get(MoneyKey.PAY_OUT),
+            self.room.cabinet.memory.get(MoneyKey.PRINT),
+        )
         if printing is None:
             return
         if printing["state"] == PrintState.BARCODE_DONE:
@@ -161,9 +164,9 @@ class Machine:
 
     # -------------------------------------------------------------- the attendant, and what happens
     def key(self) -> None:
-        handpay = self.room.cabinet.memory.get(Key.HANDPAY)
+        handpay = self.room.cabinet.memory.get(MoneyKey.HANDPAY)
         self.room.engine.handle(EventType.KEY_TURNED)
-        if handpay is not None and self.room.cabinet.memory.get(Key.HANDPAY) is None:
+        if handpay is not None and self.room.cabinet.memory.get(MoneyKey.HANDPAY) is None:
             self.seen["out"] += handpay["amount_cents"]
             self.seen["won"] += handpay["amount_cents"] if handpay["kind"] == "bonus" else 0
 

@@ -10,11 +10,11 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.money.disputed import disputed_amounts
 from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
 from egm.people import Role
+from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk
@@ -147,7 +147,7 @@ def test_a_restart_asks_for_the_number_again(make):
 def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_hand(make, alone):
     make().insert(2000).engine.handle(EventType.CASH_OUT)
     room = make(alone)
-    assert (room.state, room.cabinet.memory.get(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+    assert (room.state, room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
 
 
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
@@ -310,7 +310,7 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
     room.offer_ticket(FIRST)
     room.port.authorise(FIRST, RESTRICTED, 500, **terms)
     stacked(room)
-    assert room.cabinet.memory.get(Key.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
+    assert room.cabinet.memory.get(MoneyKey.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
     assert room.cabinet.kind_cents(RESTRICTED) == 500
     room.port.told()
     room.offer_ticket(SECOND)
@@ -428,7 +428,7 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
         room.ledger.lost_track("the acceptor is idle")
     else:
         room.cabinet.state(TicketDesk).redeem_abort(
-            room.cabinet.memory.get(Key.PAPER)["id"], "released at the cage"
+            room.cabinet.memory.get(MoneyKey.PAPER)["id"], "released at the cage"
         )
         room.ledger.vended()
         room.ledger.vend_confirmed()

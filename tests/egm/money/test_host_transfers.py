@@ -9,11 +9,11 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
-from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers
 from egm.money.host.transfers import HISTORY
 from egm.money.pay_out import payout_is_due
+from egm.records.keys import HostKey, MoneyKey
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Transfer
 from meters.recall import details, log
@@ -72,7 +72,7 @@ def test_value_comes_in_by_kind_and_goes_out_again(make):
     room = make()
     assert ask(room, cashable=1000, restricted=200, nonrestricted=30, pool=3) is Status.FULL
     assert kinds(room) == (1000, 200, 30)
-    assert room.cabinet.memory.get(Key.RESTRICTED) == {"expires": "", "pool": 3}
+    assert room.cabinet.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
     assert ask(room, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
     assert kinds(room) == (0, 0, 0)
     meters = room.journal.meters().values
@@ -279,17 +279,17 @@ def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
     room.cabinet.record(
         "test.ticket",
         transfers=(Transfer("world:voucher_in:restricted", "credit:1:restricted", 50),),
-        state={Key.RESTRICTED: {"expires": "", "pool": 2}},
+        state={MoneyKey.RESTRICTED: {"expires": "", "pool": 2}},
     )
     room.shown()
     assert room.port.last.status is Status.OTHER_POOL
-    assert (kinds(room)[1], room.cabinet.memory.get(Key.RESTRICTED)["pool"]) == (50, 2)
+    assert (kinds(room)[1], room.cabinet.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
 
 
 def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
     room = make()
     coming = {"kind": RESTRICTED.value, "pool": 2, "status": Redeeming.PENDING.value}
-    room.cabinet.record("test.ticket", state={Key.HOST_TICKET: coming})
+    room.cabinet.record("test.ticket", state={HostKey.TICKET: coming})
     assert ask(room, restricted=100, pool=1) is Status.OTHER_POOL
     assert ask(room, "T-2", restricted=100, pool=2) is Status.FULL
 
@@ -353,7 +353,7 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
     assert room.state is State.PAYING
-    assert room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"] == 10000
+    assert room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == 10000
 
 
 def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
@@ -364,7 +364,7 @@ def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(mak
     assert not room.port.cash_out_asked
     assert room.port.lock(2, 500) is True  # asked again, for longer
     room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+    assert (room.state, room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
@@ -374,7 +374,7 @@ def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(m
     room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
     assert room.state is State.OUT_OF_SERVICE
     room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+    assert (room.state, room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 @pytest.mark.parametrize("locks", [False, True])
@@ -385,7 +385,7 @@ def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
     if locks:
         room.port.lock(2, 500)
     assert ask(room, "T-1", OUT, cashable=1500) is Status.FULL
-    assert (room.state, room.cabinet.memory.get(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
+    assert (room.state, room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
 
 
 def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):

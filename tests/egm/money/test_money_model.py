@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from egm.app.features import FEATURES
 from egm.memory_clear.carrying import Decision, clearance, look
 from egm.progressive import posting
 from egm.progressive.level import Level, Terms
@@ -196,7 +197,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self.journal.close()
         if damaged:
             self.damage(data)
-        found = look(self.folder)
+        found = look(self.folder, FEATURES.keys)
         assert found.inspection.complete
         assert {each.id: each.proposed.amount for each in found.proposals} == self.claims()
         acts = dict.fromkeys((each.id for each in found.proposals), CARRY)
@@ -225,7 +226,7 @@ class MoneyMachine(RuleBasedStateMachine):
             content = path.read_bytes()
             at = data.draw(st.integers(0, len(content) - 1))
             path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
-            if not look(self.folder).inspection.complete:
+            if not look(self.folder, FEATURES.keys).inspection.complete:
                 path.write_bytes(content)
 
     def claims(self):

@@ -13,8 +13,8 @@ import pytest
 
 from egm.integrity.clock_trust import note_clock
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.timekeeping import OFF_MOST
+from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
@@ -91,7 +91,7 @@ class Machine:
         self.room.engine.handle(EventType.CASH_OUT)
         assert self.room.state is State.HANDPAY
         assert len(self.room.hands.jobs) == jobs, "a ticket with a date nobody believes"
-        assert self.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == cents
+        assert self.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == cents
         self.room.engine.handle(EventType.KEY_TURNED, key="attendant")
         self.by_hand_cents += cents
 

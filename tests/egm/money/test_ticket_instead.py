@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.people import Role
 from egm.profiles import load_profile
+from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig, PowerCutError
 from egm.testing.service_menu import NUMBERS, Menu
 from egm.tickets.model import TicketState
@@ -123,9 +123,9 @@ def test_nothing_else_becomes_a_ticket(tmp_path, place):
     else:
         room = waiting(tmp_path)
         room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
-        handpay = room.cabinet.memory.get(Key.HANDPAY)
+        handpay = room.cabinet.memory.get(MoneyKey.HANDPAY)
         more = {"kind": "jackpot"} if place == "a jackpot" else {"form": {"method": "cash", "persons": []}}
-        room.cabinet.record("planted", state={Key.HANDPAY: {**handpay, **more}})
+        room.cabinet.record("planted", state={MoneyKey.HANDPAY: {**handpay, **more}})
     room.engine.handle(EventType.CASH_OUT)
     assert (room.notice, told(room).ticket) == ("refused.ticket_may_replace", "")
     room.close()

@@ -12,9 +12,10 @@ from egm.devices.interface import PrintState
 from egm.errors import OperatorError
 from egm.integrity.clock_watch import clock_watch
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
+from egm.kernel.keys import KernelKey
 from egm.money.disputed import disputed_amounts
 from egm.people import Person, Role, Roster
+from egm.records.keys import MoneyKey
 from egm.testing.machine import OPENED, MachineRig
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
@@ -109,7 +110,7 @@ def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_it
     room.close()
     again = MachineRig(tmp_path, devices=("printer",), wall=datetime(1970, 1, 1, tzinfo=UTC)).boot()
     watch(again)
-    assert again.cabinet.memory.get(Key.CLOCK)["why"] == "before_made"
+    assert again.cabinet.memory.get(KernelKey.CLOCK)["why"] == "before_made"
     take(again, number)
     assert again.credit_cents == 2500
     again.clock.wall = good + timedelta(minutes=5)  # the first time server
@@ -228,7 +229,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.ledgers.printing.pending() is None  # nor does it fail, at each poll of the driver
     out_cents = again.journal.balance_cents("out:voucher:cashable")
-    by_hand = again.cabinet.memory.get(Key.HANDPAY)
+    by_hand = again.cabinet.memory.get(MoneyKey.HANDPAY)
     if state is PrintState.BARCODE_DONE:
         assert (out_cents, by_hand, again.state) == (10_000, None, State.IDLE)
     else:

@@ -7,8 +7,8 @@ from egm.devices.interface import Barcode, Note, Returned, ReturnReason
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.money.value_in import bills_wanted
+from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 
 
@@ -96,7 +96,7 @@ def test_a_second_bill_waits_for_the_first(room):
     room.offer(2000)
     room.offer(500)
     assert room.hands.orders == [("stack", 1), ("return", 2)]
-    assert room.cabinet.memory.get(Key.PAPER)["amount_cents"] == 2000
+    assert room.cabinet.memory.get(MoneyKey.PAPER)["amount_cents"] == 2000
 
 
 def test_the_drivers_place_in_its_protocol_is_kept(room):

@@ -12,10 +12,10 @@ from rigs.three_levels import NO_LUCK, A, room_of
 
 from egm.app.features import MENU
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.messages import Decision, Play
 from egm.progressive.game_levels import awards
 from egm.records.games import GameInProgress
+from egm.records.keys import IntegrityKey, PlayKey, ProgressiveKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
 from paytables.definition import LIBRARY
 
@@ -36,7 +36,7 @@ def fill_in(room: MachineRig, form_id: str, **values) -> str | None:
 
 def without_its_text(room: MachineRig) -> None:
     """The journal of a machine that did not keep definitions yet."""
-    for key in room.journal.states(Key.DEFINITION):
+    for key in room.journal.states(PlayKey.DEFINITION):
         room.cabinet.record("planted", state={key: None})
 
 
@@ -84,7 +84,7 @@ def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_pa
         again.engine.handle(EventType.DOOR_CLOSED, door="main")
     if again.state is State.PLAYING:
         again.shown()
-    assert again.cabinet.memory.get(Key.GAME) is None
+    assert again.cabinet.memory.get(PlayKey.GAME) is None
     assert again.credit_cents == (10000 - STAKE + WIN if written else 10000)
     assert len(again.records("game.end")) == min(written, 1)
     again.close()
@@ -155,9 +155,9 @@ def test_a_definition_is_kept_once_however_many_games_are_played(tmp_path):
         key
         for entry in room.journal.entries("game.start")
         for key in entry.state
-        if key.startswith(Key.DEFINITION)
+        if key.startswith(PlayKey.DEFINITION)
     ]
-    assert kept == [f"{Key.DEFINITION}{room.cabinet.games['maple-classic'].digest}"]
+    assert kept == [f"{PlayKey.DEFINITION}{room.cabinet.games['maple-classic'].digest}"]
     room.close()
 
 
@@ -223,7 +223,7 @@ def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tm
     (void,) = room.records("game.void")
     assert void["recorded"]["decided"]
     assert void["recorded"]["levels_cents"] == award.amount_cents
-    kept = room.journal.state(f"{Key.LEVEL}{award.pool}")
+    kept = room.journal.state(f"{ProgressiveKey.LEVEL}{award.pool}")
     assert Fraction(kept["current"]) >= award.amount_cents
     room.journal.self_audit()
     room.close()
@@ -246,7 +246,7 @@ def test_what_is_won_before_a_double_up_is_collected_though_the_generator_fails(
     won_cents = question.display["credits"] * room.cabinet.selection.denomination_cents
     room.cabinet.chance = FailingChance()
     room.engine.handle(EventType.CHOOSE, value="red")
-    assert room.cabinet.memory.get(Key.OUT_OF_SERVICE)["cause"] == "chance"
+    assert room.cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
     assert fill_in(room, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
     room.close()
     again = MachineRig(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()

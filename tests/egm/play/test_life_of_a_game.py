@@ -9,8 +9,8 @@ from importlib.resources import files
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.messages import Play
+from egm.records.keys import MoneyKey
 from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, generator
 from rng import OutOfService
 
@@ -152,7 +152,7 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
     room.play()
     room.shown()
     assert room.state is State.HANDPAY
-    assert room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 150000
+    assert room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 150000
     assert room.credit_cents == 10000 - 300
     for wish in (EventType.PLAY, EventType.CASH_OUT):
         room.engine.handle(wish)

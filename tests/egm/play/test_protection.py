@@ -7,12 +7,12 @@ import pytest
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.play.feature import PLAY
 from egm.play.player_protection import due, time_due_at
 from egm.play.reminders import Reminders, reminders
 from egm.profiles import profile as profiles
+from egm.records.keys import PlayKey
 from egm.testing.machine import MachineRig
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
@@ -107,7 +107,7 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     assert room.notice == "refused.reminder_may_go"
     assert room.engine.accepts(EventType.CASH_OUT)
     room.engine.handle(EventType.PAUSE_OVER)
-    assert room.cabinet.memory.get(Key.REMINDER) is not None
+    assert room.cabinet.memory.get(PlayKey.REMINDER) is not None
     minutes(room, 5)
     room.engine.handle(EventType.PAUSE_OVER)
     play(room)
@@ -186,16 +186,16 @@ def test_a_session_ends_only_when_nothing_of_the_players_is_left(make):
     room.engine.handle(EventType.SESSION_OVER)
     play(room)
     room.engine.handle(EventType.SESSION_OVER)
-    assert room.cabinet.memory.get(Key.SESSION) is not None  # credits are left
+    assert room.cabinet.memory.get(PlayKey.SESSION) is not None  # credits are left
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.SESSION_OVER)
-    assert room.cabinet.memory.get(Key.SESSION) is not None  # and now they are on their way
+    assert room.cabinet.memory.get(PlayKey.SESSION) is not None  # and now they are on their way
     room.engine.handle(EventType.TICKET_FAILED, why="test")
     room.engine.handle(EventType.SESSION_OVER)
-    assert room.cabinet.memory.get(Key.SESSION) is not None
+    assert room.cabinet.memory.get(PlayKey.SESSION) is not None
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.engine.handle(EventType.SESSION_OVER)
-    assert room.cabinet.memory.get(Key.SESSION) is None
+    assert room.cabinet.memory.get(PlayKey.SESSION) is None
     (ended,) = room.records("protection.session_ended")
     assert ended["minutes"] == 0
 
@@ -249,7 +249,7 @@ def test_protection_draws_nothing_and_changes_no_outcome(make):
 def test_where_a_place_keeps_no_count_nothing_is_counted(make):
     room = make("clock = true").insert(500)
     play(room)
-    assert room.cabinet.memory.get(Key.SESSION) is None
+    assert room.cabinet.memory.get(PlayKey.SESSION) is None
     seen = snapshot(room.engine, fingerprint="")
     assert (seen.session, seen.reminder, seen.protection.clock) == (None, None, True)
 
@@ -292,26 +292,26 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
     async def session():
         running = asyncio.create_task(attachment.run())
         await settled(attachment, room)
-        assert room.cabinet.memory.get(Key.REMINDER) is None
+        assert room.cabinet.memory.get(PlayKey.REMINDER) is None
         assert attachment._seconds() == 3600
         minutes(room, 60)
         await settled(attachment, room)
-        assert room.cabinet.memory.get(Key.REMINDER)["kind"] == "time"
+        assert room.cabinet.memory.get(PlayKey.REMINDER)["kind"] == "time"
         room.engine.handle(EventType.ACKNOWLEDGE)
         minutes(room, 30)
         await settled(attachment, room)
-        assert room.cabinet.memory.get(Key.REMINDER)["kind"] == "time_limit"
+        assert room.cabinet.memory.get(PlayKey.REMINDER)["kind"] == "time_limit"
         assert attachment._seconds() == 300
         minutes(room, 5)
         await settled(attachment, room)
-        assert room.cabinet.memory.get(Key.REMINDER) is None
+        assert room.cabinet.memory.get(PlayKey.REMINDER) is None
         room.cash_out_ticket()
         await settled(attachment, room)
-        assert room.cabinet.memory.get(Key.SESSION) is not None
+        assert room.cabinet.memory.get(PlayKey.SESSION) is not None
         assert attachment._seconds() == 300
         minutes(room, 5)
         await settled(attachment, room)
-        assert room.cabinet.memory.get(Key.SESSION) is None
+        assert room.cabinet.memory.get(PlayKey.SESSION) is None
         assert attachment._seconds() is None
         running.cancel()
 

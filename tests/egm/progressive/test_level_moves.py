@@ -8,10 +8,10 @@ from click.testing import CliRunner
 from rigs.three_levels import GAME, NO_LUCK, A, B, room_of
 
 from egm.kernel.events import EventType
-from egm.kernel.machine import Key
 from egm.people import Role
 from egm.progressive.level import Level
 from egm.progressive.pools import Pools
+from egm.records.keys import ProgressiveKey
 from egm.testing.controller import pool
 from egm.testing.service_menu import Menu, said
 from meters import open_view
@@ -23,7 +23,7 @@ MISS = 49
 
 
 def level(room, pool) -> Level:
-    return Level.from_json(room.journal.state(f"{Key.LEVEL}{pool}"))
+    return Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from test_progressive_link import Rig, run
 from egm.app.view import snapshot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.progressive.definition import levels_of
+from egm.records.keys import ProgressiveKey
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -61,7 +61,7 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
             await rig.until(lambda: rig.room.records("progressive.award"))
             rig.room.shown()
             assert rig.room.state is State.HANDPAY  # it is large
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(life())
     (hit,) = controller.hits

@@ -13,8 +13,8 @@ from rigs.three_levels import GAME, LINKED_MYSTERY, MYSTERY_TERMS, NO_LUCK, STAK
 from test_progressive_link import Rig, run
 
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.messages import Play
+from egm.records.keys import MoneyKey, ProgressiveKey
 from meters import open_view
 from meters.entry import canonical
 from tools.audit.games import Shelf
@@ -70,7 +70,7 @@ def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path
             rig.room.shown()
             assert rig.room.state is State.IDLE
             assert rig.room.credit_cents == before - STAKE + 15 + 501
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             await rig.until(lambda: rig.view().amount_cents == 500)
             await rig.one_game()
             await counted(rig, controller, 3)
@@ -106,7 +106,7 @@ def test_a_game_waits_until_it_is_known_and_so_does_the_next_life(tmp_path, cont
             await rig.until(lambda: rig.room.state is State.IDLE)
             assert [win.amount_cents for win in plays(rig)[-1].progressives] == [501]
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(first())
     run(second())
@@ -134,7 +134,7 @@ def test_a_cut_between_the_prize_and_its_payment_pays_it_once(tmp_path, controll
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.IDLE)
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             assert len(rig.room.records("progressive.won")) == 1
 
     run(first())
@@ -157,11 +157,11 @@ def test_a_prize_heard_of_after_an_attendant_let_the_game_end_is_paid_by_hand(tm
             assert rig.room.notice == "progressive_undecided"
             rig.wire.mute = False
             await rig.until(lambda: rig.room.state is State.HANDPAY)
-            assert rig.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 501
+            assert rig.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 501
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.IDLE
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(life())
     (hit,) = controller.hits
@@ -186,7 +186,7 @@ def test_a_prize_heard_of_late_waits_until_nothing_else_is_being_done(tmp_path, 
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(life())
     assert [hit.way for hit in controller.hits] == ["hand"]
@@ -209,7 +209,7 @@ def a_prize_won_and_the_power_gone(folder, controller):
 def and_the_claim_is_over(folder, controller):
     async def last():
         async with life_of(folder, controller) as rig:
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(last())
     return [(hit.way, hit.paid_cents) for hit in controller.hits]
@@ -320,7 +320,7 @@ def test_a_prize_that_is_not_proved_is_held_and_never_paid_by_itself(tmp_path, c
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.IDLE)
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(life())
     assert [(hit.way, hit.amount_cents) for hit in controller.hits] == [("void", 501)]
@@ -345,10 +345,10 @@ def test_two_persons_may_have_it_paid_by_hand_also_over_a_power_cut(tmp_path, co
             assert rig.room.state is State.PLAYING
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
-            assert rig.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 501
+            assert rig.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 501
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
-            assert not rig.room.journal.states(Key.HELD)
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            assert not rig.room.journal.states(ProgressiveKey.HELD)
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
 
     run(first())

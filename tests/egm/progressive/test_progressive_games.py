@@ -10,7 +10,6 @@ from egm.app.view import snapshot
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.positions import Position
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
@@ -18,6 +17,7 @@ from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
 from egm.records.games import GameInProgress
+from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.staff.registers import lines
 from egm.testing.machine import generator
 from meters import open_view
@@ -30,7 +30,7 @@ MISS = 49
 
 
 def level(room, pool) -> Level:
-    return Level.from_json(room.journal.state(f"{Key.LEVEL}{pool}"))
+    return Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
 
 
 def one_game(room) -> None:
@@ -151,7 +151,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     before = machine.credit_cents
     one_game(machine)
     assert machine.state is State.HANDPAY
-    assert machine.cabinet.memory.get(Key.HANDPAY)["kind"] == "progressive"
+    assert machine.cabinet.memory.get(MoneyKey.HANDPAY)["kind"] == "progressive"
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.credit_cents == before - 50
     values = machine.journal.meters().values
@@ -241,7 +241,7 @@ def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_i
 @pytest.mark.requirement("I-09")
 def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     machine = awaiting(tmp_path)
-    (claim,) = machine.journal.states(Key.CLAIM)
+    (claim,) = machine.journal.states(ProgressiveKey.CLAIM)
     machine.close()
     again = room_of(tmp_path, levels=LINKED).boot()
     assert again.state is State.AWAITING_AWARD
@@ -249,7 +249,7 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     again.engine.handle(EventType.PLAY)
     assert again.notice == "refused.awaiting_award"
     before = again.credit_cents
-    name = claim.removeprefix(Key.CLAIM)
+    name = claim.removeprefix(ProgressiveKey.CLAIM)
     again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
     assert again.state is State.IDLE
     assert again.credit_cents == before + 100 + 1712
@@ -261,7 +261,7 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     kept = again.journal.state(claim)
     assert (kept["way"], kept["amount_cents"]) == ("credit", 1712)
     again.engine.handle(EventType.CLAIM_CLOSED, claim=name)
-    assert again.journal.states(Key.CLAIM) == {}
+    assert again.journal.states(ProgressiveKey.CLAIM) == {}
     assert again.journal.meters().value("mach_progressive") == 1712
     again.close()
 
@@ -270,10 +270,12 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
 def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(room):
     machine = room(A, NO_LUCK, MISS, levels=LINKED)
     machine.play()
-    (claim,) = machine.journal.states(Key.CLAIM)
+    (claim,) = machine.journal.states(ProgressiveKey.CLAIM)
     told = machine.hands.told[-1]
     assert told.progressives[0].amount_cents is None
-    machine.engine.handle(EventType.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1650)
+    machine.engine.handle(
+        EventType.AWARD_LOCKED, claim=claim.removeprefix(ProgressiveKey.CLAIM), amount_cents=1650
+    )
     assert machine.state is State.PLAYING
     again = machine.hands.told[-1]
     assert (again.play_id, again.progressives[0].amount_cents) == (told.play_id, 1650)
@@ -287,11 +289,11 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
     machine = awaiting(tmp_path)
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.HANDPAY
-    assert machine.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 1700 + 100
+    assert machine.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1700 + 100
     assert machine.records("progressive.unanswered")[0]["amount_cents"] == 1700
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.IDLE
-    (kept,) = machine.journal.states(Key.CLAIM).values()
+    (kept,) = machine.journal.states(ProgressiveKey.CLAIM).values()
     assert (kept["way"], kept["unanswered"]) == ("hand", True)
     machine.close()
 
@@ -311,7 +313,7 @@ def test_contributions_to_a_controller_are_numbered_without_gaps(room):
         one_game(machine)
     fed = [f for g in machine.records("game.start") for f in g["fed"] if f["pool"] == "TOP"]
     assert [(f["sequence"], f["amount"]) for f in fed] == [(n, "5/7") for n in (1, 2, 3)]
-    assert machine.journal.state(f"{Key.LINK}TOP")["sequence"] == 3
+    assert machine.journal.state(f"{ProgressiveKey.LINK}TOP")["sequence"] == 3
 
 
 def test_real_chance_plays_the_levels_too(room):

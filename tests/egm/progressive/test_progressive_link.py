@@ -14,12 +14,12 @@ from egm.app.view import snapshot
 from egm.clock import SystemClock
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.services import MachineContext
 from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.display import LevelDisplays
 from egm.progressive.level import Level, Terms
+from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.controller import SmallController
 
 LEVELS = (
@@ -158,7 +158,7 @@ def test_what_was_played_while_nobody_listened_is_sent_by_the_next_life(tmp_path
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
             await rig.one_game()
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 5)
-            mark = rig.room.journal.state(f"{Key.LINK}TOP")
+            mark = rig.room.journal.state(f"{ProgressiveKey.LINK}TOP")
             assert (mark["sequence"], mark["counted"]) == (5, 4)
 
     run(first())
@@ -174,7 +174,7 @@ def test_a_hit_is_claimed_awarded_paid_and_closed(tmp_path, controller):
             rig.room.insert(2000)
             await rig.one_game()
             await rig.until(lambda: rig.room.state is State.IDLE)
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             (award,) = controller.awards.values()
             assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
             (commit,) = controller.commits.values()
@@ -199,7 +199,7 @@ def test_a_claim_outlives_an_outage_and_a_restart_and_is_paid_once(tmp_path, con
             await rig.until(lambda: rig.room.state is State.IDLE)
             (award,) = controller.awards.values()
             assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(first())
     run(second())
@@ -216,7 +216,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.HANDPAY
             rig.wire.mute = False
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             (commit,) = controller.commits.values()
             assert (commit.amount_cents, commit.way) == (1500, "hand")
 
@@ -256,7 +256,7 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
             rig.room.play()
             await rig.until(lambda: rig.room.records("progressive.held"))
             (held,) = rig.room.records("progressive.held")
-            shown_cents = next(iter(rig.room.journal.states(Key.CLAIM).values()))["shown_cents"]
+            shown_cents = next(iter(rig.room.journal.states(ProgressiveKey.CLAIM).values()))["shown_cents"]
             assert held["amount_cents"] == amount_cents
             assert list(rig.room.cabinet.faults) == ["progressive_unproved"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -266,11 +266,11 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             due = amount_cents if decision == "pay" else shown_cents
-            assert rig.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == due + 100
+            assert rig.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             (told,) = rig.room.records("progressive.ruled")
             assert (told["persons"], told["awarded_cents"], told["decision"]) == (["2", "5"], due, decision)
-            assert not rig.room.journal.states(Key.HELD)
+            assert not rig.room.journal.states(ProgressiveKey.HELD)
 
     run(life())
 
@@ -291,7 +291,7 @@ def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tm
             assert ruled(rig, "pay") == "refused.prize_is_held"  # nobody has said how much
             ruled(rig, "decline")
             assert rig.room.state is State.HANDPAY
-            assert rig.room.cabinet.memory.get(Key.HANDPAY)["amount_cents"] == 1500 + 100
+            assert rig.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1500 + 100
 
     run(life())
 

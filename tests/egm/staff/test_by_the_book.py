@@ -9,10 +9,10 @@ import pytest
 from egm.app.features import MENU
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
 from egm.records.games import GameInProgress
+from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import REGISTERS, lines
 from egm.staff.service.desk import ServiceDesk
@@ -169,7 +169,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     fill_in(room, "machine_check", **ONE, remark="seal whole")
     (check,) = register(room, "checks")
     assert (check["game"], check["books"], check["persons"]) == ("right", "right", ["2"])
-    assert check["handpay"] == room.cabinet.memory.get(Key.HANDPAY)["id"]
+    assert check["handpay"] == room.cabinet.memory.get(MoneyKey.HANDPAY)["id"]
     assert check["play_id"] == room.records("game.start")[0]["play_id"]
     (told,) = room.records("machine.checked")
     assert told["meters"]["coin_in"] == room.journal.meters().values["coin_in"]
@@ -177,7 +177,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     assert told["software"] is None  # a development checkout: nobody vouches for it
 
     kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
-    room.cabinet.record("software.changed", state={Key.SOFTWARE: kept})
+    room.cabinet.record("software.changed", state={IntegrityKey.SOFTWARE: kept})
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(room, "machine_check", **ONE)
     signed = register(room, "checks")[-1]["software"]
@@ -276,7 +276,7 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
 def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_path, cut):
     room.insert(2000)
     room.engine.handle(EventType.CASH_OUT)
-    handpay_id = room.cabinet.memory.get(Key.HANDPAY)["id"]
+    handpay_id = room.cabinet.memory.get(MoneyKey.HANDPAY)["id"]
     if cut:  # the power goes between giving the hand-pay up and posting the orphan
         append = room.journal.append
 
@@ -291,9 +291,9 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
         room.journal.append = append
         assert room.journal.balance_cents("house:orphan") == 0
         if cut != "cut":  # an older journal said source and amount
-            kept = room.cabinet.memory.get(Key.UNCLAIMED)
+            kept = room.cabinet.memory.get(MoneyKey.UNCLAIMED)
             flows = [[source, cents] for source, _, cents in kept["flows"]]
-            room.cabinet.record("test.older", state={Key.UNCLAIMED: {**kept, "flows": flows}})
+            room.cabinet.record("test.older", state={MoneyKey.UNCLAIMED: {**kept, "flows": flows}})
         room = again(room, tmp_path)
     else:
         fill_in(room, "orphan_handpay", **TWO, place="bank 4")
@@ -414,7 +414,7 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
         good, room.cabinet.chance = room.cabinet.chance, broken()
         room.engine.handle(EventType.CHOOSE, value=question.options[0])
         assert room.state is State.PLAYING
-        assert room.cabinet.memory.get(Key.OUT_OF_SERVICE)["cause"] == "chance"
+        assert room.cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
         if mended:
             room.restarts.append(good)
             room.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -6,9 +6,9 @@ from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney, Inquiry
 from egm.people import Role
+from egm.records.keys import MoneyKey
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
@@ -55,7 +55,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
         "test.printed",
         "ticket.taken",
     ]
-    assert room.cabinet.memory.get(Key.PRINT) is None
+    assert room.cabinet.memory.get(MoneyKey.PRINT) is None
 
 
 def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
@@ -86,7 +86,7 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
     room.ledgers.payouts.ordered(PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0))
     room.ledgers.payouts.finished(payout_id, 2)
     assert room.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
-    assert room.cabinet.memory.get(Key.HOPPER) is None
+    assert room.cabinet.memory.get(MoneyKey.HOPPER) is None
 
 
 @pytest.mark.requirement("J-11")

@@ -8,11 +8,11 @@ from click.testing import CliRunner
 
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.kernel.positions import Position
 from egm.money.disputed import disputed_amounts
 from egm.people import Role
 from egm.profiles import profile as profiles
+from egm.records.keys import MoneyKey
 from egm.staff.registers import lines
 from egm.testing.machine import MachineRig, PowerCutError
 from egm.testing.service_menu import Menu
@@ -201,7 +201,7 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
     if record is not None:  # the driver finds it once more, and with it what was seen before the cut
         assert record.paid_coins == seen
         again.ledgers.payouts.finished(payout_id, record.paid_coins, "another hopper is in its place")
-    assert (again.state, again.cabinet.memory.get(Key.HANDPAY)) == (State.TILT, None)
+    assert (again.state, again.cabinet.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
     assert again.journal.balance_cents("out:hopper") == seen * 100
     assert (open_one(again).most_cents, again.credit_cents) == (500 - seen * 100, 0)
 

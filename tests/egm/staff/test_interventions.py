@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.people import Role
+from egm.records.keys import StaffKey
 from egm.staff.sheet import sheets
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
@@ -32,7 +32,7 @@ def intervene(room, reason="bill jam"):
 
 def monitored(room):
     """The monitoring system reads who is at work."""
-    opened = room.cabinet.memory.get(Key.INTERVENTION)
+    opened = room.cabinet.memory.get(StaffKey.INTERVENTION)
     room.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
 
 

@@ -17,10 +17,10 @@ from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, lo
 from egm.errors import LocalError, OperatorError
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Key
 from egm.people import Role
 from egm.play.installed_games import Certifying, admit
 from egm.profiles import load_profile
+from egm.records.keys import StaffKey
 from egm.staff.form import FieldKind
 from egm.staff.inventory import KIND, note_inventory, sheet
 from egm.testing.machine import GAME, MachineRig, StoppedClock
@@ -101,7 +101,7 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
     first, one = made("first", "B-12")
     second, two = made("second", "B-13", serial="TEST-2", number="8")
     menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
-    opened = second.cabinet.memory.get(Key.INTERVENTION)
+    opened = second.cabinet.memory.get(StaffKey.INTERVENTION)
     second.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
     menu.home().fill("base_out", "B-13", "lock 41", "H. Main", "hinge bent").touch("leave")
     first.close()

@@ -3,10 +3,10 @@
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.people import Role
 from egm.play.recall_page import PlayDetail
 from egm.records.games import GameInProgress
+from egm.records.keys import PlayKey
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import NUMBERS, Menu, said
@@ -77,7 +77,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     while room.cabinet.state(GameInProgress).conversation.decision is not None:
         answers.append(room.cabinet.state(GameInProgress).conversation.decision.options[-1])
         room.engine.handle(EventType.CHOOSE, value=answers[-1])
-    play_id = room.cabinet.memory.get(Key.GAME)["play_id"]
+    play_id = room.cabinet.memory.get(PlayKey.GAME)["play_id"]
     outcome = room.hands.told[-1].display
     room.shown()
     assert answers

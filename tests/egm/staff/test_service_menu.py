@@ -14,9 +14,9 @@ from egm.app.features import MENU
 from egm.app.view import snapshot
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
 from egm.people import Permission, Person, Role, Roster, permissions_of
 from egm.profiles import load_profile
+from egm.records.keys import StaffKey
 from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.menu import SUBJECTS
 from egm.staff.service.timeout import service_timeout
@@ -84,7 +84,7 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     again.room.clock.pass_seconds(1)
     again.prove(Role.MECHANIC)
     assert again.page.person is not None
-    assert again.room.journal.states(Key.TRIES) == {}
+    assert again.room.journal.states(StaffKey.TRIES) == {}
     again.room.close()
 
 

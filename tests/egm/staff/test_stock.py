@@ -11,8 +11,8 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
 from egm.devices.twin import Port
 from egm.kernel.events import EventType
-from egm.kernel.machine import Key
 from egm.people import Role
+from egm.records.keys import StaffKey
 from egm.staff.registers import lines
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu
@@ -92,7 +92,7 @@ def test_what_a_collection_brought_is_counted_and_held_against_the_meters(room):
         ("bill_box", 2000, 1500, -500),
         ("bill_box", 500, 500, 0),
     ]
-    assert room.cabinet.memory.get(Key.COLLECTED)["counted"] == ["bill_box"]
+    assert room.cabinet.memory.get(StaffKey.COLLECTED)["counted"] == ["bill_box"]
     assert room.credit_cents == 2000 + 400 + 500 + 200
 
 

@@ -7,7 +7,7 @@ from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaitin
 
 from egm.config.cabinet_file import load_cabinet
 from egm.kernel.events import EventType, State
-from egm.kernel.machine import Key
+from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig, generator
 from meters import open_view
 from meters.entry import canonical
@@ -120,8 +120,10 @@ def test_a_payment_that_is_not_the_locked_amount_is_named(bodies, shelf):
 @pytest.mark.requirement("I-15")
 def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
     room = awaiting(tmp_path)
-    (claim,) = room.journal.states(Key.CLAIM)
-    room.engine.handle(EventType.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1711)
+    (claim,) = room.journal.states(ProgressiveKey.CLAIM)
+    room.engine.handle(
+        EventType.AWARD_LOCKED, claim=claim.removeprefix(ProgressiveKey.CLAIM), amount_cents=1711
+    )
     assert room.state is State.IDLE
     room.close()
     with open_view(tmp_path) as view:

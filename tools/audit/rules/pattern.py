@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from egm.app.features import FEATURES
 from egm.kernel.positions import Position
 from meters.entry import StoredEntry
 from meters.ledger import Ledger, Reservation
@@ -86,7 +87,7 @@ class Scope:
 
 def place(key: str, position: int) -> str:
     """Where the journal keeps a position's ``key``."""
-    return key if position == 1 else Position(position).key(key)
+    return key if position == 1 else FEATURES.keys.name(key, Position(position))
 
 
 # ------------------------------------------------------------------------------------------ kinds of patterns

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import OperatorError
 from egm.memory_clear.carrying import Decision, Found, Proposal, clearance, look
@@ -31,7 +32,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     Each claim must be settled or carried over by name when the machine is cleared.
     """
     folder = state or default_state_dir()
-    found = look(folder, second_dir=second)
+    found = look(folder, FEATURES.keys, second_dir=second)
     inspection = found.inspection
     begun = "a clear was begun and not finished: `egm audit clear` finishes it"
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
@@ -159,7 +160,7 @@ def clear_(
             evidence = finish(folder, now=_now, second_dir=second)
             echo(f"the clear that was begun is finished; the evidence is in {evidence}")
             return
-        found = look(folder, second_dir=second)
+        found = look(folder, FEATURES.keys, second_dir=second)
         roster, proof = _proved(folder, second, found, (person, second_person), without_roster=without_roster)
         decided = clearance(
             found,

@@ -28,8 +28,9 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
 from egm.kernel.events import EventType
-from egm.kernel.machine import Cabinet, Key
+from egm.kernel.machine import Cabinet
 from egm.records.games import GameInProgress
+from egm.records.keys import MoneyKey, PlayKey
 from meters import Journal, export, open_view
 from meters.archive import STATE
 from meters.keys import MachineKey
@@ -88,10 +89,10 @@ class Player:
                 EventType.CHOOSE,
                 value=self._random.choice(list(cabinet.state(GameInProgress).conversation.decision.options)),
             )
-        game = cabinet.memory.get(Key.GAME)
+        game = cabinet.memory.get(PlayKey.GAME)
         if game is not None:
             engine.handle(EventType.SHOWN, value=game["play_id"])
-        if cabinet.memory.get(Key.HANDPAY) is not None:
+        if cabinet.memory.get(MoneyKey.HANDPAY) is not None:
             engine.handle(EventType.KEY_TURNED, key="attendant", reason="bench", detail="")
 
 

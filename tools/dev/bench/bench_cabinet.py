@@ -13,12 +13,13 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
 from egm.kernel.events import EventType
-from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.machine import Cabinet, Identity
 from egm.kernel.messages import Decision, Play
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
+from egm.records.keys import PlayKey
 from egm.tickets.model import House
 from meters import Journal
 from rng import Personalization, RandomService
@@ -52,6 +53,7 @@ def bench_engine(
     cabinet = Cabinet(
         identity=Identity("BENCH", "1", House(site="bench")),
         journal=journal,
+        keys=FEATURES.keys,
         profile=profile,
         games={game_id: resident.game for game_id, resident in residents.items()},
         denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
@@ -74,7 +76,7 @@ def _play(engine: Engine[Cabinet], games: int) -> float:
     began = time.perf_counter()
     for _ in range(games):
         engine.handle(EventType.PLAY)
-        engine.handle(EventType.SHOWN, value=engine.cabinet.memory.get(Key.GAME)["play_id"])
+        engine.handle(EventType.SHOWN, value=engine.cabinet.memory.get(PlayKey.GAME)["play_id"])
     return time.perf_counter() - began
 
 

@@ -11,9 +11,9 @@ from egm.config.sas_line import SasLine
 from egm.errors import invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Key
 from egm.money.host.model import HostMoney, Order, TransferKind
 from egm.money.host.transfer_port import HostTransfers
+from egm.records.keys import HostKey
 from meters import Journal
 from tools.dev.bench import Figure
 from tools.dev.bench.bench_cabinet import bare_pairs_per_second, bench_engine
@@ -41,7 +41,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
             orders_ms.append((time.perf_counter() - ordered) * 1000)
             transfers.told()
         seconds = time.perf_counter() - began
-        invariant(engine.cabinet.memory.get(Key.TRANSFERS) == TRANSFERS, "bench.transfers_refused")
+        invariant(engine.cabinet.memory.get(HostKey.TRANSFERS) == TRANSFERS, "bench.transfers_refused")
     return TRANSFERS / seconds, sorted(orders_ms)
 
 

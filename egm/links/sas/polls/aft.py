@@ -12,7 +12,6 @@ from typing import Final
 
 from egm.config.sas_line import Group
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Key
 from egm.links.sas.codec import (
     MalformedPollError,
     Reply,
@@ -30,6 +29,7 @@ from egm.links.sas.wire import LongPoll
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers, Registration, Result
 from egm.money.host.transfers import HISTORY
+from egm.records.keys import MoneyKey
 
 COMPLETE: Final = 0x69
 """Transfer complete."""
@@ -282,7 +282,7 @@ def _possible(transfers: HostTransfers) -> int:
 
 def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
     cabinet = host.cabinet
-    money, terms = cabinet.state(HostMoney), cabinet.memory.get(Key.RESTRICTED)
+    money, terms = cabinet.state(HostMoney), cabinet.memory.get(MoneyKey.RESTRICTED)
     enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)

@@ -10,7 +10,6 @@ from itertools import takewhile
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.kernel.machine import Key
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, bcd, counted, from_bcd
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
@@ -18,6 +17,7 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 from egm.progressive.display import LevelDisplays
 from egm.progressive.records import BroadcastWin
+from egm.records.keys import ProgressiveKey
 
 _AMOUNT_BYTES: Final = 5
 _CREDIT_BYTES: Final = 4
@@ -67,8 +67,8 @@ def cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
 # ---------------------------------------------------------------------------------------------- what was won
 def _wins(host: Host) -> list[tuple[str, BroadcastWin]]:
     """The wins no host has read, oldest first: the journal key of each, and what was won."""
-    kept = host.cabinet.memory.read_all(BroadcastWin, Key.PROGRESSIVE_WIN)
-    found = ((f"{Key.PROGRESSIVE_WIN}{name}", won) for name, won in kept.items())
+    kept = host.cabinet.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
+    found = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in kept.items())
     return sorted(found, key=lambda item: item[1].entry)
 
 
