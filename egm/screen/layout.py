@@ -1,4 +1,4 @@
-"""Where everything stands: one layout for landscape, one for portrait, in units."""
+"""Where everything stands, in units: one layout for landscape, one for portrait, one for a telephone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,6 +40,12 @@ class Layout:
     tab: Rect
     staff: Rect
     """The key of the service menu, where the machine would open it."""
+    aside: float = 0.0
+    """How much of the width at the right the drawer covers."""
+    tray: float = 0.0
+    """How high the tray below a Keno board is; beside one it is as high as the field."""
+    finger: float = 60.0
+    """What a finger hits is no smaller, each way: 15 mm of a cabinet's display, 44 pixels of a telephone."""
 
     @property
     def portrait(self) -> bool:
@@ -52,15 +58,58 @@ class Layout:
         x, y, w, _ = self.field
         return None if self.portrait else (x + w * 0.36, 6.0, w * 0.66, y - 40)
 
+    @property
+    def slim(self) -> bool:
+        """Whether it is a telephone's: words stand below each other, and fewer things beside each other."""
+        return self.size[0] < PORTRAIT.size[0]
+
     def beside_drawer(self) -> "Layout":
         """The layout while the drawer is out: pages keep clear of it."""
+        if self.slim:  # it covers most of the page, and is pushed back to go on
+            return self
         _, y, _, h = self.sheet
-        return self if self.portrait else replace(self, sheet=(24.0, y, self.tab[0] - self.drawer[2] - 40, h))
+        aside = self.drawer[2] + self.size[0] - self.tab[0]
+        found = replace(self, aside=aside)
+        return found if self.portrait else replace(found, sheet=(24.0, y, self.size[0] - aside - 40, h))
 
     def with_levels(self) -> "Layout":
         """The layout of a game that plays for levels: what a player looks for stands highest and largest."""
         x, y, w, h = self.marquee
         return self if self.portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
+
+    def with_tray(self, rows: int) -> "Layout":
+        """The layout of a Keno board and its tray's rows of keys: upright the glasses give the board room."""
+        if not self.portrait:
+            return self
+        least = 180.0 if self.slim else 236.0
+        gives = max(0.0, self.left[3] - least)
+        (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left, self.right, self.field
+        return replace(
+            self,
+            left=(lx, ly, lw, lh - gives),
+            right=(rx, ry, rw, rh - gives),
+            field=(x, y - gives, w, h + gives),
+            tray=194.0 if self.slim else 44.0 + max(2, rows) * 70,
+        )
+
+    def with_areas(self) -> "Layout":
+        """The layout of a wheel's areas: a telephone's glass has them across its whole width."""
+        if not self.slim:
+            return self
+        (lx, ly, _, _), (rx, _, rw, _) = self.left, self.right
+        x, y, w, h = self.field
+        return replace(
+            self,
+            left=(lx, ly, rx + rw - lx, _AREAS_HIGH),
+            right=(rx, ly, 0.0, 0.0),
+            field=(x, ly + _AREAS_HIGH + 68, w, y + h - ly - _AREAS_HIGH - 68),
+        )
+
+    @property
+    def page(self) -> Rect:
+        """A page of staff: all above the meters, but what the drawer covers."""
+        margin = 10.0 if self.slim else 24.0 if self.portrait else 40.0
+        return (margin, 8.0, self.size[0] - self.aside - 2 * margin, self.bar[1] - 10.0)
 
     @property
     def stage(self) -> Rect:
@@ -137,6 +186,62 @@ PORTRAIT: Final = Layout(
     tab=(1040, 500, 40, 160),
     staff=(980, 1239, 60, 60),
 )
+
+
+#: Two rows of a wheel's areas, each as high as a finger wants, with heading and small print.
+_AREAS_HIGH: Final = 266.0
+#: A telephone is so wide, in units: a caption is then some 11 of its pixels high, a finger's place 44 wide.
+_SLIM: Final = 720
+#: How high one may be: from a page below a browser's own bars to a whole screen, in steps of its resizing.
+_SLIM_HIGH: Final = (1400, 1560, 20)
+
+
+def slim(wide: float, high: float) -> Layout:
+    """The layout of a telephone whose page has this shape; its stage takes what deck and meters leave."""
+    least, most, step = _SLIM_HIGH
+    tall = min(max(int(_SLIM * high / wide) // step * step, least), most)
+    bar = tall - 442.0
+    glass = 200.0 + (tall - least) * 0.2
+    top = 112 + glass + 68
+    return Layout(
+        size=(_SLIM, tall),
+        marquee=(16, 6, 688, 98),
+        field=(46, top, 628, bar - 156 - top),
+        left=(16, 112, 340, glass),
+        right=(364, 112, 340, glass),
+        message=(16, bar - 116, 592, 80),
+        bar=(0, bar, _SLIM, 206),
+        meters={
+            "credit": (16, bar + 8, 688, 92),
+            "bet": (16, bar + 106, 328, 92),
+            "win": (352, bar + 106, 352, 92),
+        },
+        deck=(0, bar + 206, _SLIM, 236),
+        keys={
+            **_row(
+                16,
+                bar + 216,
+                92,
+                8,
+                {"service": 131, "help": 131, "games": 132, "language": 131, "volume": 131},
+            ),
+            **_row(
+                16,
+                bar + 316,
+                114,
+                8,
+                {"cash_out": 156, "bet_less": 92, "bet_more": 92, "bet_max": 116, "play": 200},
+            ),
+        },
+        sheet=(12, 112, 696, bar - 124),
+        drawer=(216, 0, 504, bar),
+        tab=(664, 360, 56, 150),
+        staff=(616, bar - 116, 88, 80),
+        finger=80.0,
+    )
+
+
+PHONE: Final = slim(390, 844)
 
 
 def grown(rect: Rect, by: float) -> Rect:

@@ -7,7 +7,7 @@ recently used out first.
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import pygame
@@ -23,6 +23,8 @@ Align = Literal["left", "centre", "right"]
 PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
 #: Letters are made no smaller than this to fit, in pixels: only tiny windows come to it.
 _LEAST_PIXELS: Final = 5
+#: What stands between facts on one line, and nowhere else: no line begins or ends with it.
+_SEPARATOR: Final = " ·"
 _KEPT_BYTES: Final = 320 * 1024 * 1024
 
 
@@ -174,6 +176,25 @@ class Painter:
         self.put(surface, place.topleft, alpha)
         return place
 
+    def label(
+        self, words: str, rect: Rect, style: Style, *, align: Align = "centre", least: str = "caption"
+    ) -> None:
+        """Write words in the middle of a rectangle's height: on one line, smaller if that is too long.
+
+        Where they would have to be smaller than ``least``, they stand on lines, if the rectangle holds them.
+        """
+        x, y, w, h = rect
+        at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
+        small, high = replace(style, size=least), self.theme.sizes[least] * 1.16
+        if self.measure(words, style) > w and self.measure(words, small) > w:
+            lines = self.balanced(words, w, small)
+            if len(lines) * high <= h + 1:
+                for i, line in enumerate(lines):
+                    middle = y + h / 2 + (i - (len(lines) - 1) / 2) * high
+                    self.text(line, (at, middle), small, align=align, width=w)
+                return
+        self.text(words, (at, y + h / 2), style, align=align, width=w)
+
     def paragraph(
         self, words: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3
     ) -> float:
@@ -200,7 +221,7 @@ class Painter:
                 else:
                     line = longer
             lines.append(line)
-        return lines
+        return [line.strip(_SEPARATOR) or line for line in lines]
 
     def balanced(self, words: str, width: float, style: Style) -> list[str]:
         """As :meth:`wrap`, the lines alike in length: none is left with a lone word."""

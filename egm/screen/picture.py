@@ -7,6 +7,7 @@ from typing import Final
 import pygame
 
 from egm.screen.layout import DECK, LANDSCAPE, Layout, inside
+from egm.screen.marks import is_keno, is_wheel
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
@@ -17,7 +18,7 @@ from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.feature import lit_by_feature
 from egm.screen.scenes.glass import draw_glasses, draw_status, status
 from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
-from egm.screen.scenes.keno import touches
+from egm.screen.scenes.keno import touches, tray_rows
 from egm.screen.scenes.lockup import draw_lockup, words_of
 from egm.screen.scenes.menu import choices, draw_menu
 from egm.screen.scenes.recall import draw_page, page_touches
@@ -119,6 +120,10 @@ class Picture:
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
         layout = layout.beside_drawer() if view.drawer else layout
+        if view.game is not None and is_keno(view.game):
+            layout = layout.with_tray(tray_rows(view.game))
+        elif is_wheel(view.game):
+            layout = layout.with_areas()
         return Stage(self.painter, self.texts(view), layout, self._with_drawer(view))
 
     def _with_drawer(self, view: View) -> View:

@@ -31,7 +31,7 @@ from egm.screen.audio.making import Studio
 from egm.screen.audio.scores import CUES
 from egm.screen.controls import by_name
 from egm.screen.door import Door
-from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout
+from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, slim
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
@@ -40,6 +40,8 @@ BAND: Final = 24
 SCALE_STEP: Final = 1 / 24
 SCALE_LEAST: Final = 1 / 3
 SCALE_MOST: Final = 1.0
+#: A page no wider than this is a telephone's, in the pixels a page counts in (CSS).
+_SLIM_PIXELS: Final = 600
 _INPUTS_MAX: Final = 64
 _NOTHING_SHOWN: Final = b""
 #: Of the JPEG pieces, from 1 to 95.
@@ -91,6 +93,8 @@ class Heard:
     shown: bool = False
     did: Tap | Action | None = None
     room: tuple[int, int] | None = None
+    dense: float = 1.0
+    """How many of these pixels are one that a page counts in."""
 
 
 def read_input(line: str | bytes) -> Heard:
@@ -102,17 +106,23 @@ def read_input(line: str | bytes) -> Heard:
         if isinstance(said.get("calm"), bool):
             did = Action("calm", said["calm"])
         wide_high = None if room is None else (int(room[0]), int(room[1]))
-        return Heard(bool(said.get("shown")), did, wide_high)
+        dense = float(room[2]) if room is not None and len(room) > 2 else 1.0
+        return Heard(bool(said.get("shown")), did, wide_high, dense if 0.1 < dense < 10 else 1.0)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, RecursionError):
         return Heard()
 
 
-def fitting(room: tuple[int, int], *, portrait: bool) -> tuple[Layout, float]:
-    """The layout for so many pixels, and its scale: in steps, so that a dragged border redraws seldom."""
+def fitting(room: tuple[int, int], *, portrait: bool, dense: float = 1.0) -> tuple[Layout, float]:
+    """The layout for so many pixels, and its scale: in steps, so that a dragged border redraws seldom.
+
+    ``dense``: how many of these pixels are one that a page counts in; three on many a telephone.
+    """
     wide, high = (min(max(n, 1), 1 << 14) for n in room)
     layout = PORTRAIT if portrait or high > wide else LANDSCAPE
+    if high > wide and wide / dense <= _SLIM_PIXELS:
+        layout = slim(wide, high)
     scale = min(wide / layout.size[0], high / layout.size[1])
-    return layout, min(max(math.floor(scale / SCALE_STEP) * SCALE_STEP, SCALE_LEAST), SCALE_MOST)
+    return layout, min(max(math.floor(scale / SCALE_STEP + 1e-9) * SCALE_STEP, SCALE_LEAST), SCALE_MOST)
 
 
 class Web:
@@ -327,4 +337,4 @@ class Web:
             if said.did is not None:
                 self._inputs.append(said.did)
             if said.room is not None:
-                self._wanted = fitting(said.room, portrait=self._portrait)
+                self._wanted = fitting(said.room, portrait=self._portrait, dense=said.dense)

@@ -16,6 +16,8 @@ from egm.screen.steps import HoldStep, Item, PickStep, WheelStep
 from egm.screen.theme import mix, parse_colour
 
 #: A wheel turns so often at least.
+#: Beside a wheel there is at least so much room for what it pays.
+_BESIDE: Final = 230.0
 _TURNS: Final = 4
 _PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a")))
 
@@ -191,10 +193,15 @@ def wheel_angle(step: WheelStep, since: float, length: float, revolutions: int =
     return end * ease_out(clamp(since / length))
 
 
+def _across(field: Rect) -> float:
+    """A wheel's width: the field's height, as long as what stands beside it can be read."""
+    return min(field[2] - _BESIDE, field[3]) - 24
+
+
 def beside_wheel(field: Rect) -> Rect:
     """The room beside a wheel."""
     x, y, w, h = field
-    side = min(w, h) - 24
+    side = _across(field)
     left = x + w / 2 - (w - side) / 4 + side / 2 + 26
     return (left, y + 24, x + w - left - 20, h - 48)
 
@@ -206,7 +213,7 @@ def draw_wheel(
     board_back(stage)
     p = stage.painter
     x, y, w, h = stage.layout.field
-    side = min(w, h) - 24
+    side = _across(stage.layout.field)
     cx, cy = x + w / 2 - (w - side) / 4, y + h / 2 + 6
     length = time.stops[-1] - time.begin if time is not None else 1.0
     turning = since - time.begin if time is not None else length

@@ -138,7 +138,7 @@ def chrome(stage: Stage) -> pygame.Surface:
         glass = Linear(
             ((0, fade(mix(look.sky[1], BLACK, 0.5), 0.88)), (1, fade(mix(look.sky[2], BLACK, 0.4), 0.92)))
         )
-        for rect in (layout.left, layout.right):
+        for rect in (rect for rect in (layout.left, layout.right) if rect[2] > 0):
             area = p.box(rect)
             surface.blit(
                 rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
@@ -161,7 +161,7 @@ def chrome(stage: Stage) -> pygame.Surface:
         _shelf(stage, surface)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.kept(("chrome", layout.size, layout.marquee, p.scale, look.name, title), make)
+    return p.kept(("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), make)
 
 
 def _shelf(stage: Stage, surface: pygame.Surface) -> None:

@@ -17,6 +17,8 @@ from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.steps import Item, PickStep
 from egm.screen.view import Action, View, asking
 
+#: In a key narrower than this the suit stands above its word.
+_SUIT_BESIDE = 260.0
 _SUITS = frozenset({"red", "black"})
 
 
@@ -39,7 +41,8 @@ def answers(stage: Stage) -> list[tuple[Rect, Action]]:
         if field is None:
             return []
         grid = Grid(stage.layout.field, field.heights)
-        return [(_hold_key(grid, reel), Action("hold", reel)) for reel in range(len(grid.heights))]
+        high = max(66.0, stage.layout.finger)
+        return [(_hold_key(grid, reel, high), Action("hold", reel)) for reel in range(len(grid.heights))]
     if decision.kind == "pick":
         boxes = pick_boxes(stage.layout.field, _pick(view).boxes)
         return [
@@ -61,9 +64,9 @@ def _buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Action]]:
     ]
 
 
-def _hold_key(grid: Grid, reel: int) -> Rect:
+def _hold_key(grid: Grid, reel: int, high: float) -> Rect:
     x, y, w, h = grid.reel(reel)
-    return (x + 14, y + h - 74, w - 28, 66)
+    return (x + 14, y + h - high - 8, w - 28, high)
 
 
 def _pick(view: View) -> PickStep:
@@ -123,7 +126,10 @@ def _answers(stage: Stage) -> None:
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
-        suit = partial(picture, f"suit_{action.value}")
+        style, suit = Style("strong", "lead", "text"), partial(picture, f"suit_{action.value}")
+        if w < _SUIT_BESIDE:
+            stage.painter.art(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
+            stage.painter.text(words, (x + w / 2, y + h - 22), style, width=w - 24)
+            continue
         stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
-        style = Style("strong", "lead", "text")
         stage.painter.text(words, (x + w / 2 + 36, y + h / 2), style, width=w - 130)

@@ -20,6 +20,8 @@ from egm.screen.theme import Colour, mix
 from egm.screen.view import Page, Scene, View, choosing, playing, reminded, times
 
 _ROLL: Final = 0.45
+#: A meter no higher than this has less room below its sum.
+_LOW: Final = 96.0
 #: What the last step won is rolled up, not added beforehand.
 _JUST: Final = 1e-6
 
@@ -105,13 +107,14 @@ def _meter(
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
     rows = (27.0, h - 28, h / 2 + 4) if not below else (20.0, 52.0, 34.0)
     p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")
-    p.text(
+    count = p.text(
         stage.texts.counted("meter.credits", credits_),
         (x + 24, y + rows[1]),
         Style("strong", "small", "text"),
         align="left",
         width=w * 0.38,
     )
+    left = 36 + count.width / p.scale
     if below:
         p.text(
             below, (x + w - 24, y + h - 20), Style("strong", "small", "amber"), align="right", width=w - 48
@@ -123,9 +126,9 @@ def _meter(
     p.text(
         stage.money(cents),
         (x + w - 24, y + rows[2]),
-        Style("numbers", "meter" if not below else "title", paint),
+        Style("numbers", "meter" if not below else "title" if h > _LOW else "lead", paint),
         align="right",
-        width=w * 0.58,
+        width=min(w * 0.58, w - 24 - left),
     )
 
 
@@ -235,12 +238,8 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
         p.art(("icon", sign, on), place, partial(picture, sign, colour=colour))
         p.text(words, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
-        p.text(
-            words,
-            (x + w / 2, y + h / 2 + drop),
-            Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150)),
-            width=w - 26,
-        )
+        style = Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
+        p.label(words, (x + 11, y + drop, w - 22, h), style)
 
 
 def draw_residual_key(stage: Stage) -> None:

@@ -45,17 +45,22 @@ def _device(view: View, told_by: str) -> str | None:
     return next((name for name, state in view.bench.items() if told_by in state), None)
 
 
+def _grow(rect: Rect) -> float:
+    """How much larger than least everything in the drawer is: an upright one has more height."""
+    return min(1.6, max(1.0, rect[3] / 830.0))
+
+
 def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
     """Every control of the drawer when it is fully out, for the devices the bench has."""
-    left, width, top = rect[0] + 26, rect[2] - 52, rect[1]
+    left, width, top, grow = rect[0] + 26, rect[2] - 52, rect[1], _grow(rect)
 
     def place(index: int, columns: int, y: float, height: float) -> Rect:
         one = (width - 10 * (columns - 1)) / columns
         return (
             left + (index % columns) * (one + 10),
-            top + y + (index // columns) * (height + 7),
+            top + grow * (y + (index // columns) * (height + 7)),
             one,
-            height,
+            grow * height,
         )
 
     def money(device: str | None, cents: int, at: Rect) -> Control:
@@ -145,7 +150,7 @@ def draw_drawer(stage: Stage) -> None:
     for words, top in _HEADINGS:
         p.text(
             say(f"drawer.{words}"),
-            (x + 26, y + top),
+            (x + 26, y + _grow(layout.drawer) * (top + 18) - 18),
             Style("strong", "caption", "text_dim"),
             align="left",
             width=w - 52,

@@ -11,6 +11,8 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
 from egm.screen.theme import Colour, mix
 
+#: A key no wider than this has its sign and words closer together.
+_NARROW: Final = 200.0
 _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
     "go": ((44, 58, 96, 255), (120, 150, 220, 255)),
     "confirm": ((14, 88, 54, 255), (96, 220, 150, 255)),
@@ -35,14 +37,14 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
     p.panel(rect, radius=14, fill=paint, edge=edge, line=2.5)
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
-    side = min(30.0, h * 0.45)
-    place: Rect = (x + 16, y + (h - side) / 2, side, side)
+    side = min(30.0 if w > _NARROW else 22.0, h * 0.45)
+    margin = 16.0 if w > _NARROW else 8.0
+    place: Rect = (x + margin, y + (h - side) / 2, side, side)
     p.art(("page sign", action.style, action.enabled), place, partial(picture, action.style, colour=colour))
     words = said(stage, action.label)
     size = "body" if h > 90 else "small"
-    p.text(
-        words, (x + side + 30, y + h / 2), Style("strong", size, colour), align="left", width=w - side - 46
-    )
+    room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
+    p.label(words, room, Style("strong", size, colour), align="left")
 
 
 def draw_key(stage: Stage, rect: Rect, words: str) -> None:

@@ -18,6 +18,8 @@ from egm.screen.steps import GambleStep
 from egm.screen.theme import mix, parse_colour
 
 _CARD: Final = (196.0, 274.0)
+#: What stands above and below a telephone's card: its edge, how fair it is, the answers.
+_BELOW: Final = 290.0
 _SMALL: Final = (50.0, 70.0)
 #: How many cards before this one are shown.
 _HISTORY: Final = 8
@@ -76,9 +78,16 @@ def _felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     return ink.finish()
 
 
+def _part(stage: Stage) -> float:
+    """How large the card is: on a telephone its field has the answers to hold as well."""
+    room = stage.layout.field[3] - _BELOW
+    return 1.0 if not stage.layout.slim else min(0.7, room / _CARD[1])
+
+
 def _card_at(stage: Stage, shown: str, turn: float) -> None:
     """The card in the middle; as it turns it narrows and widens again."""
-    (x, y, w, _), (wide, high) = stage.layout.field, _CARD
+    x, y, w, _ = stage.layout.field
+    wide, high = (length * _part(stage) for length in _CARD)
     frame = round(abs(math.cos(turn * math.pi)) * 12)
     width = max(10.0, wide * frame / 12)
     place: Rect = (x + w / 2 - width / 2, y + 40, width, high)
@@ -90,14 +99,14 @@ def _sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)
         words = stage.texts.say(key)
-        stage.painter.text(words, (middle, y + 150), Style("strong", "body", "text"), width=w / 4)
+        at = y + 40 + _CARD[1] / 2 * _part(stage)
+        stage.painter.text(words, (middle, at - 28), Style("strong", "body", "text"), width=w / 4)
         style = Style("numbers", "marquee", colour, 2, (0, 20, 10, 200))
-        stage.painter.text(stage.texts.number(credits_), (middle, y + 222), style, width=w / 4 - 10)
+        stage.painter.text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
     p, field = stage.painter, stage.layout.field
-    fair: Rect = (x + 60, field[1] + 326, w - 120, 80)
-    p.paragraph(
-        stage.texts.say("gamble.fair"), fair, Style("text", "small", stage.look.accent), align="centre"
-    )
+    fair: Rect = (x + 40, field[1] + 52 + _CARD[1] * _part(stage), w - 80, 80)
+    style = Style("text", "small" if not stage.layout.slim else "caption", stage.look.accent)
+    p.paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
 
 
 def _face(size: tuple[int, int], *, shown: str) -> pygame.Surface:

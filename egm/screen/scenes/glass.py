@@ -3,6 +3,7 @@
 from typing import Final
 
 from egm.kernel.messages import GameView, Notice, Snapshot
+from egm.screen.layout import Layout
 from egm.screen.marks import form_in_force, is_keno, is_slip, price_near, spots, stakes_on
 from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
@@ -30,6 +31,10 @@ _LASTING: Final = frozenset(
     {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
 )
 _TURN_SECONDS: Final = 3.0
+#: A row of prizes higher than this has large figures.
+_LEAD_FROM: Final = 40.0
+#: Upright, so many prizes of a Keno card stand in two columns.
+_BESIDE_FROM: Final = 4
 
 
 def base_field(stage: Stage) -> Field | None:
@@ -82,7 +87,7 @@ def draw_glasses(stage: Stage) -> None:
         return
     prizes = prizes_now(stage, field)
     layout = stage.layout
-    rows = 6 if not layout.portrait else 4
+    rows = 6 if not layout.portrait else 4 if not layout.slim else 3
     beside = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
     top, rest = prizes[:rows], prizes[rows : rows + beside]
     if len(prizes) <= rows:
@@ -112,23 +117,25 @@ def _keno_glasses(stage: Stage, right: Rect) -> None:
     spots, prizes = keno_prizes(stage)
     x, y, w, h = stage.layout.left
     caption(stage, texts.counted("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
-    step = min(64.0, (h - 130) / max(1, len(prizes)))
-    size = "lead" if step > 44 else "small"
+    columns = 1 if not stage.layout.portrait or len(prizes) < _BESIDE_FROM else 2
+    head = 66.0 if not stage.layout.portrait else 54.0
+    step = min(64.0, (h - head - 2 - _foot(stage.layout)) / max(1, -(-len(prizes) // columns)))
+    size, wide = "lead" if step > 44 else "small", (w - 36) / columns
     for i, (catch, pay) in enumerate(prizes):
-        middle = y + 66 + (i + 0.5) * step
+        left, middle = x + 18 + i % columns * wide, y + head + (i // columns + 0.5) * step
         p.text(
             texts.say("keno.catch", count=catch),
-            (x + 26, middle),
+            (left + 8, middle),
             Style("strong", "small" if step > 30 else "caption", "text"),
             align="left",
-            width=w * 0.5,
+            width=wide * 0.58,
         )
         p.text(
             texts.number(pay),
-            (x + w - 26, middle),
+            (left + wide - 8, middle),
             Style("numbers", size, "meter"),
             align="right",
-            width=w * 0.36,
+            width=wide * 0.32,
         )
     _tickets(stage, game, right)
 
@@ -144,13 +151,14 @@ def _tickets(stage: Stage, game: GameView, right: Rect) -> None:
     rows = form_rows(stage.view, stage.layout)
     for rect, action in rows:
         _form_row(stage, game, rect, str(action.value))
-    top = y + 70
-    style = Style("strong", "small", "text")
+    top = y + (70 if not stage.layout.portrait else 54)
+    style = Style("strong", "small" if not stage.layout.slim else "caption", "text")
     for form in game.presentation.get("forms", []) if not rows else ():
         words = texts.local(form["name"])
-        if top + 40 > y + h - 62:
+        if top + (40 if not stage.layout.portrait else 26) > y + h - _foot(stage.layout):
             break  # the help pages name them all
-        top += stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 12
+        used = stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2)
+        top += used + (12 if not stage.layout.portrait else 2)
     _small_print(stage, stage.layout.right)
 
 
@@ -185,7 +193,7 @@ def _prizes(stage: Stage, field: Field, prizes: list[tuple[Prize, int]], rect: R
     p, (x, y, w, h) = stage.painter, rect
     caption(stage, heading, (x + 10, y + 12, w - 20, 40))
     p.shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
-    room = h - 64 - 62
+    room = h - 64 - _foot(stage.layout)
     step = min(112.0, room / max(1, len(prizes)))
     hit = _current_win(stage)
     for i, (prize, credits_) in enumerate(prizes):
@@ -214,33 +222,35 @@ def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) 
     p.text(
         stage.texts.number(credits_),
         (x + w - 2, middle),
-        Style("numbers", "lead", "meter"),
+        Style("numbers", "lead" if h > _LEAD_FROM else "body", "meter"),
         align="right",
         width=w * 0.36,
     )
+
+
+def _foot(layout: Layout) -> float:
+    """The height of a glass's small print."""
+    return 62.0 if not layout.slim else 40.0
 
 
 def _small_print(stage: Stage, rect: Rect) -> None:
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return
-    x, y, w, h = rect
     p = stage.painter
-    p.shade((x + 24, y + h - 58, w - 48, 2), (*stage.look.accent[:3], 70))
-    p.text(
-        stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents)),
-        (x + w / 2, y + h - 34),
-        Style("strong", "caption", "text"),
-        width=w - 30,
-    )
-    left = stage.layout.left
-    p.shade((left[0] + 24, left[1] + left[3] - 58, left[2] - 48, 2), (*stage.look.accent[:3], 70))
-    p.text(
-        stage.texts.say(f"defect.{snapshot.defect}"),
-        (left[0] + left[2] / 2, left[1] + left[3] - 34),
-        Style("text", "caption", "text_dim"),
-        width=left[2] - 30,
-    )
+    unit = stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents))
+    defect = stage.texts.say(f"defect.{snapshot.defect}")
+    foot, left = _foot(stage.layout), stage.layout.left
+    if rect[2] <= 0:  # both stand below the one glass there is
+        x, y, w, h = left
+        rect, left = (x + w / 2, y, w / 2, h), (x, y, w / 2, h)
+    for (x, y, w, h), words, style in (
+        (rect, unit, Style("strong", "caption", "text")),
+        (left, defect, Style("text", "caption", "text_dim")),
+    ):
+        line = y + h - foot + 4
+        p.shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
+        p.text(words, (x + w / 2, line + (foot - 14) / 2), style, width=w - 30)
 
 
 def _current_win(stage: Stage) -> WinView | None:
@@ -388,12 +398,12 @@ def draw_status(stage: Stage) -> None:
     p, layout, view = stage.painter, stage.layout, stage.view
     x, y, w, h = layout.message
     words, colour = status(stage)
-    p.text(words, (x + w / 2, y + h / 2), Style("strong", "body", colour), width=w - 48)
+    p.label(words, (x + 24, y, w - 48, h), Style("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:
         return
     clock = stage.texts.clock(view.time_utc)
-    where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, 1318)
+    where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, layout.bar[1] - 22)
     p.text(
         clock,
         where,
@@ -402,13 +412,13 @@ def draw_status(stage: Stage) -> None:
         width=310,
     )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
-    place = (30, 40) if not layout.portrait else (24, 1318)
+    place = (30, 40) if not layout.portrait else (24, layout.bar[1] - 22)
     p.text(
         identity,
         place,
         Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
-        width=318 if not layout.portrait else 390,
+        width=318 if not layout.portrait else layout.size[0] * (0.36 if not layout.slim else 0.48),
     )
     _told_always(stage)
 
@@ -418,14 +428,25 @@ def _told_always(stage: Stage) -> None:
     p, layout, game = stage.painter, stage.layout, stage.view.game
     line = help_line(stage)
     if line:
-        place = (30, 104) if not layout.portrait else (430, 1318)
+        place = (
+            (30, 104)
+            if not layout.portrait
+            else (layout.size[0] * (0.4 if not layout.slim else 0.53), layout.bar[1] - 22)
+        )
         style = Style("strong", "caption", "text", 1.5, (0, 0, 0, 140))
-        p.text(line, place, style, align="left", width=318 if not layout.portrait else 430)
+        p.text(
+            line,
+            place,
+            style,
+            align="left",
+            width=318 if not layout.portrait else layout.size[0] * (0.4 if not layout.slim else 0.3),
+        )
     if game is not None:
         words = stage.texts.say("panel.return", percent=percent(stage, game.return_percent))
         style = Style("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.portrait:
-            p.text(words, (layout.size[0] / 2, 515), style, width=layout.size[0] - 80)
+            low = layout.left[1] + layout.left[3] + 16
+            p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
             room = min(318.0, layout.marquee[0] - 30)  # the sign of a game with levels stands further left
             p.text(words, (30, 72), style, align="left", width=room)

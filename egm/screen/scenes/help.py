@@ -23,6 +23,8 @@ from egm.screen.view import Action
 
 #: How many of the prizes that bring a feature are pictured with the rules.
 _RULES_PICTURED: Final = 3
+#: A page no wider than this is a telephone's.
+_NARROW: Final = 800.0
 #: In a prize table: nothing is paid for this.
 NO_PRIZE: Final = "\u2013"
 
@@ -86,20 +88,15 @@ def draw_help(stage: Stage) -> None:
     )
     pages = sheets(stage)
     index = stage.view.sheet % len(pages)
-    p.text(
-        stage.texts.say("help.title", game=stage.texts.local(game.title, game.id)),
-        (x + 48, y + 52),
-        Style("heavy", "lead", stage.look.accent),
-        align="left",
-        width=w * 0.54,
-    )
-    p.text(
-        f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}",
-        (x + w - 48, y + 52),
-        Style("strong", "small", "text_dim"),
-        align="right",
-        width=w * 0.34,
-    )
+    title = stage.texts.say("help.title", game=stage.texts.local(game.title, game.id))
+    where = f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}"
+    head, dim = Style("heavy", "lead", stage.look.accent), Style("strong", "small", "text_dim")
+    if w > _NARROW:
+        p.text(title, (x + 48, y + 52), head, align="left", width=w * 0.54)
+        p.label(where, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), dim, align="right")
+    else:
+        p.text(title, (x + 30, y + 32), head, align="left", width=w - 60)
+        p.text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
     p.shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
     pages[index].draw(stage, _inside(rect))
     for name, place in page_keys(stage.layout.sheet).items():
@@ -117,16 +114,20 @@ def sheet_keys(stage: Stage) -> list[tuple[Rect, Action]]:
 def _inside(sheet: Rect) -> Rect:
     """The page within its frame, between heading and keys."""
     x, y, w, h = sheet
-    return (x + 48, y + 108, w - 96, h - 108 - 104)
+    side = 48.0 if w > _NARROW else 30.0
+    return (x + side, y + 108, w - 2 * side, h - 108 - 26 - page_keys(sheet)["next"][3] - 12)
 
 
 def page_keys(rect: Rect) -> dict[str, Rect]:
     """Where the keys of a page stand."""
     x, y, w, h = rect
+    wide = min(240.0, (w - 80 - 32) / 3)
+    high = 66.0 if w > _NARROW else 80.0
+    low = y + h - high - 22
     return {
-        "back": (x + 40, y + h - 88, 240, 66),
-        "close": (x + w / 2 - 120, y + h - 88, 240, 66),
-        "next": (x + w - 280, y + h - 88, 240, 66),
+        "back": (x + 40, low, wide, high),
+        "close": (x + (w - wide) / 2, low, wide, high),
+        "next": (x + w - 40 - wide, low, wide, high),
     }
 
 
@@ -221,15 +222,16 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
     game = stage.view.game
     if game is None:
         return
-    p, (x, y, w, h) = stage.painter, rect
+    p, number, (x, y, w, h) = stage.painter, stage.texts.number, rect
     options = (
         game.bet_options[:8]
         if len(game.bet_options) <= 8
         else (*game.bet_options[:4], *game.bet_options[-4:])
     )
-    caption(stage, stage.texts.say("help.prize_bet"), (x, y - 6, w * 0.46, 44))
-    left = x + w * 0.46
-    column = (w * 0.54) / len(options)
+    slim, share = stage.layout.slim, 0.46 if not stage.layout.slim else 0.34
+    caption(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * share, 52))
+    left = x + w * share
+    column = (w - w * share) / len(options)
     step = min(76.0, (h - 44) / max(1, len(prizes)))
     for i, bet in enumerate(options):
         now = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
@@ -238,7 +240,7 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
                 (left + i * column, y - 8, column, 50 + step * len(prizes)), (*stage.look.accent[:3], 30), 12
             )
         p.text(
-            stage.texts.say("help.bet", bet=stage.texts.number(bet)),
+            number(bet) if slim else stage.texts.say("help.bet", bet=number(bet)),
             (left + (i + 0.5) * column, y + 16),
             Style("strong", "small", stage.look.accent if now else "text_dim"),
             width=column - 8,
@@ -248,18 +250,24 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         icons = field.icons(prize)
-        side = min(step - 12, 60.0, (left - x - 190) / max(1, len(icons)))
-        at = x + 10
+        named = 190 if not slim or not icons else 12  # in little room a picture names itself
+        side = min(step - 12, 60.0, (left - x - named) / max(1, len(icons)))
+        at, lift = x + 10, 10.0 if slim and icons and prize.gives else 0.0
+        side = min(side, step - 32) if lift else side
         for symbol in icons:
             p.put(
                 symbol_art(stage, field, symbol, (p.px(side), p.px(side))),
-                (p.px(at), p.px(middle - side / 2)),
+                (p.px(at), p.px(middle - side / 2 - lift)),
             )
             at += side
-        _prize_words(stage, field, prize, (at + 12, middle), left - at - 16)
+        if not slim or not icons:
+            _prize_words(stage, field, prize, (at + 12, middle), left - at - 16)
+        elif prize.gives:
+            below = (x + 10, top + step - 18)
+            p.text(_given(stage, prize), below, Style("text", "caption"), align="left", width=left - x - 16)
         for i, bet in enumerate(options):
             credits_ = prize_at(game, prize.name, prize.credits, bet)
-            words = stage.texts.number(credits_) if credits_ else NO_PRIZE
+            words = number(credits_) if credits_ else NO_PRIZE
             p.text(
                 words,
                 (left + (i + 0.5) * column, middle),
@@ -377,11 +385,10 @@ def _line_grid(
 
 def _responsible(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, grown(rect, -10)
-    y += (
-        p.paragraph(stage.texts.say("help.chance"), (x, y, w, h), Style("strong", "lead", stage.look.accent))
-        + 30
-    )
-    y += p.paragraph(stage.texts.say("help.limits"), (x, y, w, h), Style("text", "lead", "text")) + 24
+    size = "lead" if not stage.layout.slim else "body"
+    chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")
+    y += p.paragraph(chance, (x, y, w, h), Style("strong", size, stage.look.accent)) + 30
+    y += p.paragraph(limits, (x, y, w, h), Style("text", size, "text")) + 24
     line = help_line(stage)
     if line:
-        p.paragraph(line, (x, y, w, h), Style("strong", "lead", "win"))
+        p.paragraph(line, (x, y, w, h), Style("strong", size, "win"))

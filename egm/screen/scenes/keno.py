@@ -1,10 +1,13 @@
 """The Keno board: the player's numbers, the balls in their order, the hits, and every card's prize."""
 
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 import pygame
 
+from egm.kernel.messages import GameView
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.layout import Layout, grown
@@ -48,8 +51,9 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
     if time is None and (keno is None or marked_since(view)):
         slip = view.slip
         letters = {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
-        _board(stage, (numbers, columns), (), slip.numbers, 1.0)
-        if len(slip.current) > 1:
+        beside = letters if len(slip.current) > 1 and stage.layout.slim else {}
+        _board(stage, (numbers, columns), (), slip.numbers, 1.0, beside)
+        if len(slip.current) > 1 and not stage.layout.slim:
             _letters(stage, (numbers, columns), letters)
         _tray_back(stage, _slip_words(stage))
         if not slip.marked and is_keno(game):
@@ -87,9 +91,9 @@ def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """The tickets sold by name, on the right glass; beside levels a key turns through them."""
+    """The tickets sold by name, on the right glass; upright a key turns through them."""
     game, snapshot = view.game, view.snapshot
-    if game is None or not is_keno(game) or snapshot is None or (layout.portrait and snapshot.progressives):
+    if game is None or not is_keno(game) or snapshot is None or layout.portrait:
         return []
     x, y, w, h = layout.right
     forms = forms_on_offer(game)
@@ -100,9 +104,10 @@ def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 def _quick_pick(layout: Layout) -> Rect:
     x, y, w, h = _split(layout)[1]
-    return (
-        (x + 12, y + h - 136, w - 24, _KEY) if not layout.portrait else (x + w - 330, y + h - 70, 318, _KEY)
-    )
+    if not layout.portrait:
+        return (x + 12, y + h - 136, w - 24, _KEY)
+    wide = (w - 48) / 3
+    return (x + w - 12 - wide, y + h - 70, wide, _KEY)
 
 
 def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -113,17 +118,19 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     x, y, w, h = _split(layout)[1]
     upper = y + h - (202 if not layout.portrait else 138)
     if not slip.marked:
-        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _at_rest(view) else []
+        key = (x + 12, y + h - 74, w - 24, _KEY) if not layout.slim else _quick_pick(layout)
+        return [(key, Action("form"))] if _at_rest(view) else []
     if not marked_since(view):
         return []
-    wide = (w - 36) / 2 if not layout.portrait else 260.0
+    wide = (w - 36) / 2 if not layout.portrait else (w - 48) / 3
     low, left = (y + h - 70, x + 12)
     found: list[tuple[Rect, Action]] = []
     chosen = [Action("draws")] if most(game, "draws") > 1 else []
     chosen += [Action("bonus", bonus) for bonus in sold(game)]
-    part = (w - 12) / max(len(chosen), 1)
+    share = w if not layout.slim else w * 0.6  # on a telephone beside the cards
+    part = (share - 12) / max(len(chosen), 1)
     found += [
-        ((left + n * part, upper, part - 12, _KEY), action)
+        ((left + w - share + n * part, upper, part - 12, _KEY), action)
         if layout.portrait
         else ((left, upper - n * 66, w - 24, _KEY), action)
         for n, action in enumerate(chosen)
@@ -132,17 +139,30 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         found.append(((left, low, wide, _KEY), Action("new_card")))
     if slip.current[-1] and len(slip.current) < most(game, "groups"):
         found.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
-    columns = 4 if not layout.portrait else max(10, len(slip.cards))  # upright there is room for one row
-    side, tall = (w - 16) / columns, 60.0 if not layout.portrait else upper - y - 50
+    room, top = (w - 16, y + 40) if not layout.slim else (w * 0.4 - 16, upper)
+    columns = 4 if not layout.portrait else 3 if layout.slim else int(room // (layout.finger + 4))
+    side, tall = room / columns, 60.0
+    shown = range(len(slip.cards)) if not layout.portrait else _near(slip.card, len(slip.cards), columns)
     if len(slip.cards) > 1:
         found += [
             (
-                (x + 10 + i % columns * side, y + 42 + i // columns * (tall + 5), side - 4, tall),
-                Action("card", i),
+                (x + 10 + i % columns * side, top + i // columns * (tall + 5), side - 4, tall),
+                Action("card", card),
             )
-            for i in range(len(slip.cards))
+            for i, card in enumerate(shown)
         ]
     return found
+
+
+def _near(card: int, cards: int, room: int) -> range:
+    """The cards whose keys are shown where there is room for so many: the chosen one's among them."""
+    first = min(max(0, card - room // 2), max(0, cards - room))
+    return range(first, min(cards, first + room))
+
+
+def tray_rows(game: GameView) -> int:
+    """How many rows of keys the tray below a board may need: cards, draws and bonuses, and the rest."""
+    return 1 + (most(game, "selections") > 1) + (most(game, "draws") > 1 or bool(sold(game)))
 
 
 def _marking(stage: Stage) -> None:
@@ -218,10 +238,16 @@ def _slip_says(stage: Stage) -> None:
     x, y, w, h = _split(stage.layout)[1]
     p, (words, price_cents) = stage.painter, what_is_bought(stage)
     style, price = Style("strong", "small", "text"), stage.money(price_cents)
-    if stage.layout.portrait:
-        p.text(words, (x + 16, y + 66), style, align="left", width=w * 0.64)
+    if stage.layout.slim:  # beside the key
+        low, wide = y + h - 70, (w - 48) * 2 / 3
+        p.label(words, (x + 14, low, wide * 0.62, _KEY), style, align="left")
+        at = (x + wide, low + _KEY / 2)
+        p.text(price, at, Style("numbers", "lead", "meter"), align="right", width=wide * 0.36)
+        room = (x + 16, y + 42, w - 32, h)
+    elif stage.layout.portrait:
+        p.label(words, (x + 16, y + 40, w * 0.64, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
-        room = (x + 16, y + 88, w - 32, h)
+        room = (x + 16, y + 92, w - 32, h)
     else:
         y += 50 + p.paragraph(words, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
         p.text(price, (x + w / 2, y + 32), Style("numbers", "title", "meter"), width=w - 32)
@@ -264,14 +290,27 @@ def _split(layout: Layout) -> tuple[Rect, Rect]:
     """The board and, beside it (or below, upright), the tray."""
     x, y, w, h = layout.field
     if layout.portrait:
-        return (x + 16, y + 16, w - 32, h * 0.57), (x + 16, y + h * 0.57 + 24, w - 32, h * 0.43 - 40)
+        edge = 16.0 if not layout.slim else 6.0
+        high = h - layout.tray - 2 * edge - 8
+        return (x + edge, y + edge, w - 2 * edge, high), (
+            x + edge,
+            y + edge + high + 8,
+            w - 2 * edge,
+            layout.tray,
+        )
     left = w * (1 - _TRAY)
     return (x + 16, y + 16, left - 24, h - 32), (x + left + 4, y + 16, w * _TRAY - 20, h - 32)
 
 
 def _board(
-    stage: Stage, size: tuple[int, int], balls: tuple[int, ...], marked: frozenset[int], fresh: float
+    stage: Stage,
+    size: tuple[int, int],
+    balls: tuple[int, ...],
+    marked: frozenset[int],
+    fresh: float,
+    letters: Mapping[int, str] = MappingProxyType({}),
 ) -> None:
+    """The numbers; ``letters``: of their groups, beside those that have one."""
     board, p = _split(stage.layout)[0], stage.painter
     drawn = set(balls)
     for number in range(1, size[0] + 1):
@@ -288,7 +327,7 @@ def _board(
             state, (206, 220, 240, 255)
         )
         p.text(
-            str(number),
+            f"{number} {letters[number]}" if number in letters else str(number),
             (cell[0] + cell[2] / 2, cell[1] + cell[3] / 2),
             Style("heavy", "small", ink),
             width=cell[2] - 6,
@@ -329,10 +368,11 @@ def _tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: i
     x, y, w, h = _split(stage.layout)[1]
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
     _tray_back(stage, words)
-    head = 44.0
+    head = 44.0 if not stage.layout.slim else 36.0
+    foot = 142 if not stage.layout.portrait else 124 if not stage.layout.slim else 74
     columns = 4 if not stage.layout.portrait else 10
     rows = -(-drawn // columns)
-    step = min((w - 16) / columns, (h - head - (142 if not stage.layout.portrait else 84)) / rows)
+    step = min((w - 16) / columns, (h - head - foot) / rows)
     left = x + (w - step * columns) / 2
     for i, ball in enumerate(balls):
         bx, by = left + (i % columns + 0.5) * step, y + head + (i // columns + 0.5) * step
@@ -373,11 +413,13 @@ def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
     words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
     if len(step.cards) > 1:
         words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
-    wide = w if not stage.layout.portrait else w - 340
-    p.text(words, (x + wide / 2, y + h - 42), Style("text", "caption", "text"), width=wide - 16)
+    # upright above the key that marks anew; on a telephone beside it
+    foot = y + h - (0 if not stage.layout.portrait or stage.layout.slim else _KEY + 12)
+    w = w if not stage.layout.slim else w * 0.64
+    p.text(words, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         words = stage.texts.counted("keno.pays", step.credits)
-        p.text(words, (x + wide / 2, y + h - 18), Style("heavy", "caption", "win"), width=wide - 16)
+        p.text(words, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
 
 
 def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:

@@ -13,6 +13,8 @@ from egm.screen.view import Action
 _LABEL: Final = 46.0
 _FIELD: Final = 74.0
 _GAP: Final = 10.0
+#: In less room the letters stand closer.
+_NARROW: Final = 800.0
 
 
 def _below(rect: Rect) -> Rect:
@@ -71,14 +73,15 @@ def _letters(stage: Stage, rect: Rect) -> list[tuple[Rect, Action]]:
     shift = 1 if stage.view.desk.shifted else 0
     rows = [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]
     tall = min(78.0, (h - 5 * _GAP) / 6)
-    wide = (min(w, 1240.0) - 9 * _GAP) / 10
-    left = x + (w - 10 * wide - 9 * _GAP) / 2
+    gap = _GAP if w > _NARROW else _GAP / 2
+    wide = (min(w, 1240.0) - 9 * gap) / 10
+    left = x + (w - 10 * wide - 9 * gap) / 2
     found = [
-        ((left + column * (wide + _GAP), y + row * (tall + _GAP), wide, tall), Action("type", char))
+        ((left + column * (wide + gap), y + row * (tall + _GAP), wide, tall), Action("type", char))
         for row, chars in enumerate(rows)
         for column, char in enumerate(chars)
     ]
-    low, full = y + 5 * (tall + _GAP), 10 * wide + 9 * _GAP
+    low, full = y + 5 * (tall + _GAP), 10 * wide + 10 * gap
     at = left
     for action, share in (
         (Action("shift"), 0.14),
@@ -88,7 +91,7 @@ def _letters(stage: Stage, rect: Rect) -> list[tuple[Rect, Action]]:
         (Action("enter"), 0.2),
     ):
         room = full * share
-        found.append(((at, low, room - _GAP, tall), action))
+        found.append(((at, low, room - gap, tall), action))
         at += room
     return found
 
@@ -97,7 +100,7 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     """The prompt: what is asked, what is typed, the keys."""
     p, (x, y, w, _) = stage.painter, rect
     label = Style("strong", "body", "text")
-    p.text(said(stage, prompt.label), (x + w / 2, y + _LABEL / 2), label, width=w - 20)
+    p.label(said(stage, prompt.label), (x + 10, y, w - 20, _LABEL), label)
     if prompt.kind == "choice":
         chosen = {choice.id: choice for choice in prompt.choices}
         for place, action in keypad_keys(stage, prompt, rect):
@@ -133,4 +136,4 @@ def _key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
     else:
         words = stage.texts.say(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"
-    p.text(words, (x + w / 2, y + h / 2), Style("heavy", size, WHITE), width=w - 12)
+    p.label(words, (x + 6, y, w - 12, h), Style("heavy", size, WHITE))

@@ -15,6 +15,8 @@ _ROW: Final = 42.0
 #: A row that can be touched is as high as a finger wants.
 _TOUCHED: Final = 62.0
 _TITLE: Final = 50.0
+#: What of a cell's width stays empty.
+_CELL: Final = 22.0
 _GAP: Final = 28.0
 #: A table of no more columns than this may stand beside another.
 _NARROW: Final = 3
@@ -94,19 +96,19 @@ def _lines(stage: Stage, table: Table, wide: float) -> list[Line]:
     count = _columns(table)
     rows = [tuple(said(stage, cell) for cell in row.cells) for row in table.rows]
     heads = tuple(said(stage, words) for words in table.columns)
-    shares = _shares(stage, [heads, *rows], count, wide)
+    inset = 40.0 if any(row.mark for row in table.rows) else 0.0
+    shares = _shares(stage, [heads, *rows], count, wide - inset)
     aligned = tuple(_align(table.rows, i, count) for i in range(count))
     lines: list[Line] = []
     if table.title is not None:
         lines.append(Line("title", (said(stage, table.title),), ("left",), (1.0,), _TITLE))
-    inset = 40.0 if any(row.mark for row in table.rows) else 0.0
     if heads:
-        lines.append(Line("head", heads, aligned, shares, _ROW, inset=inset))
+        high = _high(stage, heads, shares, wide - inset)
+        lines.append(Line("head", heads, aligned, shares, high, inset=inset))
     touched = any(row.action for row in table.rows)
     for row, cells in zip(table.rows, rows, strict=True):
-        lines.append(
-            Line("row", cells, aligned, shares, _TOUCHED if touched else _ROW, row.action, row.mark, inset)
-        )
+        high = max(_TOUCHED if touched else 0.0, _high(stage, cells, shares, wide - inset))
+        lines.append(Line("row", cells, aligned, shares, high, row.action, row.mark, inset))
     return lines
 
 
@@ -119,15 +121,30 @@ def _align(rows: Sequence[Row], column: int, count: int) -> Align:
 
 
 def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: float) -> tuple[float, ...]:
-    """Each column's share of the width, by its longest cell, none starved."""
+    """Each column's share of the width, by its longest cell, none starved, no word parted."""
     style = Style("strong", "small")
-    needs = [
-        max([stage.painter.measure(line[i], style) for line in lines if i < len(line)] or [0.0]) + 28
-        for i in range(count)
+    p = stage.painter
+    cells = [[line[i] for line in lines if i < len(line)] for i in range(count)]
+    needs = [max([p.measure(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
+    small = Style("strong", "caption")
+    words = [
+        max([p.measure(word, small) for cell in column for word in cell.split(" ")] or [0.0]) + _CELL + 4
+        for column in cells
     ]
     least = wide * 0.08
-    total = sum(max(need, least) for need in needs) or 1.0
-    return tuple(max(need, least) / total for need in needs)
+    if not sum(words) <= wide < sum(needs):
+        total = sum(max(need, least) for need in needs) or 1.0
+        return tuple(max(need, least) / total for need in needs)
+    spare = (wide - sum(words)) / (sum(needs) - sum(words))  # what is long stands on more lines
+    return tuple((word + (need - word) * spare) / wide for need, word in zip(needs, words, strict=True))
+
+
+def _high(stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide: float) -> float:
+    """How high a row is: as many lines as a cell needs where it is too long for one."""
+    p, style = stage.painter, Style("strong", "caption")
+    rooms = [wide * share - _CELL for share in shares]
+    lines = max([len(p.wrap(cell, room, style)) for cell, room in zip(cells, rooms, strict=False)], default=1)
+    return _ROW if lines == 1 else 14.0 + lines * stage.theme.sizes["caption"] * 1.16
 
 
 def _flow(
@@ -197,9 +214,9 @@ def _cells(stage: Stage, line: Line, rect: Rect) -> None:
     left = x
     for cell, align, share in zip(line.cells, line.aligned, line.shares, strict=False):
         room = w * share
-        at = left + 12 if align == "left" else left + room - 12
         if cell:
             colour = "text_dim" if line.kind == "head" else "text"
             style = Style(face, "small" if line.kind == "row" else "caption", colour)
-            stage.painter.text(cell, (at, y + h / 2), style, align=align, width=room - 22)
+            place: Rect = (left + (12 if align == "left" else 10), y, room - _CELL, h)
+            stage.painter.label(cell, place, style, align=align)
         left += room

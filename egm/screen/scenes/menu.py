@@ -13,12 +13,12 @@ from egm.screen.layout import Layout
 from egm.screen.outcome import Field, prize_at
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.glass import percent
+from egm.screen.scenes.help import page_keys
 from egm.screen.scenes.keno import draw_ball
 from egm.screen.scenes.stage import BLACK, Stage, draw_button, metal, rim_panel
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
 
-_KEYS_HIGH: Final = 66.0
 _BALLS: Final = (7, 18, 33, 52, 80)
 
 
@@ -26,9 +26,13 @@ def _columns(layout: Layout) -> int:
     return 2 if layout.portrait else 3
 
 
+def _rows(layout: Layout) -> int:
+    return 2 if not layout.portrait else 4 if not layout.slim else 3
+
+
 def _pages(view: View, layout: Layout) -> list[list[GameView]]:
     games = [game for game in view.games.values() if game.offered]
-    each = _columns(layout) * (2 if not layout.portrait else 4)
+    each = _columns(layout) * _rows(layout)
     return [games[i : i + each] for i in range(0, len(games), each)] or [[]]
 
 
@@ -38,9 +42,10 @@ def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
     pages = _pages(view, layout)
     games = pages[view.sheet % len(pages)]
     columns = _columns(layout)
-    rows = max(1, min(2 if not layout.portrait else 4, -(-len(games) // columns)))
+    rows = max(1, min(_rows(layout), -(-len(games) // columns)))
     wide = (w - 96 - 24 * (columns - 1)) / columns
-    tall = min(300.0, (h - 108 - 232 - 24 * (rows - 1)) / rows)
+    foot = h - (page_keys(layout.sheet)["next"][1] - max(62.0, layout.finger) - 68 - y)
+    tall = min(300.0, (h - 108 - foot - 24 * (rows - 1)) / rows)
     return [
         ((x + 48 + (i % columns) * (wide + 24), y + 108 + (i // columns) * (tall + 24), wide, tall), game)
         for i, game in enumerate(games)
@@ -49,27 +54,27 @@ def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
 
 def choices(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Everything the menu offers: games, denominations, and the keys that turn and close it."""
-    x, y, w, h = layout.sheet
+    x, _, w, _ = layout.sheet
     found = [(rect, Action("game", game.id)) for rect, game in tiles(view, layout)]
     units = view.game.denominations_cents if view.game else ()
     wide = min(180.0, (w - 96) / max(1, len(units)) - 16)
-    left = x + (w - len(units) * (wide + 16) + 16) / 2
+    left, high = x + (w - len(units) * (wide + 16) + 16) / 2, max(62.0, layout.finger)
     found += [
-        ((left + i * (wide + 16), y + h - 176, wide, 62), Action("denomination", cents))
+        (
+            (left + i * (wide + 16), page_keys(layout.sheet)["next"][1] - high - 22, wide, high),
+            Action("denomination", cents),
+        )
         for i, cents in enumerate(units)
     ]
-    low = y + h - 88
-    found.append(((x + w / 2 - 120, low, 240, _KEYS_HIGH), Action("close")))
-    if len(_pages(view, layout)) > 1:
-        found.append(((x + 40, low, 240, _KEYS_HIGH), Action("back")))
-        found.append(((x + w - 280, low, 240, _KEYS_HIGH), Action("next")))
-    return found
+    turning = len(_pages(view, layout)) > 1
+    keys = page_keys(layout.sheet)
+    return found + [(keys[name], Action(name)) for name in ("close", *(("back", "next") if turning else ()))]
 
 
 def draw_menu(stage: Stage) -> None:
     """The menu over the stage."""
     p, rect, view = stage.painter, stage.layout.sheet, stage.view
-    x, y, w, h = rect
+    x, y, w, _ = rect
     p.shade(stage.layout.stage, (4, 2, 10, 170))
     p.art(
         ("sheet", stage.look.name),
@@ -86,7 +91,7 @@ def draw_menu(stage: Stage) -> None:
         _tile(stage, tile, game)
     p.text(
         stage.texts.say("menu.denomination"),
-        (x + w / 2, y + h - 200),
+        (x + w / 2, page_keys(rect)["next"][1] - max(62.0, stage.layout.finger) - 46),
         Style("strong", "caption", "text_dim"),
         width=w - 100,
     )
@@ -127,14 +132,15 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
         Style("display", "title", gold(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
-    _show_symbols(stage, (x + 30, y + h * 0.42, w - 60, h * 0.34), game)
+    top, tall = (0.42, 0.34) if not stage.layout.slim else (0.36, 0.29)
+    _show_symbols(stage, (x + 30, y + h * top, w - 60, h * tall), game)
     facts = stage.texts.say("panel.return", percent=percent(stage, game.return_percent))
-    p.text(facts, (x + w / 2, y + h - 34), Style("strong", "caption", "text"), width=w - 50)
+    p.label(facts, (x + 20, y + h - 59, w - 40, 50), Style("strong", "caption", "text"))
     if chosen:
-        p.panel((x + w / 2 - 74, y - 12, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
+        p.panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
         p.text(
             stage.texts.say("menu.chosen"),
-            (x + w / 2, y + 5),
+            (x + w / 2, y - 5),
             Style("heavy", "caption", mix(look.sky[2], BLACK, 0.6)),
             width=136,
         )

@@ -31,7 +31,7 @@ def draw_chances(stage: Stage, rect: Rect, told: tuple[Chances, ...]) -> None:
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
     y += p.paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
-    step = min(230.0 if len(told) == 1 else 150.0, (h - (y - y0)) / len(told))
+    step = min(230.0 if len(told) == 1 or stage.layout.slim else 150.0, (h - (y - y0)) / len(told))
     for row, one in enumerate(told):
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
@@ -40,7 +40,8 @@ def draw_chances(stage: Stage, rect: Rect, told: tuple[Chances, ...]) -> None:
         for i, (words, figure) in enumerate(lines):
             middle = top + (i + 0.7) * high
             size = "body" if high >= 40 else "small" if high >= 29 else "caption"
-            p.text(words, (x + 16, middle), Style("text", size, "text"), align="left", width=w * 0.66)
+            line: Rect = (x + 16, middle - high / 2, w * 0.62, high)
+            p.label(words, line, Style("text", size, "text"), align="left")
             style = Style("strong", size, "meter")
             p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
@@ -89,7 +90,7 @@ def draw_odds(stage: Stage, rect: Rect, told: tuple[LongOdds, ...]) -> None:
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         words = Style("text", "small", "text")
-        p.text(award_words(stage, award), (x + 14, middle), words, align="left", width=w * 0.6)
+        p.label(award_words(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")
         odds = stage.texts.say("odds.one_in", games=stage.texts.number(award.one_in))
         p.text(odds, (x + w - 14, middle), Style("strong", "body", "meter"), align="right", width=w * 0.36)
 

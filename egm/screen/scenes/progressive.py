@@ -10,6 +10,7 @@ from egm.screen.scenes.stage import Stage
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
 BESIDE: Final = 3
+_DRUMS_LEAST: Final = 60.0
 
 
 def level_name(stage: Stage, level: ProgressiveView) -> str:
@@ -28,12 +29,16 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     words = level_name(stage, level)
     if not current:
         words = f"{words}  ·  {stage.texts.say(f'progressive.{level.status}')}"
-    p.text(words, (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
+    low = current and h < head + _DRUMS_LEAST  # then the name stands beside the drums
+    if low:
+        p.label(words, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
+    else:
+        p.text(words, (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
     before = view.levels_before.get(level.id, level.amount_cents)
     thousandths = growing(before, level.amount_cents, view.now - view.levels_at)
     if view.reduced_motion:
         thousandths = level.amount_cents * 1000
-    drums: Rect = (x + 4, y + head, w - 8, h - head)
+    drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
     amount = stage.money(thousandths // 1000)
     draw_odometer(p, amount, drums, thousandths=thousandths % 1000, dim=not current)
 
@@ -55,7 +60,7 @@ def draw_levels(stage: Stage, glass: Rect) -> Rect:
             draw_level(stage, level, (x + i * w / len(levels) + 8, y, w / len(levels) - 16, h))
         return glass
     x, y, w, h = glass
-    step = min(130.0, (h - 74) / len(levels))
+    step = min(130.0, (h - (74 if not stage.layout.slim else 56)) / len(levels))
     for i, level in enumerate(levels):
         draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
     used = len(levels) * step + 8

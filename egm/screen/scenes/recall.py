@@ -19,6 +19,8 @@ from egm.screen.scenes.stage import BLACK, Stage, draw_focus
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
+#: Facts this close below each other have one line each.
+_LOW: Final = 56.0
 _YELLOW: Final[Colour] = (255, 214, 64, 255)
 
 
@@ -46,7 +48,9 @@ def page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 def _keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """The page's actions in a row below the field."""
     left, low, most, high = back_key(stage.layout)
-    wide = min(most, (stage.layout.size[0] - 2 * left + 12) / max(1, len(page.actions)) - 12)
+    wide = min(
+        most, (stage.layout.size[0] - stage.layout.aside - 2 * left + 12) / max(1, len(page.actions)) - 12
+    )
     return [((left + i * (wide + 12), low, wide, high), one) for i, one in enumerate(page.actions)]
 
 
@@ -123,7 +127,11 @@ def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
         for row in table.rows
         if row.cells
     ]
-    for rect, facts in ((stage.layout.left, told), (stage.layout.right, rest)):
+    left, right = stage.layout.left, stage.layout.right
+    if right[2] <= 0:
+        x, y, w, h = left
+        left, right = (x, y, w / 2 - 4, h), (x + w / 2 + 4, y, w / 2 - 4, h)
+    for rect, facts in ((left, told), (right, rest)):
         _column(stage, rect, facts)
 
 
@@ -132,11 +140,16 @@ def _column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
     dark: Colour = mix(stage.look.sky[2], BLACK, 0.4)
     p.panel(rect, radius=22, fill=(*dark[:3], 255), edge=_YELLOW, line=3)
     step = min(92.0, (h - 20) / max(1, len(facts)))
+    dim, style = Style("text", "caption", "text_dim"), Style("strong", "small", "text")
     for i, (label, value) in enumerate(facts):
         top = y + 12 + i * step
-        size = "caption" if step > 56 else "tiny"
-        p.text(
-            label, (x + 22, top + step * 0.28), Style("text", size, "text_dim"), align="left", width=w - 44
-        )
-        style = Style("strong", "small", "text")
+        if step <= _LOW:  # label and value beside each other
+            named = p.measure(label, dim) + 10
+            if named + p.measure(value, Style("strong", "caption")) > w - 36:  # what it is can be seen
+                named = 0.0
+            else:
+                p.text(label, (x + 18, top + step / 2), dim, align="left")
+            p.text(value, (x + w - 18, top + step / 2), style, align="right", width=w - 36 - named)
+            continue
+        p.text(label, (x + 22, top + step * 0.28), dim, align="left", width=w - 44)
         p.text(value, (x + 22, top + step * 0.68), style, align="left", width=w - 44)

@@ -14,6 +14,8 @@ from egm.screen.view import Action, View, playing, seconds_since
 
 #: What a player may choose as a limit: minutes, and minor units; 0 is none.
 MINUTES: Final = (0, 30, 60, 120)
+#: A page no wider than this is a telephone's.
+_NARROW: Final = 800.0
 CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 
@@ -106,9 +108,9 @@ def limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 
 def _choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     x, y, w, h = rect
-    wide = (w - 36) / 4
+    wide, high = (w - 36) / 4, 68.0 if w > _NARROW else 80.0
     return [
-        (of, value, (x + i * (wide + 12), y + h * (0.34 + 0.38 * row), wide, 68.0))
+        (of, value, (x + i * (wide + 12), y + h * (0.34 + 0.38 * row), wide, high))
         for row, (of, values) in enumerate((("minutes", MINUTES), ("cents", CENTS)))
         for i, value in enumerate(values)
     ]

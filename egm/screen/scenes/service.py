@@ -25,8 +25,12 @@ _HEAD: Final = 78.0
 _NOTICE: Final = 54.0
 _KEY: Final = 66.0
 _GAP: Final = 14.0
+#: A page no wider than this has two of its keys beside each other.
+_NARROW: Final = 900.0
 #: What a keyboard needs, its label and field included.
 _KEYBOARD: Final = 580.0
+#: What ten digits need, with label and field.
+_KEYPAD: Final = 510.0
 #: Between the keys that turn the pages: which page of how many it is.
 _BETWEEN: Final = 200.0
 _TONE_SECONDS: Final = 1.5
@@ -47,37 +51,47 @@ class Plan:
 
 def back_key(layout: Layout) -> Rect:
     """Where BACK stands on every page of staff, the recall's too: below a field and the hatching round it."""
-    per_row = 5 if not layout.portrait else 3
-    left = 68.0 if not layout.portrait else 52.0
-    wide = (layout.size[0] - 2 * left - (per_row - 1) * _GAP) / per_row
-    return (left, layout.bar[1] - 76.0, wide, _KEY)
+    (x, _, w, _), inset, per_row = layout.page, _inset(layout), _per_row(layout)
+    wide, high = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _key_high(layout)
+    return (x + inset, layout.bar[1] - 10 - high, wide, high)
+
+
+def _inset(layout: Layout) -> float:
+    """From a page's edge to what stands on it."""
+    return 12.0 if layout.slim else 28.0
+
+
+def _per_row(layout: Layout) -> int:
+    """How many of a page's keys stand beside each other."""
+    return 5 if not layout.portrait else 3 if layout.page[2] > _NARROW else 2
+
+
+def _key_high(layout: Layout) -> float:
+    return max(_KEY, layout.finger)
 
 
 def plan(stage: Stage, page: ServicePage) -> Plan:
     """Lay the page out on the stage of this orientation."""
     layout = stage.layout
-    width = float(layout.size[0])
-    margin = 40.0 if not layout.portrait else 24.0
-    whole: Rect = (margin, 8.0, width - 2 * margin, layout.bar[1] - 10.0)
-    x, y, w, _ = whole
+    whole = layout.page
+    (x, y, w, _), inset, key = whole, _inset(layout), _key_high(layout)
     top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(standing(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
     leaving = [one for one in page.actions if one.style == "back"]
     others = [one for one in page.actions if one.style != "back"]
     low = leaving if as_tiles else [*leaving, *others]
-    per_row = 5 if not layout.portrait else 3
+    per_row, wide = _per_row(layout), back_key(layout)[2]
     rows = max(1, -(-len(low) // per_row))
-    foot_top = back_key(layout)[1] - (rows - 1) * (_KEY + _GAP)
-    body: Rect = (x + 28, top, w - 56, foot_top - top - 10)
-    wide = (w - 56 - (per_row - 1) * _GAP) / per_row
+    foot_top = back_key(layout)[1] - (rows - 1) * (key + _GAP)
+    body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
     foot = tuple(
         (
             (  # from the lowest row up: BACK, the first, is always in the same place
-                x + 28 + (i % per_row) * (wide + _GAP),
-                foot_top + (rows - 1 - i // per_row) * (_KEY + _GAP),
+                x + inset + (i % per_row) * (wide + _GAP),
+                foot_top + (rows - 1 - i // per_row) * (key + _GAP),
                 wide,
-                _KEY,
+                key,
             ),
             one,
         )
@@ -91,11 +105,11 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     pager: tuple[tuple[Rect, Action], ...] = ()
     if sheets > 1:
         bx, by, bw, bh = body
-        body = (bx, by, bw, bh - _KEY - 8)
-        low_y = by + bh - _KEY
+        body = (bx, by, bw, bh - key - 8)
+        low_y = by + bh - key
         pager = (
-            ((bx + bw - 240 - _BETWEEN, low_y, 120.0, 62.0), Action("rows", -1)),
-            ((bx + bw - 120, low_y, 120.0, 62.0), Action("rows", 1)),
+            ((bx + bw - 240 - _BETWEEN, low_y, 120.0, key - 4), Action("rows", -1)),
+            ((bx + bw - 120, low_y, 120.0, key - 4), Action("rows", 1)),
         )
     return Plan(whole, body, prompt, tiles, foot, pager)
 
@@ -106,7 +120,8 @@ def _beside(body: Rect, prompt: Prompt, tables: bool, *, portrait: bool) -> tupl
     if not tables:
         return (x, y, w, 0.0), body
     if portrait:
-        share = max(h * 0.42, _KEYBOARD if prompt.kind in {"text", "find"} else 0.0)
+        keys = _KEYBOARD if prompt.kind in {"text", "find"} else _KEYPAD if prompt.kind != "choice" else 0.0
+        share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
     wide = w * (0.6 if prompt.kind in {"text", "find"} else 0.42)
     return (x, y, w - wide - 24, h), (x + w - wide, y, wide, h)
@@ -203,7 +218,8 @@ def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
         left += 152
     person = said(stage, page.person) if page.person is not None else ""
     room = w * (0.58 if person else 0.92) - (left - x)
-    p.text(said(stage, page.title), (left, middle), Style("heavy", "lead", "text"), align="left", width=room)
+    head: Rect = (left, y + 6, room, _HEAD - 10)
+    p.label(said(stage, page.title), head, Style("heavy", "lead", "text"), align="left", least="small")
     if person:
         p.text(person, (x + w - 30, middle), Style("strong", "small", "info"), align="right", width=w * 0.36)
     p.shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
@@ -233,8 +249,8 @@ def draw_band(stage: Stage, rect: Rect, severity: str, words: str) -> None:
     stage.painter.shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
     draw_mark(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = Style("strong", "small", mix(colour, WHITE, 0.45))
-    at = (rect[0] + 54, rect[1] + rect[3] / 2)
-    stage.painter.text(words, at, style, align="left", width=rect[2] - 76)
+    room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
+    stage.painter.label(words, room, style, align="left")
 
 
 # ---------------------------------------------------------------------- the screen's own tests

@@ -204,7 +204,7 @@ def spoken(stage: Stage, key: str, values: Mapping[str, object]) -> str:
 def caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:
     """A heading centred in a rectangle, in the look's accent."""
     x, y, w, h = rect
-    stage.painter.text(words, (x + w / 2, y + h / 2), Style("strong", size, stage.look.accent), width=w - 16)
+    stage.painter.label(words, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
 
 
 def stage_name(stage: Stage, name: str) -> str:
@@ -212,10 +212,6 @@ def stage_name(stage: Stage, name: str) -> str:
     game = stage.view.game
     told = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
     return stage.texts.local(told) if isinstance(told, dict) else ""
-
-
-#: The height of a line where a button's words take two.
-_LINE: Final = 22.0
 
 
 def draw_button(
@@ -226,15 +222,11 @@ def draw_button(
     fill = (122, 66, 8, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
     edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
     p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
-    style = Style("strong", size, "text" if on else "text_dim")
-    x, y, room = rect[0] + rect[2] / 2, rect[1] + rect[3] / 2, rect[2] - 20
-    two = replace(style, size="caption")
-    lines = p.wrap(words, room, two) if p.measure(words, style) > 1.2 * room and rect[3] >= 2 * _LINE else []
-    if len(lines) != 2:
-        p.text(words, (x, y), style, width=room)
-        return
-    for line, down in zip(lines, (-0.5, 0.5), strict=True):
-        p.text(line, (x, y + down * _LINE), two, width=room)
+    p.label(
+        words,
+        (rect[0] + 10, rect[1], rect[2] - 20, rect[3]),
+        Style("strong", size, "text" if on else "text_dim"),
+    )
 
 
 def draw_focus(stage: Stage, rect: Rect) -> None:

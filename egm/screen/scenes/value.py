@@ -13,6 +13,7 @@ from egm.kernel.messages import Notice
 from egm.screen.art.files import picture
 from egm.screen.art.ink import Linear
 from egm.screen.art.symbols import drawing
+from egm.screen.marks import is_keno
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
@@ -45,8 +46,12 @@ def value_plate(stage: Stage) -> Rect | None:
     if moving(stage) is None:
         return None
     x, y, w, h = stage.layout.field
-    wide, high = min(760.0, w - 40), 168.0
-    return (x + (w - wide) / 2, y + h - high - 18, wide, high)
+    wide, high, low = min(760.0, w - 40), 168.0, y + h - 186
+    tray, slim = stage.layout.tray, stage.layout.slim
+    if tray:  # below a board the plate covers all that is said in the tray
+        wide, high, low = (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
+    beside = is_keno(stage.view.game) and not tray  # then it stands over the board, clear of what is bought
+    return (x + (24 if beside else (w - wide) / 2), low, wide, high)
 
 
 def draw_value(stage: Stage) -> None:

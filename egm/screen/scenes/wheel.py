@@ -82,6 +82,9 @@ def _area_rects(layout: Layout, count: int) -> list[Rect]:
     """A row of the left glass for each area: what it pays, and the stake on it."""
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
+    if layout.slim:
+        wide, step = (w - 36) / 3, (h - 46 - 40) / -(-count // 3)
+        return [(x + 12 + (i % 3) * (wide + 6), y + 46 + i // 3 * step, wide, step - 6) for i in range(count)]
     if layout.portrait:
         wide, step = (w - 30) / 2, (h - 116) / -(-count // 2)
         return [(x + 12 + (i % 2) * (wide + 6), y + 50 + i // 2 * step, wide, step - 6) for i in range(count)]
@@ -107,6 +110,8 @@ def wheel_glasses(stage: Stage) -> None:
     areas = _areas(stage)
     for rect, area in zip(_area_rects(stage.layout, len(areas)), areas, strict=True):
         _area(stage, rect, area, laid.get(str(area["id"]), 0))
+    if stage.layout.slim:
+        return  # what may be bet is in the help
     x, y, w, _ = stage.layout.right
     caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top, game = y + 66, stage.view.game

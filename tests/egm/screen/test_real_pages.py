@@ -7,7 +7,7 @@ from test_picture import LEAST_LETTERS, Watcher
 from egm.kernel.events import EventType
 from egm.people import Role
 from egm.screen.hearing import heard
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import page_touches
 from egm.testing.machine import MachineRig
@@ -77,7 +77,7 @@ def test_every_page_of_the_menu_is_drawn_whole(real_pages, published, theme):
     assert len({page.title.value for page in real_pages}) > 30
     assert any(page.replay is not None for page in real_pages)
     faults = []
-    for layout in (LANDSCAPE, PORTRAIT):
+    for layout in (LANDSCAPE, PORTRAIT, PHONE):
         picture = Picture(theme, layout=layout)
         watcher = picture.painter = Watcher(theme)
         surface = pygame.Surface(picture.pixels)
@@ -87,9 +87,9 @@ def test_every_page_of_the_menu_is_drawn_whole(real_pages, published, theme):
                 view = heard(rest, rest.snapshot.model_copy(update={"page": page}))
                 watcher.written = []
                 picture.draw(surface, view)
-                name = (language, layout.portrait, page.title.value)
+                name = (language, layout.size, page.title.value)
                 for i, (words, box, size) in enumerate(watcher.written):
-                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS:
+                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
                         faults.append((*name, words, tuple(box), size))
                     faults += [
                         (*name, words, "overlaps", other)

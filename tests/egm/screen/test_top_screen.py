@@ -12,7 +12,7 @@ from egm.links.screen.client import Client
 from egm.screen.app import App, Tap
 from egm.screen.audio.cues import Sounds
 from egm.screen.hearing import heard
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
@@ -54,7 +54,7 @@ def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "phone"])
 def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, theme, language, layout):
     picture = TopPicture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
@@ -72,7 +72,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, t
         picture.draw(surface, view)
         assert picture.touches(view) == []
         for i, (words, box, size) in enumerate(watcher.written):
-            if not surface.get_rect().contains(box) or size < LEAST_LETTERS:
+            if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
                 faults.append((name, words, tuple(box), size))
             faults += [(name, words, other) for other, at, _ in watcher.written[:i] if box.colliderect(at)]
     assert not faults, "\n".join(map(str, faults))

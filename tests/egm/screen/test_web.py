@@ -277,8 +277,9 @@ def test_a_browser_that_takes_nothing_is_let_go_and_told_all_when_it_is_back(web
         ((3840, 2160), False, (1920, 1080)),
         ((1080, 1920), True, (1080, 1920)),
         ((1170, 2532), True, (1080, 1920)),
-        ((390, 844), True, (360, 640)),
-        ((1, 10**9), True, (360, 640)),
+        ((390, 844), True, (390, 834)),
+        ((360, 640), True, (300, 583)),
+        ((1, 10**9), True, (240, 520)),
     ],
 )
 def test_the_picture_fits_the_room_there_is(room, upright, pixels):
@@ -300,15 +301,15 @@ def test_a_browser_that_says_its_size_is_drawn_for_it(web):
     with linked(web, enter(web)) as link:
         until(lambda: web.frame() is not None)
         before = web.picture
-        link.send(json.dumps({"room": [540, 960], "tap": [0.5, 0.5]}))
+        link.send(json.dumps({"room": [810, 1440], "tap": [0.5, 0.5]}))
         until(lambda: web.inputs() == [Tap(0.5, 0.5)])
         assert web.picture is before
         until(lambda: web.inputs() == [] and web.picture is not before)
-        assert web.picture.pixels == (540, 960)
-        assert web.frame().get_size() == (540, 960)
+        assert web.picture.pixels == (810, 1440)
+        assert web.frame().get_size() == (810, 1440)
         web.frame().fill((9, 9, 9))
         web.show()
-        assert struct.unpack(">HH", link.recv()[:4]) == (540, 960)
+        assert struct.unpack(">HH", link.recv()[:4]) == (810, 1440)
         link.send(json.dumps({"room": [960, 540], "shown": True}))
         until(lambda: web.inputs() == [] and web.picture.pixels == (960, 540))
 
