@@ -79,6 +79,7 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         plain,
         prizes=_prizes(stages, runs),
         features=_features(stages, runs, chain),
+        hit_probability=_quick_hits(stages),
     )
     if depth is Depth.PRIZES:
         return told
@@ -152,6 +153,14 @@ def _highest(stages: ModeStages) -> dict[str, Any]:
     if top is None:
         return {"notes": ("no highest win: a feature that starts itself again has no last run",)}
     return {"max_win_credits": top[0], "max_win_probability": top[1]}
+
+
+def _quick_hits(stages: ModeStages) -> Fraction | None:
+    """Return the hit frequency where it takes no laboratory package and no time, None elsewhere."""
+    try:
+        return 1 - Nothing(stages, quick=True).chance()
+    except AnalysisError:
+        return None
 
 
 def _distribution(stages: ModeStages) -> dict[str, Any]:

@@ -6,7 +6,8 @@ case with a
 count. Most lines are dead after two or three reels, so a cycle of billions comes down to some tens of
 thousands of cases. Counts are 64-bit integers: the cycle is checked to fit them.
 
-This is a laboratory computation: numpy is imported where it is used.
+This is a laboratory computation: numpy is imported where it is used. What of it wins nothing can be counted
+without: a window is let go as soon as a win is sure, so with few lines or with ways few kinds are left.
 """
 
 from collections import defaultdict
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Kinds of windows told apart at most.
 CASES_MAX = 250_000
+#: Columns read in Python one by one, at most: some hundredths of a second, for machines do it at every start.
+STEPS_MAX = 20_000
 #: Counts and credits are int64.
 CYCLE_MAX = 1 << 62
 
@@ -62,6 +65,40 @@ def run_law(reels: Reels) -> Mapping[tuple[int, Given], int]:
     ):
         law[paid * reels.multiplier, tables.given(code)] += n
     return dict(law)
+
+
+def run_nothing(reels: Reels) -> Mapping[Given, int]:
+    """Return how many windows of the cycle pay no credits and give what.
+
+    Raises :class:`BeyondReach` above :data:`STEPS_MAX`, so that a machine may ask at its start.
+    """
+    graph = reels.graph
+    cases: dict[tuple[tuple[tuple[int, int], ...], Given], int] = {(tuple(enumerate(reels.starts)), ()): 1}
+    steps = 0
+    for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
+        columns = _merge_letters(letters, weights)
+        steps += len(cases) * len(columns)
+        if steps > STEPS_MAX:
+            raise BeyondReach(f"stage {reels.name}: more than {STEPS_MAX:,} steps to what wins nothing")
+        after: dict[tuple[tuple[tuple[int, int], ...], Given], int] = defaultdict(int)
+        for (alive, given), count in cases.items():
+            for column, weight in columns:
+                going, awards = [], given
+                for component, node in alive:
+                    target = graph.delta[graph.row[node] + column[component]]
+                    if graph.row[target] >= 0:
+                        going.append((component, target))
+                    elif graph.value[target]:
+                        break
+                    elif (prize := graph.ends[target].prize) is not None:
+                        awards = given_of((*awards, *prize.awards))
+                else:
+                    after[tuple(going), awards] += count * weight
+        cases = after
+    found: dict[Given, int] = defaultdict(int)
+    for (_, given), count in cases.items():
+        found[given] += count
+    return dict(found)
 
 
 #: Rows collected before equal ones are merged: bounds the memory.

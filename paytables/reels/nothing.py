@@ -5,12 +5,16 @@ a root of a polynomial and no fraction: it is then followed generation by genera
 2**-64 rounded down.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from paytables.errors import BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, first_state, next_state
+from paytables.reels.run import Given
+from paytables.reels.spin import OnReels, Spin
 
 #: A kind of run: the stage, and where its series stands.
 Key = tuple[str, State]
@@ -24,13 +28,18 @@ class Nothing:
     """The chances of one mode's stages."""
 
     stages: ModeStages
+    quick: bool = False
+    """Whether only what takes no laboratory package, and no time to speak of, is worked out."""
     _known: dict[Key, Fraction] = field(default_factory=dict)
     _open: dict[Key, Fraction] = field(default_factory=dict)
     rounded: bool = False
     """Whether a chance went round, and is rounded."""
 
     def chance(self) -> Fraction:
-        """Return the chance that a whole game wins nothing. Raises what a stage's own law raises."""
+        """Return the chance that a whole game wins nothing.
+
+        Raises what a stage's own law raises, and BeyondReach where it is to be ``quick`` and is not.
+        """
         return self._award(Award("stage", self.stages.mode.stage, 1, 0))
 
     def _award(self, award: Award) -> Fraction:
@@ -67,9 +76,7 @@ class Nothing:
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)
-        for (credits_, given), p in self.stages.stage(stage, state.size).law().items():
-            if credits_ or not p:
-                continue
+        for given, p in self._nothing(stage, state.size).items():
             after, elsewhere = next_state(memory, stage, state, given)
             chance = p
             if after.left > 0:
@@ -79,3 +86,16 @@ class Nothing:
                 chance *= self._award(award)
             total += chance
         return total
+
+    def _nothing(self, name: str, size: int) -> Mapping[Given, Fraction]:
+        """What a run gives that pays no credits, with its probability."""
+        stage = self.stages.stage(name, size)
+        try:
+            if isinstance(stage, Spin):
+                return stage.nothing
+            if isinstance(stage, OnReels):
+                raise BeyondReach(f"stage {name}: is more than one spin")
+        except BeyondReach:
+            if self.quick:
+                raise
+        return {given: p for (credits_, given), p in stage.law().items() if p and not credits_}

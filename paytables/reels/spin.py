@@ -10,7 +10,7 @@ from paytables.errors import BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
-from paytables.reels.law import run_law
+from paytables.reels.law import run_law, run_nothing
 from paytables.reels.run import (
     Given,
     Paid,
@@ -119,6 +119,11 @@ class Spin(OnReels):
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of a run (a laboratory computation)."""
         return {key: Fraction(count, self.reels.cycle) for key, count in self._law.items()}
+
+    @cached_property
+    def nothing(self) -> Mapping[Given, Fraction]:
+        """What a run gives that pays no credits, with its probability. Raises BeyondReach."""
+        return {given: Fraction(n, self.reels.cycle) for given, n in run_nothing(self.reels).items()}
 
     def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each of what it may give."""

@@ -123,3 +123,25 @@ def test_highest_wins_take_no_laboratory_package():
     most = max(credits_ for credits_, weight in paid if weight)
     odds = Fraction(sum(weight for credits_, weight in paid if credits_ == most), stage.cycle)
     assert told == [str(most), str(odds), "True", "True"]
+
+
+#: Reel games whose windows that win nothing are counted at every start of a machine.
+COUNTED = ("maple-classic", "maple-classic-92", "maple-classic-95", "northern-ways", "seven-rivers")
+
+
+@pytest.mark.library_only("C-25")
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_machine_without_laboratory_packages_counts_how_often_few_lines_win(name):
+    exact = [bet.hit_probability for bet in analyse(load_game(name), Depth.FULL).bets]
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from paytables import Depth, analyse, load_game\n"
+        f"print(*(bet.hit_probability for bet in analyse(load_game({name!r}), Depth.PRIZES).bets))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert [Fraction(share) for share in told.split()] == exact
+
+
+@pytest.mark.parametrize("name", ["aurora-twenty", "icebreak", "hold-fast"])
+def test_what_would_take_a_start_its_time_is_left_to_laboratories(name):
+    assert [bet.hit_probability for bet in analyse(load_game(name), Depth.PRIZES).bets] == [None]
