@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
-from egm.devices.ledgers import EscrowPhase
+from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType
@@ -21,6 +21,7 @@ from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
 from egm.progressive.attachment import SOURCE as LINK
 from egm.records.keys import MoneyKey
+from egm.records.money import PaperRecord
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
 
@@ -44,14 +45,15 @@ def settle_absent(
     ``handle`` is the engine's; ``kinds``: of the devices this position has; ``holders``: see
     :func:`holders_of`.
     """
-    paper, ordered = cabinet.memory.get(MoneyKey.PAPER), cabinet.memory.get(MoneyKey.HOPPER)
+    paper = cabinet.memory.read(PaperRecord, MoneyKey.PAPER)
+    ordered = cabinet.memory.read(PayoutRecord, MoneyKey.HOPPER)
     if paper is not None and "bill_acceptor" not in kinds:
-        if paper["phase"] == EscrowPhase.VENDED:
+        if paper.phase is EscrowPhase.VENDED:
             ledgers.paper.vend_confirmed()
         else:
             ledgers.paper.lost_track("the acceptor is gone")
     if ordered is not None and "hopper" not in kinds:
-        handle(EventType.COINS_PAID, paid_coins=ordered.get("paid_coins", 0), doubt="the hopper is gone")
+        handle(EventType.COINS_PAID, paid_coins=ordered.paid_coins, doubt="the hopper is gone")
     for code in list(cabinet.faults):
         kind = code.partition(".")[0]
         speaks = cabinet.position.number == 1 or is_own_fault(code)

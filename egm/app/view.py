@@ -25,7 +25,7 @@ from egm.progressive import level_views
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
 from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey
-from egm.records.money import HandpayRecord
+from egm.records.money import CashOutRecord, HandpayRecord, PaperRecord
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 
@@ -49,7 +49,7 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
         last = None  # nothing of one game stands on the next
     handpay, paying = (
         cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY),
-        cabinet.memory.get(MoneyKey.PAY_OUT),
+        cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT),
     )
     return Snapshot(
         journal_sequence=cabinet.journal.sequence,
@@ -78,9 +78,7 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
             if entry["locks"]
         ),
         handpay=None if handpay is None else _handpay(cabinet, handpay),
-        paying=None
-        if paying is None
-        else PayOut(way=str(paying["way"]), amount_cents=paying["amount_cents"]),
+        paying=None if paying is None else PayOut(way=paying.way, amount_cents=paying.amount_cents),
         lock=_lock(cabinet),
         residual=residuals.view(cabinet),
         doors_open=cabinet.doors_open,
@@ -217,6 +215,6 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
 
 def _held(cabinet: Cabinet, code: str) -> dict[str, int | str]:
     """What of the player's a failed acceptor holds: neither credited nor given back yet."""
-    paper = cabinet.memory.get(MoneyKey.PAPER)
-    held = code.startswith("bill_acceptor.") and paper is not None and paper["phase"] == EscrowPhase.ORDERED
-    return {"amount_cents": paper["amount_cents"]} if held else {}
+    paper = cabinet.memory.read(PaperRecord, MoneyKey.PAPER) if code.startswith("bill_acceptor.") else None
+    held = paper is not None and paper.phase is EscrowPhase.ORDERED
+    return {"amount_cents": paper.amount_cents} if paper is not None and held else {}

@@ -4,7 +4,7 @@ Two faults speak of it. ``software_differs`` names what is not as signed, and en
 ``software_check`` comes with it and stays until a technician has looked: so the machine plays again only when
 the files are right *and* an authorised person has said so.
 
-What is installed is kept in the journal under :attr:`~egm.records.keys.IntegrityKey.SOFTWARE`; whatever differs
+What is installed is kept in the journal under :attr:`IntegrityKey.SOFTWARE`; whatever differs
 from it at a start is recorded component by component. A cabinet file that pins another key than before, or
 none any more, takes the same technician.
 """

@@ -36,7 +36,7 @@ class Memory:
         """The record stored under a key, or None. Raises RecordError where it is no such record."""
         name = self.name(key)
         data = self._journal.state(name)
-        return None if data is None else from_json(kind, data, f"the memory's {name!r}")
+        return None if data is None else from_json(kind, data, f"the memory's {str(name)!r}")
 
     def require(self, kind: type[R], key: str) -> R:
         """The same where there must be one. Raises InvariantError where there is none."""
@@ -49,6 +49,6 @@ class Memory:
         """The records stored under a prefix, by the rest of their names, in order."""
         start = self.name(prefix)
         return {
-            name.removeprefix(start): from_json(kind, data, f"the memory's {name!r}")
+            name.removeprefix(start): from_json(kind, data, f"the memory's {str(name)!r}")
             for name, data in sorted(self._journal.states(start).items())
         }

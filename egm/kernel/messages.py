@@ -200,6 +200,9 @@ class PayOut(_Message):
     amount_cents: int
 
 
+ReminderKind = Literal["time", "spend", "time_limit", "spend_limit"]
+
+
 class Reminder(_Message):
     """What the place's rules, or the player's own limits, bring to mind between two games.
 
@@ -208,7 +211,7 @@ class Reminder(_Message):
     all along, and takes a reminder away.
     """
 
-    kind: Literal["time", "spend", "time_limit", "spend_limit"]
+    kind: ReminderKind
     minutes: int
     """Since the session began, whole minutes."""
     spent_cents: int

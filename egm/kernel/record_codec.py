@@ -35,11 +35,14 @@ class RecordError(LocalError):
 
 
 class _Wrong(Exception):
-    """A value that does not fit, and the path to it, innermost first."""
+    """A value that does not fit: what is said of it, and the path to it, innermost first."""
 
     def __init__(self, value: object, expected: str) -> None:
         super().__init__()
-        self.value, self.expected, self.path = value, expected, list[str]()
+        shown = repr(value)
+        shown = f"{shown[:_SHOWN_CHARACTERS]}..." if len(shown) > _SHOWN_CHARACTERS else shown
+        self.says = f"is {shown}, {expected}" if value is not dataclasses.MISSING else expected
+        self.path: list[str] = []
 
     def within(self, name: str) -> "_Wrong":
         self.path.append(name)
@@ -47,7 +50,7 @@ class _Wrong(Exception):
 
 
 class _OwnJson(Protocol):
-    def to_json(self) -> dict[str, JSON]: ...
+    def to_json(self) -> JSON: ...
 
 
 def omitted(default: T) -> T:
@@ -77,12 +80,8 @@ def from_json(kind: type[R], data: object, where: str) -> R:
     try:
         return cast(R, _codec(kind).read(data))
     except _Wrong as wrong:
-        field = ".".join(reversed(wrong.path))
-        shown = repr(wrong.value)
-        if len(shown) > _SHOWN_CHARACTERS:
-            shown = f"{shown[:_SHOWN_CHARACTERS]}..."
-        what = f"{where}: {field}" if field else where
-        raise RecordError(f"{what} is {shown}, {wrong.expected}") from None
+        what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
+        raise RecordError(f"{what} {wrong.says}") from None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ class _Codec:
             raise _Wrong(data, "not a record")
         for name in data:
             if name not in self.names:
-                raise _Wrong(data[name], "and no such field is known").within(str(name))
+                raise _Wrong(data[name], "a field that is not known").within(str(name))
         return self.gather(data)
 
     def gather(self, data: Mapping[str, object]) -> object:
@@ -148,7 +147,7 @@ class _Codec:
                 except _Wrong as wrong:
                     raise wrong.within(each.name) from None
             elif each.default is dataclasses.MISSING:
-                raise _Wrong(None, "and must be there").within(each.name)
+                raise _Wrong(dataclasses.MISSING, "is missing").within(each.name)
         for name, codec, _ in self._inline:
             if not codec.names.isdisjoint(data):
                 values[name] = codec.gather(data)
@@ -203,6 +202,8 @@ def _class(kind: type) -> tuple[Read, Write]:
         return _choice(kind), None
     if hasattr(kind, "from_json"):
         return _own(kind)
+    if not dataclasses.is_dataclass(kind):
+        raise TypeError(f"a record has no fields of type {kind}")
     codec = _codec(kind)
     return codec.read, codec.write
 
@@ -267,7 +268,9 @@ def _table(key: object, hint: object) -> tuple[Read, Write]:
 
     def write(value: object) -> JSON:
         table = cast(Mapping[str, JSON], value)
-        return dict(table) if write_one is None else {str(k): write_one(each) for k, each in table.items()}
+        if write_one is None:
+            return {str(name): each for name, each in table.items()}
+        return {str(name): write_one(each) for name, each in table.items()}
 
     return read, write
 

@@ -29,11 +29,13 @@ from egm.memory_clear.claim_book import (
     position_of,
 )
 from egm.memory_clear.evidence import Evidence
+from egm.money.disputed import DisputedAmount, DisputeRuling
+from egm.money.host.records import RegistrationRecord
 from egm.progressive.records import ClaimRecord
 from egm.records.game_record import GameRecord, Hit, Share
 from egm.records.games import CARRIED_GAME
 from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
-from egm.records.money import HandpayRecord
+from egm.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
 from meters import Transaction, Transfer
 from meters.chart import Book, account
 from meters.ledger import Reservation
@@ -60,8 +62,8 @@ def claims(history: Salvage[Evidence], keys: Keys) -> tuple[tuple[Claim, ...], T
 # ---------------------------------------------------------------------------------------------- paper
 def _paper(book: ClaimBook, name: str) -> None:
     """A bill or ticket ordered into the box, and neither credited nor given back."""
-    paper = book.state[name]
-    held = book.pending.pop(paper["id"], None)
+    paper = book.read(PaperRecord, name)
+    held = book.pending.pop(paper.id, None)
     if held is None:  # it is credited: only the driver has not ended it
         return
     position, claim = position_of(name), f"paper:{position_of(name)}"
@@ -71,8 +73,8 @@ def _paper(book: ClaimBook, name: str) -> None:
     done = (book.entry(claim, PAID, id=f"{held.id}.in", transfers=(*held.transfers, *out)),)
     book.add(
         claim,
-        paper["amount_cents"],
-        {"what": "ticket" if paper["ticket"] else "bill", "number": paper["ticket"], "position": position},
+        paper.amount_cents,
+        {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
         carried=book.again(claim, [held], state),
         paid=None if promotional else lambda _: done,
         ended=(book.entry(claim, ENDED),),
@@ -82,11 +84,11 @@ def _paper(book: ClaimBook, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- payouts
 def _pay_out(book: ClaimBook, name: str) -> None:
     """Credits on their way out: a ticket that is printed, or coins that are counted."""
-    pay_out, position = book.state[name], position_of(name)
-    held = book.pending.pop(pay_out["id"], None)
+    pay_out, position = book.read(CashOutRecord, name), position_of(name)
+    held = book.pending.pop(pay_out.id, None)
     if held is None:
         return
-    claim, cents = f"payout:{position}", pay_out["amount_cents"]
+    claim, cents = f"payout:{position}", pay_out.amount_cents
     state = book.take(name, at(position, MoneyKey.PRINT), at(position, MoneyKey.HOPPER))
     progress = {str(book.keys.of(each)): state[each] for each in state if each != name}
     credit = _from_credit(held)
@@ -100,58 +102,63 @@ def _pay_out(book: ClaimBook, name: str) -> None:
         by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
         return (book.entry(claim, PAID, transfers=(*funds, *by_hand, *gone)),)
 
-    ended = f"{held.id}.{'printed' if pay_out['way'] == 'ticket' else 'paid'}"
+    ended = f"{held.id}.{'printed' if pay_out.way == 'ticket' else 'paid'}"
     book.add(
         claim,
         cents,
-        {"way": pay_out["way"], "position": position, **progress},
+        {"way": pay_out.way, "position": position, **progress},
         carried=book.again(claim, [held], state),
         paid=None if restricted else paid,
         ended=(book.entry(claim, ENDED, id=ended, transfers=(*funds, *credit)),),
-        least_cents=cents if pay_out["way"] == "ticket" else 0,
+        least_cents=cents if pay_out.way == "ticket" else 0,
     )
 
 
 def _coins_gone(book: ClaimBook, name: str) -> None:
     """Coins that have left and whose credit is not yet taken off: carried over, to be taken off."""
-    gone, position = book.state[name], position_of(name)
+    gone, position = book.read(CoinsGone, name), position_of(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
-    cents = min(gone["paid_coins"] * gone["coin_cents"], gone["amount_cents"])
+    cents = gone.paid_cents
     book.promised[credit] += cents
     state = book.take(name)
     funds = (Transfer(SOURCE, credit, cents),)
     carried = (book.entry(claim, CARRIED, transfers=funds, state=state),)
-    book.add(claim, 0, {"coins": gone["paid_coins"], "amount_cents": cents}, carried=carried)
+    book.add(claim, 0, {"coins": gone.paid_coins, "amount_cents": cents}, carried=carried)
 
 
 # ---------------------------------------------------------------------------------------------- in dispute
 def _disputed(book: ClaimBook, name: str) -> None:
     """What a person must decide: carried over, and decided on the new machine."""
-    disputed, state = book.state[name], book.take(name)
-    held = book.pending.pop(f"{disputed['id']}.disputed", None)
-    claim = f"disputed:{disputed['id']}"
+    disputed, state = book.read(DisputedAmount, name), book.take(name)
+    held = book.pending.pop(f"{disputed.id}.disputed", None)
+    claim = f"disputed:{disputed.id}"
     kept = () if held is None else book.again(claim, [held], state)
     book.add(
         claim,
-        disputed["most_cents"],
-        {name: disputed[name] for name in ("device", "why", "ticket", "least_cents")},
+        disputed.most_cents,
+        {
+            "device": disputed.device,
+            "why": disputed.why,
+            "ticket": disputed.ticket,
+            "least_cents": disputed.least_cents,
+        },
         carried=kept or (book.entry(claim, CARRIED, state=state),),
     )
 
 
 def _ruling(book: ClaimBook, name: str) -> None:
     """A dispute decided and not posted: carried over, to be posted from the credit it was held of."""
-    ruling, position = book.state[name], position_of(name)
-    credit, held_cents = f"credit:{position}:cashable", ruling["disputed"]["held_cents"]
+    ruling, position = book.read(DisputeRuling, name), position_of(name)
+    credit, held_cents = f"credit:{position}:cashable", ruling.disputed.held_cents
     book.promised[credit] += held_cents
-    disputed = at(position, MoneyKey.DISPUTED) + ruling["disputed"]["id"]
+    disputed = at(position, MoneyKey.DISPUTED) + ruling.disputed.id
     state = book.take(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(SOURCE, credit, held_cents),) if held_cents else ()
-    says = {"id": ruling["disputed"]["id"], "held_cents": held_cents}
+    says = {"id": ruling.disputed.id, "held_cents": held_cents}
     book.add(
         claim,
-        ruling["amount_cents"],
+        ruling.amount_cents,
         says,
         carried=(book.entry(claim, CARRIED, transfers=funds, state=state),),
     )
@@ -180,14 +187,14 @@ def _handpay(book: ClaimBook, name: str) -> None:
 
 def _unclaimed(book: ClaimBook, name: str) -> None:
     """A hand-pay given up, on its way into the register of orphans."""
-    unclaimed, claim = book.state[name], f"unclaimed:{position_of(name)}"
-    flows = [Transfer(flow[0], (*flow[1:-1], "house:orphan")[0], flow[-1]) for flow in unclaimed["flows"]]
+    unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{position_of(name)}"
+    flows = unclaimed.transfers
     funds = book.fund(flows)
     for flow in funds:
         book.promised[flow.target] += flow.amount_cents
     carried = (book.entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
     cents = sum(flow.amount_cents for flow in flows if account(flow.source).book is Book.LIVE)
-    book.add(claim, cents, {"id": unclaimed["id"], "flows": flows_told(flows)}, carried=carried)
+    book.add(claim, cents, {"id": unclaimed.id, "flows": flows_told(flows)}, carried=carried)
 
 
 # ---------------------------------------------------------------------------------------------- games
@@ -337,7 +344,7 @@ def _registration(book: ClaimBook, name: str) -> None:
     book.add(
         name,
         0,
-        {"pos_id": state[name]["pos_id"]},
+        {"pos_id": book.read(RegistrationRecord, name).pos_id},
         carried=(book.entry(name, CARRIED, state=state),),
         ended=(book.entry(name, ENDED),),
     )

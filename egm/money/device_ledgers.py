@@ -5,8 +5,7 @@ when the change is durable, and what moves money goes through the state table.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
@@ -26,6 +25,7 @@ from egm.kernel.events import EventType
 from egm.kernel.machine import Cabinet
 from egm.money.pay_out import open_job
 from egm.records.keys import MoneyKey
+from egm.records.money import CashOutRecord, PaperRecord, PrintingRecord
 from egm.staff.service.device_tests import is_test
 from egm.staff.slips import is_slip
 from egm.tickets.desk import TicketDesk
@@ -46,17 +46,17 @@ class PaperLedger:
 
     def pending(self) -> EscrowRecord | None:
         """The bill or ticket whose stacking is not finished."""
-        paper = self._cabinet.memory.get(MoneyKey.PAPER)
+        paper = self._cabinet.memory.read(PaperRecord, MoneyKey.PAPER)
         if paper is None:
             return None
         desk = self._cabinet.installed(TicketDesk)
-        number = desk.number_of(paper["id"]) if desk is not None and paper["ticket"] else None
-        content = Note(paper["amount_cents"]) if number is None else Barcode(number)
+        number = desk.number_of(paper.id) if desk is not None and paper.ticket else None
+        content = Note(paper.amount_cents) if number is None else Barcode(number)
         return EscrowRecord(
             content=content,
-            phase=EscrowPhase(paper["phase"]),
-            mark=paper["mark"],
-            outward=paper.get("outward", False),
+            phase=paper.phase,
+            mark=paper.mark,
+            outward=bool(paper.outward),
         )
 
     def stack_ordered(self, content: Content, mark: int) -> None:
@@ -76,13 +76,9 @@ class PaperLedger:
             kind = CreditKind(redemption.ticket.kind.value)
             transfer = Transfer(f"world:voucher_in:{kind}", self._cabinet.credit(kind), amount_cents)
         self._cabinet.state(LockedTicket).redemption = None
-        paper = {
-            "id": paper_id,
-            "amount_cents": amount_cents,
-            "ticket": ticket,
-            "phase": EscrowPhase.ORDERED.value,
-            "mark": mark,
-        }
+        paper = PaperRecord(
+            id=paper_id, amount_cents=amount_cents, ticket=ticket, phase=EscrowPhase.ORDERED, mark=mark
+        )
         self._cabinet.record(
             "voucher.escrow" if ticket else "bill.escrow",
             transaction_id=paper_id,
@@ -121,13 +117,13 @@ class PaperLedger:
     def moving(self, *, outward: bool) -> None:
         """Which way the acceptor says the paper moves."""
         invariant(self._phase() is EscrowPhase.ORDERED, "a paper moves that nobody ordered")
-        paper = self._cabinet.memory.get(MoneyKey.PAPER)
-        self._cabinet.record("bill.moving", state={MoneyKey.PAPER: {**paper, "outward": outward}})
+        paper = self._cabinet.memory.require(PaperRecord, MoneyKey.PAPER)
+        self._cabinet.record("bill.moving", state={MoneyKey.PAPER: replace(paper, outward=outward)})
 
     def set_mark(self, mark: int) -> None:
         """Keep the driver's place in its protocol with the open paper."""
-        paper: dict[str, Any] = self._cabinet.memory.get(MoneyKey.PAPER)
-        self._cabinet.record("bill.mark", state={MoneyKey.PAPER: {**paper, "mark": mark}})
+        paper = self._cabinet.memory.require(PaperRecord, MoneyKey.PAPER)
+        self._cabinet.record("bill.mark", state={MoneyKey.PAPER: replace(paper, mark=mark)})
 
     def _phase(self) -> EscrowPhase | None:
         record = self.pending()
@@ -144,27 +140,26 @@ class PrintingLedger:
     def pending(self) -> PrintRecord | None:
         """The open ticket."""
         job = open_job(self._cabinet)
-        return None if job is None else PrintRecord(job=job, state=PrintState(self._kept()["state"]))
+        return None if job is None else PrintRecord(job=job, state=self._kept().state)
 
     def opened(self, job: TicketJob) -> None:
         """The printer's driver has it."""
         invariant(self.pending() is None, "a second ticket given to the printer")
-        pay_out = self._cabinet.memory.get(MoneyKey.PAY_OUT)
         language = (
             self._cabinet.selection.language
             if is_test(job.job_id) or is_slip(job.job_id)
-            else pay_out["language"]
+            else self._cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT).language
         )
-        kept = {"id": job.job_id, "language": language, "state": PrintState.PENDING.value}
+        kept = PrintingRecord(id=job.job_id, language=language, state=PrintState.PENDING)
         self._cabinet.record("ticket.pending", state={MoneyKey.PRINT: kept})
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Its next state; a bar code that is done is money, a failure gives the credits back."""
         kept = self._kept()
-        invariant(kept["id"] == job_id, "the printer speaks of another ticket")
+        invariant(kept.id == job_id, "the printer speaks of another ticket")
         if state is PrintState.BARCODE_DONE:
             self._handle(EventType.TICKET_PRINTED)
-            settled = self._kept()["state"] == PrintState.BARCODE_DONE
+            settled = self._kept().state == PrintState.BARCODE_DONE
             invariant(settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._handle(EventType.TICKET_FAILED, why=detail)
@@ -172,10 +167,10 @@ class PrintingLedger:
         elif state is PrintState.TAKEN:
             self._cabinet.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
         else:
-            self._cabinet.record("ticket.printing", state={MoneyKey.PRINT: {**kept, "state": state.value}})
+            self._cabinet.record("ticket.printing", state={MoneyKey.PRINT: replace(kept, state=state)})
 
-    def _kept(self) -> dict[str, Any]:
-        kept: dict[str, Any] | None = self._cabinet.memory.get(MoneyKey.PRINT)
+    def _kept(self) -> PrintingRecord:
+        kept = self._cabinet.memory.read(PrintingRecord, MoneyKey.PRINT)
         if kept is None:
             raise InvariantError("the printer speaks of a ticket that is not open")
         return kept
@@ -190,33 +185,20 @@ class HopperLedger:
 
     def pending(self) -> PayoutRecord | None:
         """The open payout."""
-        kept = self._cabinet.memory.get(MoneyKey.HOPPER)
-        return None if kept is None else PayoutRecord(**kept)
+        return self._cabinet.memory.read(PayoutRecord, MoneyKey.HOPPER)
 
     def ordered(self, record: PayoutRecord) -> None:
         """The hopper is about to be told."""
         invariant(self.pending() is None, "a second payout ordered from the hopper")
-        self._cabinet.record(
-            "coins.ordered",
-            state={
-                MoneyKey.HOPPER: {
-                    "payout_id": record.payout_id,
-                    "coins": record.coins,
-                    "events_before": record.events_before,
-                    "count_before": record.count_before,
-                    "serial": record.serial,
-                    "paid_coins": record.paid_coins,
-                }
-            },
-        )
+        self._cabinet.record("coins.ordered", state={MoneyKey.HOPPER: record})
 
     def progressed(self, payout_id: str, paid_coins: int) -> None:
         """So many have been seen to leave."""
         self._is_of(payout_id)
-        kept = self._cabinet.memory.get(MoneyKey.HOPPER)
+        kept = self._cabinet.memory.require(PayoutRecord, MoneyKey.HOPPER)
         self._cabinet.record(
             "coins.counted",
-            state={MoneyKey.HOPPER: {**kept, "paid_coins": paid_coins}},
+            state={MoneyKey.HOPPER: replace(kept, paid_coins=paid_coins)},
             details={"id": payout_id, "paid_coins": paid_coins},
         )
 

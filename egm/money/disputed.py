@@ -11,7 +11,7 @@ have left it; everything else is the house's.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from egm.errors import InvariantError
@@ -27,6 +27,7 @@ from egm.records.keys import MoneyKey
 from egm.staff.form import ruling_details, says
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
+from meters.transaction import JSON
 
 SOURCE: Final = "house:disputed"
 PAID: Final = "out:handpay_disputed"
@@ -63,12 +64,12 @@ class DisputedAmount:
         return f"{self.device}.disputed"
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, "DisputedAmount"]:
         """The machine state that opens it, for the transaction that closes what it is about."""
-        return {f"{MoneyKey.DISPUTED}{self.id}": asdict(self)}
+        return {f"{MoneyKey.DISPUTED}{self.id}": self}
 
     @property
-    def details(self) -> dict[str, Any]:
+    def details(self) -> dict[str, int | str]:
         """What is told of it."""
         told = {"id": self.id, "device": self.device, "why": self.why, "number": self.ticket}
         bounds = {"least_cents": self.least_cents, "most_cents": self.most_cents}
@@ -81,11 +82,18 @@ class DisputedAmount:
         return not self.ticket or amount_cents in {0, self.most_cents}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeRuling:
+    """What a person has decided of a disputed amount; ``story``: what its entry tells."""
+
+    disputed: DisputedAmount
+    amount_cents: int
+    story: Mapping[str, JSON]
+
+
 def disputed_amounts(cabinet: Cabinet) -> dict[str, DisputedAmount]:
     """The open disputes of a position by id, in the order of their ids."""
-    kept: Mapping[str, Any] = cabinet.journal.states(cabinet.memory.name(MoneyKey.DISPUTED))
-    found = (DisputedAmount(**entry) for _, entry in sorted(kept.items()))
-    return {disputed.id: disputed for disputed in found}
+    return cabinet.memory.read_all(DisputedAmount, MoneyKey.DISPUTED)
 
 
 # ---------------------------------------------------------------------------------------------- opening
@@ -128,9 +136,9 @@ def end_disputes(cabinet: Cabinet, _: Event) -> None:
 
 def finish(cabinet: Cabinet) -> None:
     """What follows from the open disputes and rulings: at once, or after a restart in between."""
-    ruling: Mapping[str, Any] | None = cabinet.memory.get(MoneyKey.RULING)
+    ruling = cabinet.memory.read(DisputeRuling, MoneyKey.RULING)
     if ruling is not None:
-        _pay(cabinet, DisputedAmount(**ruling["disputed"]), ruling["amount_cents"], ruling["story"])
+        _pay(cabinet, ruling)
     for disputed in disputed_amounts(cabinet).values():
         raise_fault(cabinet, disputed.code, detail=disputed.why)
 
@@ -147,8 +155,8 @@ def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
     disputed = disputed_amounts(cabinet)[str(event.data["disputed"])]
     amount_cents = int(event.data["amount_cents"])
     details = ruling_details(cabinet, event, **disputed.details, amount_cents=amount_cents)
+    ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=details)
     if disputed.held_cents:
-        ruling = {"disputed": asdict(disputed), "amount_cents": amount_cents, "story": details}
         cabinet.record(
             "disputed.released",
             transaction_id=f"{disputed.id}.released",
@@ -157,11 +165,12 @@ def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
             state={MoneyKey.RULING: ruling},
             details={"id": disputed.id},
         )
-    _pay(cabinet, disputed, amount_cents, details)
+    _pay(cabinet, ruling)
     cabinet.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
 
 
-def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, details: Mapping[str, Any]) -> None:
+def _pay(cabinet: Cabinet, ruling: DisputeRuling) -> None:
+    disputed, amount_cents = ruling.disputed, ruling.amount_cents
     desk = cabinet.installed(TicketDesk)
     others = [one for one in disputed_amounts(cabinet).values() if one.id != disputed.id]
     cleared = all(one.device != disputed.device for one in others)
@@ -181,7 +190,7 @@ def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, details:
             **(anchor(cabinet) if redeems else {}),
             **host_ticket(cabinet, disputed.id, ended),
         },
-        details={**details, **(committed(cabinet, _number(cabinet, disputed)) if redeems else {})},
+        details={**ruling.story, **(committed(cabinet, _number(cabinet, disputed)) if redeems else {})},
     )
     if redeems:
         cabinet.state(TicketDesk).redeem_commit(disputed.id)

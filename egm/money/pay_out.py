@@ -5,26 +5,28 @@ The credits leave the player's account only with the settlement; while they are 
 played nor paid a second time. A way that fails gives them back, and they are paid by hand.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
-from typing import Any
 
 from egm.config.cabinet_file import Validation
-from egm.devices.interface import Devices, TicketJob
+from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.faults import fault
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
+from egm.kernel.record_codec import to_json
 from egm.money import disputed
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, into_ring
+from egm.money.host.records import RestrictedTerms
 from egm.money.ticket_ledger import anchor, committed, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
 from egm.records.keys import IntegrityKey, MoneyKey
-from egm.records.money import HandpayRecord
+from egm.records.money import CashOutRecord, CoinsGone, HandpayRecord, PrintingRecord
 from egm.staff.service.device_tests import is_test, test_job
 from egm.staff.slips import is_slip, slip_job
 from egm.tickets.desk import Printed, TicketDesk
@@ -141,15 +143,15 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
         phase=Phase.RESERVE,
         transfers=(Transfer(cabinet.credit(kind), f"out:voucher:{kind}", amount_cents),),
         state={
-            MoneyKey.PAY_OUT: {
-                "id": pay_out_id,
-                "way": "ticket",
-                "kind": kind.value,
-                "pool": _pool(cabinet, kind),
-                "amount_cents": amount_cents,
-                "number": number,
-                "language": cabinet.selection.language,
-            },
+            MoneyKey.PAY_OUT: CashOutRecord(
+                id=pay_out_id,
+                way="ticket",
+                kind=kind,
+                pool=_pool(cabinet, kind),
+                amount_cents=amount_cents,
+                number=number,
+                language=cabinet.selection.language,
+            ),
             MoneyKey.GOES_ON: None,
         },
     )
@@ -158,8 +160,8 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
 
 def _pool(cabinet: Cabinet, kind: CreditKind) -> int:
     """The pool a host has given restricted credit from; 0 for every other credit."""
-    terms = cabinet.memory.get(MoneyKey.RESTRICTED)
-    return int(terms["pool"]) if kind is CreditKind.RESTRICTED and terms is not None else 0
+    terms = cabinet.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    return terms.pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
 def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cents: int) -> Ticket | Refusal:
@@ -183,9 +185,10 @@ def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
     """
     own, terms = cabinet.profile.tickets.valid_days, ticket_terms(cabinet)
     days = terms.valid_days(kind, own)
-    credit = cabinet.memory.get(MoneyKey.RESTRICTED) if kind is CreditKind.RESTRICTED else None
-    if credit is not None and credit["expires"]:
-        days = max(0, (date.fromisoformat(credit["expires"]) - cabinet.local_date).days)
+    restricted = kind is CreditKind.RESTRICTED
+    credit = cabinet.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
+    if credit is not None and credit.expires:
+        days = max(0, (date.fromisoformat(credit.expires) - cabinet.local_date).days)
     return Printed(terms.house(cabinet.identity.house), days)
 
 
@@ -194,22 +197,22 @@ def print_ticket(cabinet: Cabinet) -> None:
 
     A ticket that waits for the host's number waits on, unless the machine has no such host any more.
     """
-    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
-    if pay_out is None or pay_out["way"] != "ticket":
+    pay_out = cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    if pay_out is None or pay_out.way != "ticket":
         return
-    if not pay_out["number"]:
+    if not pay_out.number:
         if cabinet.state(HostMoney).validation is Validation.SYSTEM:
             return
-        values = {"id": pay_out["id"], "why": "no host numbers tickets here"}
+        values = {"id": pay_out.id, "why": "no host numbers tickets here"}
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
-    if ticket_of(cabinet, pay_out["id"]) is None:  # its ledger is lost: no printer can be given it, or asked
+    if ticket_of(cabinet, pay_out.id) is None:  # its ledger is lost: no printer can be given it, or asked
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
     printer = cabinet.state(Devices).printer
     if printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer"}))
     if cabinet.memory.get(MoneyKey.PRINT) is not None:
         return
-    job = _job(cabinet, pay_out["id"], pay_out["language"])
+    job = _job(cabinet, pay_out.id, pay_out.language)
     try:
         printer.print_ticket(job)
     except ValueError as error:
@@ -218,16 +221,16 @@ def print_ticket(cabinet: Cabinet) -> None:
 
 def open_job(cabinet: Cabinet) -> TicketJob | None:
     """The ticket the printer has, made again from the ticket ledger: the journal holds no whole number."""
-    printing = cabinet.memory.get(MoneyKey.PRINT)
+    printing = cabinet.memory.read(PrintingRecord, MoneyKey.PRINT)
     if printing is None:
         return None
-    if is_test(printing["id"]):
-        return test_job(cabinet.profile.id, printing["id"])
-    if is_slip(printing["id"]):
-        return slip_job(cabinet, printing["id"])
-    if ticket_of(cabinet, printing["id"]) is None:
+    if is_test(printing.id):
+        return test_job(cabinet.profile.id, printing.id)
+    if is_slip(printing.id):
+        return slip_job(cabinet, printing.id)
+    if ticket_of(cabinet, printing.id) is None:
         return None
-    return _job(cabinet, printing["id"], printing["language"])
+    return _job(cabinet, printing.id, printing.language)
 
 
 def _job(cabinet: Cabinet, pay_out_id: str, language: str) -> TicketJob:
@@ -255,44 +258,46 @@ def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
 
 def settle_ticket(cabinet: Cabinet, _: Event) -> None:
     """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
-    pay_out, printing = cabinet.memory.get(MoneyKey.PAY_OUT), cabinet.memory.get(MoneyKey.PRINT)
-    number = _ticket(cabinet, pay_out["id"]).number
-    ring = into_ring(cabinet.journal, pay_out["id"]) if cabinet.state(HostMoney).validation.by_host else {}
+    pay_out = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    printing = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT)
+    number = _ticket(cabinet, pay_out.id).number
+    ring = into_ring(cabinet.journal, pay_out.id) if cabinet.state(HostMoney).validation.by_host else {}
     cabinet.record(
         "voucher.out",
-        transaction_id=f"{pay_out['id']}.printed",
+        transaction_id=f"{pay_out.id}.printed",
         phase=Phase.SETTLE,
-        ref=pay_out["id"],
+        ref=pay_out.id,
         state={
             MoneyKey.PAY_OUT: None,
-            MoneyKey.PRINT: {**printing, "state": "barcode_done"},
+            MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE),
             **ring,
             **anchor(cabinet),
         },
-        details={**pay_out, **committed(cabinet, number)},
+        details={**to_json(pay_out), **committed(cabinet, number)},
     )
     cabinet.state(TicketDesk).printed(number)
-    cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out["amount_cents"]})
+    cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out.amount_cents})
 
 
 def give_ticket_up(cabinet: Cabinet, event: Event) -> None:
     """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
-    pay_out, why = cabinet.memory.get(MoneyKey.PAY_OUT), str(event.data.get("why", ""))
-    ticket = ticket_of(cabinet, pay_out["id"])
+    pay_out = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    why = str(event.data.get("why", ""))
+    ticket = ticket_of(cabinet, pay_out.id)
     _void(cabinet, pay_out, {MoneyKey.PRINT: None}, why)
     if ticket is not None:
         cabinet.state(TicketDesk).failed(ticket.number, why)
     _pay_otherwise(cabinet, pay_out)
 
 
-def give_up_unprinted(cabinet: Cabinet, pay_out: dict[str, Any], why: str) -> None:
+def give_up_unprinted(cabinet: Cabinet, pay_out: CashOutRecord, why: str) -> None:
     """A reserved ticket that never got a number: the credits are paid by hand."""
     _void(cabinet, pay_out, {}, why)
     _pay_otherwise(cabinet, pay_out)
 
 
-def _pay_otherwise(cabinet: Cabinet, pay_out: dict[str, Any]) -> None:
-    if pay_out.get("kind") == CreditKind.RESTRICTED:
+def _pay_otherwise(cabinet: Cabinet, pay_out: CashOutRecord) -> None:
+    if pay_out.kind is CreditKind.RESTRICTED:
         cabinet.notice = Notice(code="restricted_stays", severity="warning")
     else:
         open_cancelled_credit(cabinet, Event(EventType.NO_PAYOUT_DEVICE))
@@ -311,12 +316,9 @@ def reserve_coins(cabinet: Cabinet, _: Event) -> None:
         phase=Phase.RESERVE,
         transfers=_coins_leave(cabinet, amount_cents, amount_cents),
         state={
-            MoneyKey.PAY_OUT: {
-                "id": pay_out_id,
-                "way": "coins",
-                "amount_cents": amount_cents,
-                "coins": coins,
-            },
+            MoneyKey.PAY_OUT: CashOutRecord(
+                id=pay_out_id, way="coins", amount_cents=amount_cents, coins=coins
+            ),
             MoneyKey.GOES_ON: None,
         },
     )
@@ -332,16 +334,16 @@ class HopperPayout:
 
 def start_hopper(cabinet: Cabinet) -> None:
     """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
-    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
-    if pay_out is None or pay_out["way"] != "coins" or cabinet.memory.get(MoneyKey.HOPPER) is not None:
+    pay_out = cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    if pay_out is None or pay_out.way != "coins" or cabinet.memory.get(MoneyKey.HOPPER) is not None:
         return
     given, hopper = cabinet.state(HopperPayout), cabinet.state(Devices).hopper
-    if given.asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
+    if given.asked == pay_out.id:  # its driver has it, and will record it before a coin leaves
         return
     if hopper is None:
         raise SupersededBy(Event(EventType.COINS_PAID, {"paid_coins": 0}))
-    hopper.pay(pay_out["id"], pay_out["coins"])
-    given.asked = pay_out["id"]
+    hopper.pay(pay_out.id, pay_out.coins)
+    given.asked = pay_out.id
 
 
 def settle_coins(cabinet: Cabinet, event: Event) -> None:
@@ -349,22 +351,30 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
 
     Where nobody knows what became of the rest (``doubt``), it is neither: it is set aside for a person.
     """
-    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
+    pay_out = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
-    if paid == pay_out["coins"]:
+    if paid == pay_out.coins:
         cabinet.record(
             "coins.out",
-            transaction_id=f"{pay_out['id']}.paid",
+            transaction_id=f"{pay_out.id}.paid",
             phase=Phase.SETTLE,
-            ref=pay_out["id"],
+            ref=pay_out.id,
             state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_goes_on(cabinet)},
-            details={**pay_out, "paid_coins": paid},
+            details={**to_json(pay_out), "paid_coins": paid},
         )
-        cabinet.notice = Notice(code="coins_paid", values={"amount_cents": pay_out["amount_cents"]})
+        cabinet.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
         return
-    gone = {**pay_out, "paid_coins": paid, "coin_cents": cabinet.profile.coins.hopper_cents, "doubt": doubt}
-    state: dict[str, Any] = {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: gone if paid or doubt else None}
-    _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out['coins']} coins")
+    gone = CoinsGone(
+        id=pay_out.id,
+        way="coins",
+        amount_cents=pay_out.amount_cents,
+        coins=pay_out.coins,
+        paid_coins=paid,
+        coin_cents=cabinet.profile.coins.hopper_cents,
+        doubt=doubt,
+    )
+    state: dict[str, object] = {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: gone if paid or doubt else None}
+    _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out.coins} coins")
     post_coins(cabinet, event)
     if cabinet.cash_cents:
         open_cancelled_credit(cabinet, event)
@@ -377,22 +387,19 @@ def coins_are_unposted(cabinet: Cabinet, _: Event) -> bool:
 
 def post_coins(cabinet: Cabinet, _: Event) -> None:
     """Post the coins that left before a payout was given up: at once, or after a restart in between."""
-    gone = cabinet.memory.get(MoneyKey.COINS_GONE)
+    gone = cabinet.memory.read(CoinsGone, MoneyKey.COINS_GONE)
     if gone is None:
         return
-    counted_cents = gone["paid_coins"] * gone["coin_cents"]
-    paid_cents = min(counted_cents, gone["amount_cents"])
-    if gone.get("doubt") and paid_cents < gone["amount_cents"]:
-        rest_cents = gone["amount_cents"] - paid_cents
+    counted_cents, paid_cents = gone.counted_cents, gone.paid_cents
+    if gone.doubt and paid_cents < gone.amount_cents:
+        rest_cents = gone.amount_cents - paid_cents
         bounds = {"most_cents": rest_cents, "held_cents": rest_cents}
-        open_dispute(
-            cabinet, DisputedAmount.about(cabinet, "hopper", gone["doubt"], subject=gone["id"], **bounds)
-        )
+        open_dispute(cabinet, DisputedAmount.about(cabinet, "hopper", gone.doubt, subject=gone.id, **bounds))
         disputed.finish(cabinet)
-    details = {key: value for key, value in gone.items() if key != "coin_cents" and value != ""}
+    details = {key: value for key, value in to_json(gone).items() if key != "coin_cents" and value != ""}
     cabinet.record(
         "coins.out",
-        transaction_id=f"{gone['id']}.paid",
+        transaction_id=f"{gone.id}.paid",
         transfers=_coins_leave(cabinet, paid_cents, counted_cents) if counted_cents else (),
         state={MoneyKey.COINS_GONE: None},
         details=details,
@@ -408,7 +415,7 @@ def record_stray_coins(cabinet: Cabinet, event: Event) -> None:
     disputed.finish(cabinet)
 
 
-def _goes_on(cabinet: Cabinet) -> dict[str, Any]:
+def _goes_on(cabinet: Cabinet) -> dict[str, bool]:
     """What the hopper could not pay in whole coins goes the next way, where the profile says so."""
     goes_on = cabinet.profile.pay_out.rest == "next_way" and cabinet.cash_cents > 0
     return {MoneyKey.GOES_ON: True} if goes_on else {}
@@ -422,14 +429,14 @@ def _coins_leave(cabinet: Cabinet, paid_cents: int, counted_cents: int) -> tuple
     )
 
 
-def _void(cabinet: Cabinet, pay_out: dict[str, Any], state: dict[str, Any], why: str) -> None:
+def _void(cabinet: Cabinet, pay_out: CashOutRecord, state: Mapping[str, object], why: str) -> None:
     cabinet.record(
         "cashout.void",
-        transaction_id=f"{pay_out['id']}.void",
+        transaction_id=f"{pay_out.id}.void",
         phase=Phase.VOID,
-        ref=pay_out["id"],
+        ref=pay_out.id,
         state={MoneyKey.PAY_OUT: None, **state},
-        details={**pay_out, "why": why},
+        details={**to_json(pay_out), "why": why},
     )
 
 

@@ -17,7 +17,7 @@ from egm.money import ticket_ledger
 from egm.money.hand_pays import unclaimed
 from egm.money.host.model import HostMoney
 from egm.records.keys import MoneyKey, PlayKey
-from egm.records.money import HandpayRecord
+from egm.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
 from egm.staff.form import ruling_details, says
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
@@ -101,11 +101,13 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
     handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay.id)
     told = {"kind": handpay.kind, **_named(handpay)}
-    given_up = {
-        "id": handpay.id,
-        "flows": [[flow.source, unclaimed(flow), flow.amount_cents] for flow in reserved.transfers],
-        "story": ruling_details(cabinet, event, **told),
-    }
+    given_up = UnclaimedRecord(
+        id=handpay.id,
+        flows=tuple(
+            OrphanFlow(flow.source, unclaimed(flow), flow.amount_cents) for flow in reserved.transfers
+        ),
+        story=ruling_details(cabinet, event, **told),
+    )
     cabinet.record(
         "handpay.unclaimed",
         transaction_id=f"{handpay.id}.unclaimed",
@@ -124,18 +126,16 @@ def ruling_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
 
 def end_rulings(cabinet: Cabinet, _: Event) -> None:
     """Post the orphan of a hand-pay that was given up: at once, or after a restart in between."""
-    given_up = cabinet.memory.get(MoneyKey.UNCLAIMED)
+    given_up = cabinet.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return
-    flows: list[list[Any]] = given_up["flows"]
     cabinet.record(
         "orphan.handpay",
-        transaction_id=f"{given_up['id']}.orphan",
-        # A journal from before there were prizes in kind says source and amount: all was money.
-        transfers=tuple(Transfer(flow[0], (*flow[1:-1], "house:orphan")[0], flow[-1]) for flow in flows),
+        transaction_id=f"{given_up.id}.orphan",
+        transfers=given_up.transfers,
         counts={"orphans": 1},
         state={MoneyKey.UNCLAIMED: None},
-        details=given_up["story"],
+        details=given_up.story,
     )
 
 

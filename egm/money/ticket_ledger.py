@@ -8,6 +8,7 @@ persons restore the ledger (``egm ticket restore``).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.standing_faults import note_fault
 from egm.money.host.model import Redeeming
+from egm.money.host.records import HostTicketRecord
 from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.audit import (
     DIGEST_DIGITS,
@@ -77,12 +79,12 @@ def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
     return {"commitment": commitment(cabinet.journal.derive(NUMBERS), number)}
 
 
-def host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, Any]:
+def host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, HostTicketRecord]:
     """What the host may read of this ticket from now on; nothing where it was not asked about it."""
-    kept = cabinet.memory.get(HostKey.TICKET)
-    if kept is None or kept["id"] != ticket_id:
+    kept = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    if kept is None or kept.id != ticket_id:
         return {}
-    return {HostKey.TICKET: {**kept, "status": status.value}}
+    return {HostKey.TICKET: replace(kept, status=status)}
 
 
 def is_accounted(cabinet: Cabinet, record: Record) -> bool:

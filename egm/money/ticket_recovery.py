@@ -5,22 +5,26 @@ a ticket nobody can redeem, and never one that two can.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.machine import Cabinet, Identity
+from egm.kernel.record_codec import from_json
 from egm.kernel.standing_faults import note_fault, raise_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring, unread_places
+from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import note_number
 from egm.money.ticket_ledger import FAULT as LEDGER_FAULT
 from egm.money.ticket_ledger import hold_against
 from egm.profiles import Profile
 from egm.records.earlier_journal import has_ended
 from egm.records.keys import HostKey, MoneyKey
+from egm.records.money import CashOutRecord, PrintingRecord
 from egm.tickets.desk import (
     Machine,
     TicketDesk,
@@ -115,9 +119,11 @@ def recover(cabinet: Cabinet, why: str = "") -> None:
 def _let_go_of_prints(cabinet: Cabinet) -> None:
     """Without a ledger no printer can be asked about a ticket: one that was printed is out."""
     for key, kept in cabinet.journal.states().items():
-        printed: Any = kept
-        if key.rpartition("/")[2] == MoneyKey.PRINT and printed["state"] == PrintState.BARCODE_DONE:
-            cabinet.record("ticket.taken", state={key: None}, details={"id": printed["id"]})
+        if key.rpartition("/")[2] != MoneyKey.PRINT:
+            continue
+        printed = from_json(PrintingRecord, kept, f"the memory's {key!r}")
+        if printed.state is PrintState.BARCODE_DONE:
+            cabinet.record("ticket.taken", state={key: None}, details={"id": printed.id})
 
 
 def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
@@ -152,14 +158,14 @@ def _was_redeemed(record: Record, redemption_id: str) -> bool:
 
 def _recover(cabinet: Cabinet, desk: TicketDesk) -> None:
     unfinished = desk.unfinished()
-    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
+    pay_out = cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     open_ids = _open_anywhere(cabinet)
     for record in unfinished.tickets:
         if has_ended(cabinet.journal, f"{record.issue_id}.printed"):
             desk.printed(record.ticket.number)
         elif record.issue_id not in open_ids:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
-        elif pay_out is not None and pay_out["id"] == record.issue_id and not pay_out["number"]:
+        elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.number:
             # the host's number was taken; the journal had not heard of it yet
             note_number(cabinet, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
@@ -188,8 +194,9 @@ def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
                 unread.add(record.issue_id)
             else:  # read, and the ticket ledger had not heard of it yet
                 desk.reported(record.ticket.number)
-    asked = cabinet.memory.get(HostKey.TICKET)
-    pending = asked is not None and asked["status"] == Redeeming.PENDING
-    if pending and asked["id"] not in _open_anywhere(cabinet):
-        ended = {**asked, "status": Redeeming.NOT_STACKED.value}
+    asked = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    if asked is None or asked.status is not Redeeming.PENDING:
+        return
+    if asked.id not in _open_anywhere(cabinet):
+        ended = replace(asked, status=Redeeming.NOT_STACKED)
         cabinet.record("voucher.not_stacked", state={HostKey.TICKET: ended}, details=ended)

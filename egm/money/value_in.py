@@ -8,6 +8,7 @@ and never neither (NY 5319.21(a)(2), 5319.54(a)). A ticket is besides locked in 
 is stacked, and redeemed there after it is credited (H-08).
 """
 
+from dataclasses import replace
 from typing import Any
 
 from egm.devices.interface import Devices
@@ -19,9 +20,11 @@ from egm.kernel.messages import Notice
 from egm.money.disputed import DisputedAmount, finish, open_dispute
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
+from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
 from egm.records.keys import HostKey, MoneyKey
+from egm.records.money import PaperRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
@@ -101,53 +104,53 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
     A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
     """
     desk = cabinet.installed(TicketDesk)
-    paper = cabinet.memory.get(MoneyKey.PAPER)
-    if paper["ticket"] and not (desk is not None and desk.holds(paper["id"])):
+    paper = cabinet.memory.require(PaperRecord, MoneyKey.PAPER)
+    if paper.ticket and not (desk is not None and desk.holds(paper.id)):
         _dispute(cabinet, paper)
         return
-    kind = "voucher" if paper["ticket"] else "bill"
+    kind = "voucher" if paper.ticket else "bill"
     cabinet.record(
         f"{kind}.in",
-        transaction_id=f"{paper['id']}.in",
+        transaction_id=f"{paper.id}.in",
         phase=Phase.SETTLE,
-        ref=paper["id"],
+        ref=paper.id,
         counts={f"{kind}s_accepted": 1},
         state={
-            MoneyKey.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
+            MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
             **_restricted(cabinet, paper),
-            **host_ticket(cabinet, paper["id"], Redeeming.REDEEMED),
-            **(anchor(cabinet) if paper["ticket"] else {}),
+            **host_ticket(cabinet, paper.id, Redeeming.REDEEMED),
+            **(anchor(cabinet) if paper.ticket else {}),
         },
         details={**_story(paper), **_commitment(cabinet, paper)},
     )
-    if paper["ticket"]:
-        cabinet.state(TicketDesk).redeem_commit(paper["id"])
-    code = "ticket_accepted" if paper["ticket"] else "bill_accepted"
-    cabinet.notice = Notice(code=code, values={"amount_cents": paper["amount_cents"]})
+    if paper.ticket:
+        cabinet.state(TicketDesk).redeem_commit(paper.id)
+    code = "ticket_accepted" if paper.ticket else "bill_accepted"
+    cabinet.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
 
 
-def _commitment(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, str]:
-    number = cabinet.state(TicketDesk).number_of(paper["id"]) if paper["ticket"] else None
+def _commitment(cabinet: Cabinet, paper: PaperRecord) -> dict[str, str]:
+    number = cabinet.state(TicketDesk).number_of(paper.id) if paper.ticket else None
     return {} if number is None else committed(cabinet, number)
 
 
-def _dispute(cabinet: Cabinet, paper: dict[str, Any]) -> None:
+def _dispute(cabinet: Cabinet, paper: PaperRecord) -> None:
     """The cage has had the ticket, or there is no ledger to ask: it is in the box, and no credit."""
     disputed = DisputedAmount.about(
         cabinet,
         "bill_acceptor",
-        f"ticket {paper['ticket']} is in the box, and not this machine's to redeem any more",
-        subject=paper["id"],
-        most_cents=0 if _kind_of(cabinet, paper) == CreditKind.RESTRICTED else paper["amount_cents"],
+        f"ticket {paper.ticket} is in the box, and not this machine's to redeem any more",
+        subject=paper.id,
+        most_cents=0 if _kind_of(cabinet, paper) == CreditKind.RESTRICTED else paper.amount_cents,
     )
     cabinet.record(
         "voucher.disputed",
-        transaction_id=f"{paper['id']}.void",
+        transaction_id=f"{paper.id}.void",
         phase=Phase.VOID,
-        ref=paper["id"],
+        ref=paper.id,
         counts={"vouchers_disputed": 1},
         state={
-            MoneyKey.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
+            MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
             **disputed.state,
         },
         details={**_story(paper), "disputed": disputed.details},
@@ -155,19 +158,19 @@ def _dispute(cabinet: Cabinet, paper: dict[str, Any]) -> None:
     finish(cabinet)
 
 
-def _kind_of(cabinet: Cabinet, paper: dict[str, Any]) -> str:
+def _kind_of(cabinet: Cabinet, paper: PaperRecord) -> str:
     """The kind of credit a ticket on its way into the box would be."""
-    held = next(one for one in cabinet.journal.pending() if one.id == paper["id"])
+    held = next(one for one in cabinet.journal.pending() if one.id == paper.id)
     return held.transfers[0].source.rpartition(":")[2]
 
 
 def void_bill(cabinet: Cabinet, event: Event) -> None:
     """An ordered bill or ticket never reached the box: void its reservation."""
     desk = cabinet.installed(TicketDesk)
-    paper, why = cabinet.memory.get(MoneyKey.PAPER), str(event.data["why"])
+    paper, why = cabinet.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
     _void(cabinet, paper, why)
-    if paper["ticket"] and desk is not None and desk.holds(paper["id"]):
-        desk.redeem_abort(paper["id"], why)
+    if paper.ticket and desk is not None and desk.holds(paper.id):
+        desk.redeem_abort(paper.id, why)
 
 
 def dispute_bill(cabinet: Cabinet, event: Event) -> None:
@@ -175,32 +178,32 @@ def dispute_bill(cabinet: Cabinet, event: Event) -> None:
 
     A ticket stays locked meanwhile, so that nobody can have it paid twice.
     """
-    paper, why = cabinet.memory.get(MoneyKey.PAPER), str(event.data["why"])
-    kind = _kind_of(cabinet, paper) if paper["ticket"] else ""
+    paper, why = cabinet.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
+    kind = _kind_of(cabinet, paper) if paper.ticket else ""
     disputed = DisputedAmount.about(
         cabinet,
         "bill_acceptor",
         why,
-        subject=paper["id"],
-        most_cents=0 if kind == CreditKind.RESTRICTED else paper["amount_cents"],
-        ticket=paper["ticket"],
+        subject=paper.id,
+        most_cents=0 if kind == CreditKind.RESTRICTED else paper.amount_cents,
+        ticket=paper.ticket,
         kind=kind,
     )
     _void(cabinet, paper, why, disputed)
     finish(cabinet)
 
 
-def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedAmount | None = None) -> None:
-    kind = "voucher" if paper["ticket"] else "bill"
+def _void(cabinet: Cabinet, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None) -> None:
+    kind = "voucher" if paper.ticket else "bill"
     # A ticket in dispute stays pending to its host, which keeps it locked until the ruling.
-    ended = host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED)
+    ended = host_ticket(cabinet, paper.id, Redeeming.NOT_STACKED)
     opened = ended if disputed is None else disputed.state
     told = {} if disputed is None else {"disputed": disputed.details}
     cabinet.record(
         f"{kind}.not_stacked",
-        transaction_id=f"{paper['id']}.void",
+        transaction_id=f"{paper.id}.void",
         phase=Phase.VOID,
-        ref=paper["id"],
+        ref=paper.id,
         counts={f"{kind}s_not_stacked": 1},
         state={MoneyKey.PAPER: None, **opened},
         details={"why": why, **_story(paper), **told},
@@ -215,23 +218,22 @@ def dispute_amount(cabinet: Cabinet, event: Event) -> None:
     finish(cabinet)
 
 
-def _restricted(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, Any]:
+def _restricted(cabinet: Cabinet, paper: PaperRecord) -> dict[str, RestrictedTerms]:
     """The terms of restricted credit that a host's ticket brings with it."""
-    kept = cabinet.memory.get(HostKey.TICKET)
-    if kept is None or kept["id"] != paper["id"] or kept["kind"] != CreditKind.RESTRICTED:
-        return {}
-    return {MoneyKey.RESTRICTED: {"expires": kept["expires"], "pool": kept["pool"]}}
+    kept = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    terms = None if kept is None or kept.id != paper.id else kept.restricted
+    return {} if terms is None else {MoneyKey.RESTRICTED: terms}
 
 
-def _story(paper: dict[str, Any]) -> dict[str, Any]:
+def _story(paper: PaperRecord) -> dict[str, int | str]:
     """What is told of a paper: never the whole number of a ticket (E-06)."""
-    number = {"number": paper["ticket"]} if paper["ticket"] else {}
-    return {"amount_cents": paper["amount_cents"], **number}
+    number = {"number": paper.ticket} if paper.ticket else {}
+    return {"amount_cents": paper.amount_cents, **number}
 
 
 def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
     """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
-    told: dict[str, Any] = {}
+    told: dict[str, HostTicketRecord] = {}
     locked = cabinet.state(LockedTicket)
     if locked.redemption is not None:
         desk, redemption_id = cabinet.state(TicketDesk), locked.redemption.redemption_id

@@ -8,13 +8,16 @@ Reminders come between games only, and nothing here touches a draw (N-09). Where
 sessions, none is kept.
 """
 
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
+from egm.errors import InvariantError
 from egm.kernel import messages
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
-from egm.kernel.messages import Notice
+from egm.kernel.messages import Notice, ReminderKind
+from egm.kernel.record_codec import omitted
 from egm.records.keys import MoneyKey, PlayKey
 
 #: What a limit of the player's own is of, and the most it may be: a week, and more than any meter counts.
@@ -23,60 +26,100 @@ _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 _LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """What is counted since the player came, and which reminders of it have been given."""
+
+    since: str
+    wagered_cents: int
+    won_cents: int
+    time_reminders: int
+    spend_reminders: int
+
+    @property
+    def spent_cents(self) -> int:
+        """What it has cost so far."""
+        return self.wagered_cents - self.won_cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReminderRecord:
+    """The reminder that stands; ``until`` a pause is over, or empty; ``own``: at a limit of the player's."""
+
+    kind: ReminderKind
+    minutes: int
+    spent_cents: int
+    until: str
+    own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnLimits:
+    """The player's own limits; 0, or none, where there is no limit."""
+
+    minutes: int | None = omitted(None)
+    cents: int | None = omitted(None)
+
+    def of(self, what: str) -> int:
+        """The limit of ``minutes`` or ``cents``."""
+        return (self.minutes if what == "minutes" else self.cents) or 0
+
+
 # ---------------------------------------------------------------------------------------------- the count
-def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> dict[str, Any]:
+def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> dict[str, SessionRecord]:
     """The machine state a game's transaction sets with what it moved: the session's count, or nothing."""
     if not cabinet.profile.protection.counts:
         return {}
-    session = cabinet.memory.get(PlayKey.SESSION) or _fresh(cabinet)
+    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION) or _fresh(cabinet)
     return {
-        PlayKey.SESSION: {
-            **session,
-            "wagered_cents": session["wagered_cents"] + wagered_cents,
-            "won_cents": session["won_cents"] + won_cents,
-        }
+        PlayKey.SESSION: replace(
+            session,
+            wagered_cents=session.wagered_cents + wagered_cents,
+            won_cents=session.won_cents + won_cents,
+        )
     }
 
 
-def _fresh(cabinet: Cabinet) -> dict[str, Any]:
+def _fresh(cabinet: Cabinet) -> SessionRecord:
     since = cabinet.times.now().isoformat(timespec="seconds")
-    return {"since": since, "wagered_cents": 0, "won_cents": 0, "time_reminders": 0, "spend_reminders": 0}
+    return SessionRecord(since=since, wagered_cents=0, won_cents=0, time_reminders=0, spend_reminders=0)
 
 
-def _minutes(cabinet: Cabinet, session: dict[str, Any]) -> int:
+def _own_limits(cabinet: Cabinet) -> OwnLimits:
+    return cabinet.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
+
+
+def _minutes(cabinet: Cabinet, session: SessionRecord) -> int:
     """Whole minutes since the session began; a clock set back counts as none."""
-    played = cabinet.times.now() - datetime.fromisoformat(session["since"])
+    played = cabinet.times.now() - datetime.fromisoformat(session.since)
     return max(0, int(played / timedelta(minutes=1)))
-
-
-def _spent_cents(session: dict[str, Any]) -> int:
-    return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
 def time_due_at(cabinet: Cabinet) -> datetime | None:
     """When time alone makes a reminder due, or ends a pause; None: never."""
-    session, reminder = cabinet.memory.get(PlayKey.SESSION), cabinet.memory.get(PlayKey.REMINDER)
+    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION)
+    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
-        return datetime.fromisoformat(reminder["until"]) if reminder["until"] else None
+        return datetime.fromisoformat(reminder.until) if reminder.until else None
     if session is None:
         return None
     minutes = [at for at in (_limits(cabinet)[0], _time_reminder_at(cabinet, session)) if at is not None]
     if not minutes:
         return None
-    return datetime.fromisoformat(session["since"]) + timedelta(minutes=min(minutes))
+    return datetime.fromisoformat(session.since) + timedelta(minutes=min(minutes))
 
 
 def _limits(cabinet: Cabinet) -> tuple[int | None, int | None]:
     """The minutes and minor units at which play pauses: the lesser of the place's and the player's."""
-    rules, own = cabinet.profile.protection, cabinet.memory.get(PlayKey.LIMITS) or {}
-    minutes = [limit for limit in (rules.limit_minutes, own.get("minutes")) if limit]
-    cents = [limit for limit in (rules.limit_spend_cents, own.get("cents")) if limit]
+    rules, own = cabinet.profile.protection, _own_limits(cabinet)
+    minutes = [limit for limit in (rules.limit_minutes, own.minutes) if limit]
+    cents = [limit for limit in (rules.limit_spend_cents, own.cents) if limit]
     return min(minutes, default=None), min(cents, default=None)
 
 
-def _time_reminder_at(cabinet: Cabinet, session: dict[str, Any]) -> int | None:
+def _time_reminder_at(cabinet: Cabinet, session: SessionRecord) -> int | None:
     """The minute the next reminder of time is due at: after each of the steps, the last again and again."""
-    steps, number = cabinet.profile.protection.remind_minutes, int(session["time_reminders"]) + 1
+    steps, number = cabinet.profile.protection.remind_minutes, session.time_reminders + 1
     return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
 
 
@@ -87,32 +130,30 @@ def _time_reminders_by(cabinet: Cabinet, minutes: int) -> int:
     return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
 
 
-def due(cabinet: Cabinet) -> str | None:
+def due(cabinet: Cabinet) -> ReminderKind | None:
     """The kind of reminder that is due now, the most pressing; None while one stands, or none is due."""
-    session = cabinet.memory.get(PlayKey.SESSION)
+    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or cabinet.memory.get(PlayKey.REMINDER) is not None:
         return None
-    minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
+    minutes, spent_cents = _minutes(cabinet, session), session.spent_cents
     limit_minutes, limit_cents = _limits(cabinet)
     step_cents = cabinet.profile.protection.remind_spend_cents
     remind_at = _time_reminder_at(cabinet, session)
-    for kind, holds in (
+    kinds: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
         ("time", remind_at is not None and minutes >= remind_at),
-        ("spend", step_cents is not None and spent_cents // step_cents > session["spend_reminders"]),
-    ):
-        if holds:
-            return kind
-    return None
+        ("spend", step_cents is not None and spent_cents // step_cents > session.spend_reminders),
+    )
+    return next((kind for kind, holds in kinds if holds), None)
 
 
 def limit_pays_out(cabinet: Cabinet, _: Event) -> bool:
     """A limit is reached, and the place then pays the player out."""
-    reminder = cabinet.memory.get(PlayKey.REMINDER)
+    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
         reminder is not None
-        and reminder["kind"] in _LIMITS
+        and reminder.kind in _LIMITS
         and cabinet.profile.protection.at_limit == "cash_out"
     )
 
@@ -130,17 +171,17 @@ def reminder_is_due(cabinet: Cabinet, _: Event) -> bool:
 
 def reminder_may_go(cabinet: Cabinet, _: Event) -> bool:
     """A reminder stands that the player may wave away; a pause is not one."""
-    reminder = cabinet.memory.get(PlayKey.REMINDER)
-    return reminder is not None and reminder["kind"] not in _LIMITS
+    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
+    return reminder is not None and reminder.kind not in _LIMITS
 
 
 def pause_is_over(cabinet: Cabinet, _: Event) -> bool:
     """A pause stands whose time has come."""
-    reminder = cabinet.memory.get(PlayKey.REMINDER)
+    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
         reminder is not None
-        and bool(reminder["until"])
-        and cabinet.times.now() >= datetime.fromisoformat(reminder["until"])
+        and bool(reminder.until)
+        and cabinet.times.now() >= datetime.fromisoformat(reminder.until)
     )
 
 
@@ -164,36 +205,35 @@ def limit_is_offered(cabinet: Cabinet, event: Event) -> bool:
         return False
     if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
         return False
-    now = (cabinet.memory.get(PlayKey.LIMITS) or {}).get(of, 0)
+    now = _own_limits(cabinet).of(of)
     return not now or (0 < value <= now)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def remind(cabinet: Cabinet, _: Event) -> None:
     """Put the reminder up; it stands over a restart until it is answered or its session has ended."""
-    kind, session = due(cabinet), cabinet.memory.get(PlayKey.SESSION)
-    minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
+    kind, session = due(cabinet), cabinet.memory.require(SessionRecord, PlayKey.SESSION)
+    if kind is None:
+        raise InvariantError("a reminder that is not due")
+    minutes, spent_cents = _minutes(cabinet, session), session.spent_cents
     rules, until = cabinet.profile.protection, ""
     if kind in _LIMITS and rules.pause_minutes:
         over = cabinet.times.now() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
-    own = cabinet.memory.get(PlayKey.LIMITS) or {}
-    mine, binding = own.get("minutes" if kind == "time_limit" else "cents"), _limits(cabinet)
+    mine, binding = _own_limits(cabinet).of("minutes" if kind == "time_limit" else "cents"), _limits(cabinet)
     is_own = bool(mine) and mine == binding[0 if kind == "time_limit" else 1]
-    reminder = {"kind": kind, "minutes": minutes, "spent_cents": spent_cents, "until": until, "own": is_own}
+    reminder = ReminderRecord(kind=kind, minutes=minutes, spent_cents=spent_cents, until=until, own=is_own)
     cabinet.record(
         "protection.reminder",
         counts={f"reminders.{kind}": 1},
         state={
             PlayKey.REMINDER: reminder,
-            PlayKey.SESSION: {
-                **session,
-                "time_reminders": _time_reminders_by(cabinet, minutes),
-                "spend_reminders": max(
-                    session["spend_reminders"], spent_cents // step_cents if step_cents else 0
-                ),
-            },
+            PlayKey.SESSION: replace(
+                session,
+                time_reminders=_time_reminders_by(cabinet, minutes),
+                spend_reminders=max(session.spend_reminders, spent_cents // step_cents if step_cents else 0),
+            ),
         },
         details=reminder,
     )
@@ -201,29 +241,25 @@ def remind(cabinet: Cabinet, _: Event) -> None:
 
 def acknowledge(cabinet: Cabinet, _: Event) -> None:
     """The player has read it."""
-    reminder = cabinet.memory.get(PlayKey.REMINDER)
-    cabinet.record(
-        "protection.acknowledged", state={PlayKey.REMINDER: None}, details={"kind": reminder["kind"]}
-    )
+    reminder = cabinet.memory.require(ReminderRecord, PlayKey.REMINDER)
+    cabinet.record("protection.acknowledged", state={PlayKey.REMINDER: None}, details={"kind": reminder.kind})
 
 
 def end_pause(cabinet: Cabinet, _: Event) -> None:
     """The pause is over: play may go on, and time and money are counted from here."""
-    reminder = cabinet.memory.get(PlayKey.REMINDER)
+    reminder = cabinet.memory.require(ReminderRecord, PlayKey.REMINDER)
     cabinet.record(
         "protection.pause_over",
         state={PlayKey.REMINDER: None, PlayKey.SESSION: _fresh(cabinet)},
-        details={"kind": reminder["kind"]},
+        details={"kind": reminder.kind},
     )
 
 
 def end_session(cabinet: Cabinet, _: Event) -> None:
     """The player has left; what he set and what he was told goes with him."""
-    session = cabinet.memory.get(PlayKey.SESSION)
+    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION)
     details = (
-        {}
-        if session is None
-        else {"minutes": _minutes(cabinet, session), "spent_cents": _spent_cents(session)}
+        {} if session is None else {"minutes": _minutes(cabinet, session), "spent_cents": session.spent_cents}
     )
     cabinet.record(
         "protection.session_ended",
@@ -235,7 +271,8 @@ def end_session(cabinet: Cabinet, _: Event) -> None:
 def set_limit(cabinet: Cabinet, event: Event) -> None:
     """Take the player's own limit."""
     of, value = str(event.data["options"]["of"]), int(event.data["value"])
-    limits = {**(cabinet.memory.get(PlayKey.LIMITS) or {}), of: value}
+    own = _own_limits(cabinet)
+    limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
     cabinet.record("protection.limit_set", state={PlayKey.LIMITS: limits}, details={"of": of, "value": value})
     cabinet.notice = Notice(code="limit_set")
 
@@ -243,29 +280,29 @@ def set_limit(cabinet: Cabinet, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- what is seen
 def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
     """The reminder that stands, for the screen."""
-    reminder = cabinet.memory.get(PlayKey.REMINDER)
+    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is None:
         return None
     return messages.Reminder(
-        kind=reminder["kind"],
-        minutes=reminder["minutes"],
-        spent_cents=reminder["spent_cents"],
-        until_utc=reminder["until"],
-        own=reminder["own"],
+        kind=reminder.kind,
+        minutes=reminder.minutes,
+        spent_cents=reminder.spent_cents,
+        until_utc=reminder.until,
+        own=reminder.own,
     )
 
 
 def session_view(cabinet: Cabinet) -> messages.Session | None:
     """The session, for the screen."""
-    session = cabinet.memory.get(PlayKey.SESSION)
+    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
         return None
-    own = cabinet.memory.get(PlayKey.LIMITS) or {}
+    own = _own_limits(cabinet)
     return messages.Session(
-        since_utc=session["since"],
-        spent_cents=_spent_cents(session),
-        limit_minutes=own.get("minutes", 0),
-        limit_cents=own.get("cents", 0),
+        since_utc=session.since,
+        spent_cents=session.spent_cents,
+        limit_minutes=own.minutes or 0,
+        limit_cents=own.cents or 0,
     )
 
 

@@ -7,12 +7,14 @@ is printed or not. A printer at work for a player, or with a fault, prints none:
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from egm.devices.interface import Devices, TicketJob
+from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.records.keys import MoneyKey
+from egm.records.money import PrintingRecord
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
@@ -82,23 +84,23 @@ def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_is_a_slip(cabinet: Cabinet, _: Event) -> bool:
     """The ticket being printed is a slip."""
-    printing = cabinet.memory.get(MoneyKey.PRINT)
-    return printing is not None and is_slip(printing["id"])
+    printing = cabinet.memory.read(PrintingRecord, MoneyKey.PRINT)
+    return printing is not None and is_slip(printing.id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(cabinet: Cabinet, _: Event) -> None:
     """The slip is printed."""
-    printing = cabinet.memory.get(MoneyKey.PRINT)
+    printing = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT)
     cabinet.record(
         "slip.printed",
         counts={"slips_printed": 1},
-        state={MoneyKey.PRINT: {**printing, "state": "barcode_done"}},
-        details={"id": printing["id"]},
+        state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
+        details={"id": printing.id},
     )
 
 
 def record_slip_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.memory.get(MoneyKey.PRINT), str(event.data.get("why", ""))
-    cabinet.record("slip.failed", state={MoneyKey.PRINT: None}, details={"id": printing["id"], "why": why})
+    printing, why = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
+    cabinet.record("slip.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})

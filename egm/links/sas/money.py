@@ -11,6 +11,7 @@ from egm.links.sas.host import Host
 from egm.links.sas.polls.aft import COMPLETE, transfers_of
 from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, tickets_of
 from egm.money.host.model import HostMoney
+from egm.money.host.records import HostTicketRecord, TransferRecord
 from egm.records.keys import HostKey
 
 _NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
@@ -68,7 +69,7 @@ class MoneyNews:
         if (inquiry := self._host.cabinet.state(HostMoney).inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.untold:
-            yield TICKET_DONE, self._host.cabinet.memory.get(HostKey.TICKET)["id"]
+            yield TICKET_DONE, self._host.cabinet.memory.require(HostTicketRecord, HostKey.TICKET).id
         if (unread := tickets.unread()) is not None:
             yield PRINTED, unread.ticket.number
 
@@ -77,8 +78,8 @@ class MoneyNews:
         if transfers is None:
             return
         if transfers.untold:
-            kept = self._host.cabinet.memory.get(HostKey.TRANSFER)
-            yield COMPLETE, f"{kept['identifier']} {kept['at']}"
+            kept = self._host.cabinet.memory.require(TransferRecord, HostKey.TRANSFER)
+            yield COMPLETE, f"{kept.identifier} {kept.at}"
         if transfers.cash_out_asked:
             yield _CASH_OUT_TO_HOST, ""
         if transfers.locked:

@@ -16,6 +16,7 @@ from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
 from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
+from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
 from egm.money.host.transfers import takes_pool
 from egm.money.pay_out import ticket_of
@@ -87,9 +88,9 @@ class HostTickets:
     def wanted(self) -> NumberWanted | None:
         """The cash-out that waits for a number, if one does."""
         pay_out = awaited(self._cabinet)
-        if pay_out is None:
+        if pay_out is None or pay_out.kind is None:
             return None
-        return NumberWanted(pay_out["id"], CreditKind(pay_out["kind"]), pay_out["amount_cents"])
+        return NumberWanted(pay_out.id, pay_out.kind, pay_out.amount_cents)
 
     def give_number(self, number: str) -> NumberAnswer:
         """Number the waiting ticket with these 18 digits. A repeat of the number it has is taken again."""
@@ -174,13 +175,13 @@ class HostTickets:
         """Where the ticket last put in is."""
         if (digits := self.offered) is not None:
             return Redeemed(Redeeming.WAITING, 0, digits)
-        kept = self._cabinet.memory.get(HostKey.TICKET)
+        kept = self._cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
         if kept is None:
             return Redeemed(Redeeming.NO_TICKET)
         desk = self._cabinet.installed(TicketDesk)
-        number = (desk and desk.number_of(kept["id"])) or self._answered(kept["number"])
-        kind = CreditKind(kept["kind"]) if kept["kind"] else None
-        return Redeemed(Redeeming(kept["status"]), kept["amount_cents"], number, kind)
+        number = (desk and desk.number_of(kept.id)) or self._answered(kept.number)
+        kind = CreditKind(kept.kind) if kept.kind else None
+        return Redeemed(kept.status, kept.amount_cents, number, kind)
 
     def _answered(self, masked: str) -> str:
         """The digits of a ticket that was given back: remembered by this run only."""
@@ -190,8 +191,8 @@ class HostTickets:
     @property
     def untold(self) -> bool:
         """Whether a ticket has come to its end and the host has not read that yet."""
-        kept = self._cabinet.memory.get(HostKey.TICKET)
-        return kept is not None and not kept["told"] and Redeeming(kept["status"]) in _FINAL
+        kept = self._cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+        return kept is not None and not kept.told and kept.status in _FINAL
 
     def told(self) -> None:
         """The host has read the end of the ticket. A repeat changes nothing."""

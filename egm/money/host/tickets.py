@@ -12,7 +12,8 @@ to read until the next ticket. A restart before the order gives the paper back a
 after it, the acceptor says where the paper is.
 """
 
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from egm.devices.interface import Devices
 from egm.errors import InvariantError
@@ -21,8 +22,10 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
+from egm.money.host.records import HostTicketRecord
 from egm.money.pay_out import give_up_unprinted, printed_terms
 from egm.records.keys import HostKey, MoneyKey
+from egm.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask
 from egm.tickets.redemption import LockedTicket, Reason, Refusal
@@ -43,7 +46,7 @@ def host_validates(cabinet: Cabinet, _: Event) -> bool:
 def number_is_awaited(cabinet: Cabinet, event: Event) -> bool:
     """This very cash-out is reserved and has no number yet."""
     pay_out = awaited(cabinet)
-    return pay_out is not None and pay_out["id"] == event.data.get("id")
+    return pay_out is not None and pay_out.id == event.data.get("id")
 
 
 def inquiry_is_open(cabinet: Cabinet, event: Event) -> bool:
@@ -52,36 +55,38 @@ def inquiry_is_open(cabinet: Cabinet, event: Event) -> bool:
     return inquiry is not None and inquiry.id == event.data.get("id")
 
 
-def awaited(cabinet: Cabinet) -> dict[str, Any] | None:
+def awaited(cabinet: Cabinet) -> CashOutRecord | None:
     """The cash-out that waits for a number, or None."""
-    pay_out: dict[str, Any] | None = cabinet.memory.get(MoneyKey.PAY_OUT)
-    return pay_out if pay_out is not None and pay_out["way"] == "ticket" and not pay_out["number"] else None
+    pay_out = cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    return pay_out if pay_out is not None and pay_out.way == "ticket" and not pay_out.number else None
 
 
 # ---------------------------------------------------------------------------------------------- out
 def take_number(cabinet: Cabinet, event: Event) -> None:
     """Number the reserved ticket as the host says; it is printed as soon as the machine is free to."""
-    pay_out = cabinet.memory.get(MoneyKey.PAY_OUT)
+    pay_out = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     if not _number(cabinet, pay_out, str(event.data["number"])):
         give_up_unprinted(cabinet, pay_out, "the number could not be kept")
 
 
 def do_without_number(cabinet: Cabinet, event: Event) -> None:
     """The machine's own number, where that is allowed and the host was silent; else the credits go back."""
-    pay_out, why = cabinet.memory.get(MoneyKey.PAY_OUT), str(event.data["why"])
+    pay_out, why = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT), str(event.data["why"])
     allowed = why != DENIED and cabinet.profile.host.offline_tickets > 0
     if not (allowed and _number(cabinet, pay_out, None)):
         give_up_unprinted(cabinet, pay_out, why)
 
 
-def _number(cabinet: Cabinet, pay_out: dict[str, Any], number: str | None) -> bool:
+def _number(cabinet: Cabinet, pay_out: CashOutRecord, number: str | None) -> bool:
     """Give the reserved ticket this number, or one of the machine's own; whether it could be had."""
+    if pay_out.kind is None:
+        raise InvariantError(f"{pay_out.id} is no ticket")
     ticket = cabinet.state(TicketDesk).prepare(
-        pay_out["id"],
-        pay_out["amount_cents"],
-        TicketKind(pay_out["kind"]),
+        pay_out.id,
+        pay_out.amount_cents,
+        TicketKind(pay_out.kind.value),
         denomination_cents=cabinet.selection.denomination_cents,
-        printed=printed_terms(cabinet, CreditKind(pay_out["kind"])),
+        printed=printed_terms(cabinet, pay_out.kind),
         number=number,
         witness=cabinet.witness,
     )
@@ -91,13 +96,13 @@ def _number(cabinet: Cabinet, pay_out: dict[str, Any], number: str | None) -> bo
     return False
 
 
-def note_number(cabinet: Cabinet, pay_out: dict[str, Any], ticket: Ticket) -> None:
+def note_number(cabinet: Cabinet, pay_out: CashOutRecord, ticket: Ticket) -> None:
     """Record that a reserved cash-out has its number (its last digits: a journal is shown to people)."""
     cabinet.record(
         "voucher.numbered",
-        transaction_id=f"{pay_out['id']}.numbered",
-        state={MoneyKey.PAY_OUT: {**pay_out, "number": ticket.masked}},
-        details={"id": pay_out["id"], "number": ticket.masked},
+        transaction_id=f"{pay_out.id}.numbered",
+        state={MoneyKey.PAY_OUT: replace(pay_out, number=ticket.masked)},
+        details={"id": pay_out.id, "number": ticket.masked},
     )
 
 
@@ -125,8 +130,8 @@ def _is_owed_a_word(cabinet: Cabinet) -> bool:
 
     Another ticket would take its place, and the host would never know whether it has been paid for.
     """
-    kept = cabinet.memory.get(HostKey.TICKET)
-    return kept is not None and bool(kept["kind"]) and not kept["told"]
+    kept = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    return kept is not None and bool(kept.kind) and not kept.told
 
 
 def stack_authorised(cabinet: Cabinet, event: Event) -> None:
@@ -142,16 +147,16 @@ def stack_authorised(cabinet: Cabinet, event: Event) -> None:
     cabinet.record(
         "voucher.authorised",
         state={
-            HostKey.TICKET: {
-                "id": inquiry.id,
-                "number": answer.ticket.masked,
-                "amount_cents": amount_cents,
-                "kind": kind.value,
-                "expires": str(values.get("expires", "")),
-                "pool": int(values.get("pool", 0)),
-                "status": Redeeming.PENDING.value,
-                "told": False,
-            }
+            HostKey.TICKET: HostTicketRecord(
+                id=inquiry.id,
+                number=answer.ticket.masked,
+                amount_cents=amount_cents,
+                kind=kind.value,
+                expires=str(values.get("expires", "")),
+                pool=int(values.get("pool", 0)),
+                status=Redeeming.PENDING,
+                told=False,
+            )
         },
         details={
             "id": inquiry.id,
@@ -174,8 +179,11 @@ def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reaso
     money = cabinet.state(HostMoney)
     money.inquiry, money.answered = None, inquiry.digits
     heard = status in _ANSWERS
-    told = {"id": inquiry.id, "number": mask(inquiry.digits), "status": status.value}
-    outcome = {**told, "amount_cents": 0, "kind": "", "told": not heard}
+    number = mask(inquiry.digits)
+    told = {"id": inquiry.id, "number": number, "status": status.value}
+    outcome = HostTicketRecord(
+        id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not heard
+    )
     cabinet.record(
         "voucher.refused",
         counts={"vouchers_refused": 1},
@@ -195,6 +203,6 @@ def _the_inquiry(cabinet: Cabinet) -> Inquiry:
 
 def note_told(cabinet: Cabinet) -> None:
     """The host has heard what became of the ticket: it is not told of its own accord any more."""
-    kept = cabinet.memory.get(HostKey.TICKET)
-    if kept is not None and not kept["told"]:
-        cabinet.record("voucher.told", state={HostKey.TICKET: {**kept, "told": True}})
+    kept = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    if kept is not None and not kept.told:
+        cabinet.record("voucher.told", state={HostKey.TICKET: replace(kept, told=True)})

@@ -8,15 +8,17 @@ digest, and the key itself is known to the run in which the host sent it.
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Cabinet
+from egm.kernel.record_codec import from_json
 from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
+from egm.money.host.records import CashOutTerms, RegistrationRecord, TransferRecord
 from egm.money.host.ticket_port import Handle
 from egm.money.host.transfers import HISTORY, entry_id, note_failure, takes_pool
 from egm.records.earlier_journal import moved_before, short_digest
@@ -135,10 +137,10 @@ class HostTransfers:
         """What is wrong with a key; nothing with one that is all zeros, for a transfer needs none."""
         if not any(key):
             return None
-        kept = self._cabinet.memory.get(HostKey.REGISTRATION)
+        kept = self._cabinet.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         if kept is None:
             return TransferStatus.NOT_REGISTERED
-        right = hmac.compare_digest(kept["key_digest"], _digest(key))
+        right = hmac.compare_digest(kept.key_digest, _digest(key))
         return None if right else TransferStatus.KEY_MISMATCH
 
     def cancel(self) -> TransferStatus:
@@ -165,28 +167,28 @@ class HostTransfers:
                 at=self._cabinet.clock.now(),
                 position=0,
             )
-        kept = self._cabinet.memory.get(HostKey.TRANSFER)
+        kept = self._cabinet.memory.read(TransferRecord, HostKey.TRANSFER)
         return None if kept is None else _result(kept)
 
     def history(self, position: int) -> Result | None:
         """The last transfer that stands at this place (1 to 35) of the history."""
         for entry in self._cabinet.journal.entries("aft.complete", limit=HISTORY, newest_first=True):
-            record: Mapping[str, Any] = entry.record  # type: ignore[assignment]  # an aft.complete is an object
-            if record["position"] == position:
+            record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
+            if record.position == position:
                 return _result(record)
         return None
 
     @property
     def untold(self) -> bool:
         """Whether a transfer has come to its end and the host has not read that yet."""
-        kept = self._cabinet.memory.get(HostKey.TRANSFER)
-        return kept is not None and not kept["told"]
+        kept = self._cabinet.memory.read(TransferRecord, HostKey.TRANSFER)
+        return kept is not None and not kept.told
 
     def told(self) -> None:
         """The host has read the end of the transfer. A repeat changes nothing."""
-        if self.untold:
-            kept = self._cabinet.memory.get(HostKey.TRANSFER)
-            self._cabinet.record("aft.told", state={HostKey.TRANSFER: {**kept, "told": True}})
+        kept = self._cabinet.memory.read(TransferRecord, HostKey.TRANSFER)
+        if kept is not None and not kept.told:
+            self._cabinet.record("aft.told", state={HostKey.TRANSFER: replace(kept, told=True)})
 
     # ------------------------------------------------------------------ what is possible now
     def possible(self, kind: TransferKind) -> bool:
@@ -230,12 +232,12 @@ class HostTransfers:
     @property
     def cash_out_terms(self) -> tuple[bool, bool]:
         """Whether cash-outs are offered to the host first; and whether it alone may take them."""
-        terms = self._cabinet.memory.get(HostKey.CASH_OUT) or {"enabled": False, "hard": False}
-        return bool(terms["enabled"]), bool(terms["hard"])
+        terms = self._cabinet.memory.read(CashOutTerms, HostKey.CASH_OUT)
+        return (False, False) if terms is None else (terms.enabled, terms.hard)
 
     def set_cash_out(self, *, enabled: bool, hard: bool) -> None:
         """Offer cash-outs to the host first, or no more. A repeat changes nothing."""
-        terms = {"enabled": enabled, "hard": hard}
+        terms = CashOutTerms(enabled=enabled, hard=hard)
         if (enabled, hard) != self.cash_out_terms:
             self._cabinet.record("aft.cash_out", state={HostKey.CASH_OUT: terms}, details=terms)
 
@@ -243,21 +245,21 @@ class HostTransfers:
     @property
     def registration(self) -> Registration:
         """With what the machine is registered."""
-        kept = self._cabinet.memory.get(HostKey.REGISTRATION)
+        kept = self._cabinet.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         host = self._cabinet.state(HostMoney)
         if kept is None:
             return Registration(asset_number=host.asset_number)
-        return Registration(True, host.asset_number, kept["pos_id"], host.registration_key)
+        return Registration(True, host.asset_number, kept.pos_id, host.registration_key)
 
     def register(self, asset_number: int, key: bytes, pos_id: int) -> Registration:
         """Register the machine; refused (not registered) where the asset number is not its own."""
         host = self._cabinet.state(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:
             return Registration(asset_number=host.asset_number)
-        kept = {"pos_id": pos_id, "key_digest": _digest(key)}
+        kept = RegistrationRecord(pos_id=pos_id, key_digest=_digest(key))
         unproved = self._cabinet.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
-        if unproved or self._cabinet.memory.get(HostKey.REGISTRATION) != kept:
-            state: dict[str, Any] = {HostKey.REGISTRATION: kept, HostKey.TRANSFERS_UNPROVED: None}
+        if unproved or self._cabinet.memory.read(RegistrationRecord, HostKey.REGISTRATION) != kept:
+            state: dict[str, object] = {HostKey.REGISTRATION: kept, HostKey.TRANSFERS_UNPROVED: None}
             self._cabinet.record("aft.registered", state=state, details={"pos_id": pos_id})
         host.registration_key = key
         return self.registration
@@ -270,17 +272,17 @@ class HostTransfers:
         return self.registration
 
 
-def _result(kept: Mapping[str, Any]) -> Result:
+def _result(kept: TransferRecord) -> Result:
     return Result(
-        identifier=kept["identifier"],
-        kind=TransferKind(kept["kind"]),
-        status=TransferStatus(kept["status"]),
-        cents={CreditKind(kind): amount_cents for kind, amount_cents in kept["cents"].items()},
-        expires=date.fromisoformat(kept["expires"]) if kept["expires"] else None,
-        pool=kept["pool"],
-        codes=kept["codes"],
-        at=datetime.fromisoformat(kept["at"]),
-        position=kept["position"],
+        identifier=kept.identifier,
+        kind=kept.kind,
+        status=kept.status,
+        cents=kept.cents,
+        expires=date.fromisoformat(kept.expires) if kept.expires else None,
+        pool=kept.pool,
+        codes=kept.codes,
+        at=datetime.fromisoformat(kept.at),
+        position=kept.position or 0,
     )
 
 

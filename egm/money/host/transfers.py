@@ -12,7 +12,7 @@ the meter: it waits for the attendant, as every jackpot does.
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
@@ -20,6 +20,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Lock, Order, Redeeming, TransferKind, TransferStatus
+from egm.money.host.records import CashOutTerms, HostTicketRecord, RestrictedTerms, TransferRecord
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
@@ -42,12 +43,12 @@ def lock_is_asked(cabinet: Cabinet, _: Event) -> bool:
 def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
     """Cash-outs are offered to the host first, it is there, and it has not just let this one pass."""
     money = cabinet.state(HostMoney)
-    terms = cabinet.memory.get(HostKey.CASH_OUT)
+    terms = cabinet.memory.read(CashOutTerms, HostKey.CASH_OUT)
     return (
         money.transfers
         and money.online
         and terms is not None
-        and terms["enabled"]
+        and terms.enabled
         and cabinet.credit_cents > 0
         and not event.data.get("passed")
     )
@@ -55,15 +56,15 @@ def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
 
 def restricted_has_expired(cabinet: Cabinet, _: Event) -> bool:
     """There is restricted credit, and its last day is over by a clock that is believed."""
-    terms = cabinet.memory.get(MoneyKey.RESTRICTED)
+    terms = cabinet.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     if (
         not cabinet.times.is_believed
         or terms is None
-        or not terms["expires"]
+        or not terms.expires
         or not cabinet.kind_cents(CreditKind.RESTRICTED)
     ):
         return False
-    return date.fromisoformat(terms["expires"]) < cabinet.local_date
+    return date.fromisoformat(terms.expires) < cabinet.local_date
 
 
 # ---------------------------------------------------------------------------------------------- transfers
@@ -136,11 +137,11 @@ def _move(cabinet: Cabinet, order: Order, cents: Mapping[CreditKind, int]) -> No
     status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
     moved = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
     count = int(cabinet.memory.get(HostKey.TRANSFERS) or 0) + 1
-    result = {**_result(cabinet, order, status, cents), "position": (count - 1) % HISTORY + 1}
-    state: dict[str, Any] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
+    result = replace(_result(cabinet, order, status, cents), position=(count - 1) % HISTORY + 1)
+    state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
     if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved:
         expires = "" if order.expires is None else order.expires.isoformat()
-        state[MoneyKey.RESTRICTED] = {"expires": expires, "pool": order.pool}
+        state[MoneyKey.RESTRICTED] = RestrictedTerms(expires=expires, pool=order.pool)
     by_hand = order.kind is TransferKind.BONUS_JACKPOT
     if by_hand:
         state[MoneyKey.HANDPAY] = HandpayRecord(
@@ -177,25 +178,25 @@ def _flow(cabinet: Cabinet, way: TransferKind, kind: CreditKind, amount_cents: i
 def note_failure(cabinet: Cabinet, order: Order, status: TransferStatus, *, told: bool = False) -> None:
     """Record an order that moves nothing; ``told`` where its host has the answer already."""
     result = _result(cabinet, order, status, dict.fromkeys(order.cents, 0))
-    kept = {**result, "position": 0, "told": told}
+    kept = replace(result, position=0, told=told)
     cabinet.record("aft.failed", state={HostKey.TRANSFER: kept}, details=result)
 
 
 def _result(
     cabinet: Cabinet, order: Order, status: TransferStatus, cents: Mapping[CreditKind, int]
-) -> dict[str, Any]:
-    return {
-        "identifier": order.identifier,
-        "kind": order.kind.value,
-        "status": status.value,
-        "cents": {kind.value: amount_cents for kind, amount_cents in cents.items()},
-        "asked_cents": order.total_cents,
-        "expires": "" if order.expires is None else order.expires.isoformat(),
-        "pool": order.pool,
-        "codes": dict(order.codes),
-        "at": cabinet.clock.now().isoformat(timespec="seconds"),
-        "told": False,
-    }
+) -> TransferRecord:
+    return TransferRecord(
+        identifier=order.identifier,
+        kind=order.kind,
+        status=status,
+        cents=cents,
+        asked_cents=order.total_cents,
+        expires="" if order.expires is None else order.expires.isoformat(),
+        pool=order.pool,
+        codes=order.codes,
+        at=cabinet.clock.now().isoformat(timespec="seconds"),
+        told=False,
+    )
 
 
 def entry_id(identifier: str) -> str:
@@ -231,7 +232,7 @@ def _let_pass(cabinet: Cabinet, lock: Lock) -> None:
     """What a host has not taken of a cash-out offered to it is paid another way, or may not be."""
     money = cabinet.state(HostMoney)
     if lock.is_offer and cabinet.credit_cents:
-        hard = bool(cabinet.memory.get(HostKey.CASH_OUT)["hard"])
+        hard = cabinet.memory.require(CashOutTerms, HostKey.CASH_OUT).hard
         money.cash_out_passed = not hard
         money.not_taken_cents = cabinet.credit_cents if hard else None
         cabinet.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
@@ -283,8 +284,9 @@ def takes_pool(cabinet: Cabinet, pool: int) -> bool:
 
     Nor what is coming: a ticket the host has called good, on its way into the box.
     """
-    kept, asked = cabinet.memory.get(MoneyKey.RESTRICTED), cabinet.memory.get(HostKey.TICKET)
-    here = kept if cabinet.kind_cents(CreditKind.RESTRICTED) else None
-    is_coming = asked is not None and asked["status"] == Redeeming.PENDING
-    coming = asked if is_coming and asked["kind"] == CreditKind.RESTRICTED else None
-    return all(terms is None or terms["pool"] == pool for terms in (here, coming))
+    here = cabinet.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    if not cabinet.kind_cents(CreditKind.RESTRICTED):
+        here = None
+    asked = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    coming = asked.restricted if asked is not None and asked.status is Redeeming.PENDING else None
+    return all(terms is None or terms.pool == pool for terms in (here, coming))

@@ -5,15 +5,18 @@ reports of them, also after a restart, is known as a test's; a note offered to a
 back. Every test is kept with the person. Nothing here reserves, credits or settles anything.
 """
 
+from dataclasses import replace
 from typing import Any, Final
 
-from egm.devices.interface import Devices, TicketJob
+from egm.devices.interface import Devices, PrintState, TicketJob
+from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney
 from egm.people import Permission
 from egm.records.keys import MoneyKey
+from egm.records.money import PrintingRecord
 from egm.staff.form import authorise
 from egm.staff.service.desk import ServiceDesk
 from egm.tickets.model import DIGITS
@@ -84,14 +87,14 @@ def acceptor_is_tested(cabinet: Cabinet, _: Event) -> bool:
 
 def ticket_is_a_test(cabinet: Cabinet, _: Event) -> bool:
     """The ticket being printed is a test ticket."""
-    printing = cabinet.memory.get(MoneyKey.PRINT)
-    return printing is not None and is_test(printing["id"])
+    printing = cabinet.memory.read(PrintingRecord, MoneyKey.PRINT)
+    return printing is not None and is_test(printing.id)
 
 
 def payout_is_a_test(cabinet: Cabinet, _: Event) -> bool:
     """The coins being paid are a test's."""
-    paying = cabinet.memory.get(MoneyKey.HOPPER)
-    return paying is not None and is_test(paying["payout_id"])
+    paying = cabinet.memory.read(PayoutRecord, MoneyKey.HOPPER)
+    return paying is not None and is_test(paying.payout_id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -139,26 +142,26 @@ def record_test_paper(cabinet: Cabinet, event: Event) -> None:
 
 def record_test_ticket(cabinet: Cabinet, _: Event) -> None:
     """The test ticket is printed to its bar code."""
-    printing = cabinet.memory.get(MoneyKey.PRINT)
+    printing = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT)
     cabinet.record(
         "test.printed",
-        state={MoneyKey.PRINT: {**printing, "state": "barcode_done"}},
-        details={"id": printing["id"]},
+        state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
+        details={"id": printing.id},
     )
 
 
 def record_test_ticket_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.memory.get(MoneyKey.PRINT), str(event.data.get("why", ""))
-    cabinet.record("test.failed", state={MoneyKey.PRINT: None}, details={"id": printing["id"], "why": why})
+    printing, why = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
+    cabinet.record("test.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})
 
 
 def record_test_coins(cabinet: Cabinet, event: Event) -> None:
     """The hopper has counted out so many; whoever tests puts them back."""
-    paying, paid = cabinet.memory.get(MoneyKey.HOPPER), int(event.data["paid_coins"])
+    paying, paid = cabinet.memory.require(PayoutRecord, MoneyKey.HOPPER), int(event.data["paid_coins"])
     cabinet.record(
         "test.coins",
         state={MoneyKey.HOPPER: None},
-        details={"id": paying["payout_id"], "ordered_coins": paying["coins"], "paid_coins": paid},
+        details={"id": paying.payout_id, "ordered_coins": paying.coins, "paid_coins": paid},
     )
-    cabinet.notice = Notice(code="test_coins", values={"paid": paid, "ordered": int(paying["coins"])})
+    cabinet.notice = Notice(code="test_coins", values={"paid": paid, "ordered": paying.coins})

@@ -73,7 +73,7 @@ def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
     room.engine.handle(EventType.CASH_OUT)
     [(payout_id, coins)] = room.hands.payouts
     room.ledgers.payouts.ordered(
-        PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0, serial=7)
+        PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0, serial="07")
     )
     room.ledgers.payouts.progressed(payout_id, coins - 5)
     without = again(room, tmp_path)

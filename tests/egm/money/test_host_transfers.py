@@ -10,6 +10,7 @@ from egm.devices.interface import Devices
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
 from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
+from egm.money.host.records import HostTicketRecord
 from egm.money.host.transfer_port import HostTransfers
 from egm.money.host.transfers import HISTORY
 from egm.money.pay_out import payout_is_due
@@ -288,7 +289,16 @@ def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
 
 def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
     room = make()
-    coming = {"kind": RESTRICTED.value, "pool": 2, "status": Redeeming.PENDING.value}
+    coming = HostTicketRecord(
+        id="ticket-1",
+        number="1234",
+        amount_cents=50,
+        kind=RESTRICTED.value,
+        expires="",
+        pool=2,
+        status=Redeeming.PENDING,
+        told=False,
+    )
     room.cabinet.record("test.ticket", state={HostKey.TICKET: coming})
     assert ask(room, restricted=100, pool=1) is Status.OTHER_POOL
     assert ask(room, "T-2", restricted=100, pool=2) is Status.FULL

@@ -27,6 +27,7 @@ from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.wire import LongPoll
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
+from egm.money.host.records import RestrictedTerms
 from egm.money.host.transfer_port import HostTransfers, Registration, Result
 from egm.money.host.transfers import HISTORY
 from egm.records.keys import MoneyKey
@@ -282,16 +283,16 @@ def _possible(transfers: HostTransfers) -> int:
 
 def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
     cabinet = host.cabinet
-    money, terms = cabinet.state(HostMoney), cabinet.memory.get(MoneyKey.RESTRICTED)
+    money, terms = cabinet.state(HostMoney), cabinet.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
     status |= money.bonuses << 5
     expires, pool = bytes(4), 0
     if terms is not None:
-        pool = terms["pool"]
-        if terms["expires"]:
-            year, month, day = terms["expires"].split("-")
+        pool = terms.pool
+        if terms.expires:
+            year, month, day = terms.expires.split("-")
             expires = bytes.fromhex(month + day + year)
     return (
         binary(money.asset_number, 4)

@@ -1,0 +1,194 @@
+"""Records of the journal: what machines wrote before is read, and written again the same; nothing else passes."""
+
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rigs.three_levels import LINKED, room_of
+
+from egm.devices.ledgers import PayoutRecord
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.record_codec import RecordError, from_json, omitted, to_json
+from egm.money import disputed
+from egm.money.host import records as host
+from egm.play import player_protection as protection
+from egm.play.recall_page import PlayList
+from egm.progressive import records as progressive
+from egm.progressive.round import LinkMark
+from egm.records import game_record as games
+from egm.records import money
+from egm.records.games import last_game, open_game
+from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+VECTORS = Path(__file__).parents[2] / "vectors"
+_LINES = (VECTORS / "journal" / "records-before-types.jsonl").read_text().splitlines()
+WRITTEN = [json.loads(line) for line in _LINES]
+STATES = {
+    PlayKey.GAME: games.GamePointer,
+    PlayKey.LAST: games.LastGame,
+    MoneyKey.PAY_OUT: money.CashOutRecord,
+    MoneyKey.PRINT: money.PrintingRecord,
+    MoneyKey.HOPPER: PayoutRecord,
+    MoneyKey.COINS_GONE: money.CoinsGone,
+    MoneyKey.DISPUTED: disputed.DisputedAmount,
+    MoneyKey.RULING: disputed.DisputeRuling,
+    MoneyKey.HANDPAY: money.HandpayRecord,
+    MoneyKey.UNCLAIMED: money.UnclaimedRecord,
+    MoneyKey.PAPER: money.PaperRecord,
+    PlayKey.SESSION: protection.SessionRecord,
+    PlayKey.REMINDER: protection.ReminderRecord,
+    PlayKey.LIMITS: protection.OwnLimits,
+    HostKey.TICKET: host.HostTicketRecord,
+    HostKey.TRANSFER: host.TransferRecord,
+    HostKey.REGISTRATION: host.RegistrationRecord,
+    MoneyKey.RESTRICTED: host.RestrictedTerms,
+    HostKey.CASH_OUT: host.CashOutTerms,
+    ProgressiveKey.CLAIM: progressive.ClaimRecord,
+    ProgressiveKey.HELD: progressive.HeldPrize,
+    ProgressiveKey.LINK: LinkMark,
+    ProgressiveKey.WIN: progressive.BroadcastWin,
+    ProgressiveKey.SEALED: progressive.SealedPrize,
+}
+ENTRIES = {
+    "game.start": games.GameRecord,
+    "game.carried": games.GameRecord,
+    "game.choice": games.GameChoice,
+    "progressive.won": games.MysteryWon,
+    "progressive.sealed": progressive.HeardPrize,
+    "aft.complete": host.TransferRecord,
+    "aft.failed": host.TransferRecord,
+}
+
+
+def kind_of(written):
+    return STATES[written["state"]] if "state" in written else ENTRIES[written["record"]]
+
+
+def test_there_is_one_of_each():
+    assert {kind_of(each) for each in WRITTEN} == {*STATES.values(), *ENTRIES.values()}
+
+
+@pytest.mark.parametrize("written", WRITTEN, ids=lambda each: each.get("state") or each.get("record"))
+def test_what_was_written_before_is_read_and_written_the_same(written):
+    record = from_json(kind_of(written), written["value"], "the journal")
+    assert to_json(record) == written["value"]
+
+
+@pytest.mark.parametrize("written", WRITTEN, ids=lambda each: each.get("state") or each.get("record"))
+def test_no_field_is_lost_changed_in_kind_or_added_in_silence(written):
+    kind, value = kind_of(written), written["value"]
+    with pytest.raises(RecordError, match=r"^the journal: surprise is 1, a field that is not known$"):
+        from_json(kind, {**value, "surprise": 1}, "the journal")
+    for name in value.keys() - {"choice"}:  # which may be any JSON
+        with pytest.raises(RecordError, match=rf"^the journal: {name}"):
+            from_json(kind, {**value, name: 1.5}, "the journal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outer:
+    parts: tuple[Inner, ...]
+    named: tuple[int, str]
+    by_name: dict[str, Inner]
+    sure: bool
+    maybe: str | None
+    note: str = omitted("")
+    since: int = 7
+
+
+WHOLE = {
+    "parts": [{"cents": 1}],
+    "named": [1, "x"],
+    "by_name": {"a": {"cents": 2}},
+    "sure": True,
+    "maybe": None,
+}
+
+
+def test_a_default_is_read_where_nothing_is_and_written_unless_it_says_otherwise():
+    record = from_json(Outer, WHOLE, "here")
+    assert record == Outer(
+        parts=(Inner(cents=1),), named=(1, "x"), by_name={"a": Inner(cents=2)}, sure=True, maybe=None
+    )
+    assert to_json(record) == {**WHOLE, "since": 7}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ([], "here is [], not a record"),
+        ({"parts": [{"cents": 1}, {"cents": True}]}, "here: parts.1.cents is True, not of type int"),
+        ({"parts": [{}]}, "here: parts.0.cents is missing"),
+        ({"parts": {"cents": 1}}, "here: parts is {'cents': 1}, not a list"),
+        ({"named": [1]}, "here: named is [1], not 2 values"),
+        ({"named": [1, 2]}, "here: named.1 is 2, not of type str"),
+        ({"by_name": {"a": {"cents": "2"}}}, "here: by_name.a.cents is '2', not of type int"),
+        ({"by_name": []}, "here: by_name is [], not a table"),
+        ({"sure": 1}, "here: sure is 1, not of type bool"),
+        ({"maybe": 5}, "here: maybe is 5, not of type str"),
+        ({"note": "x" * 200}, ""),
+        ({"since": "y" * 200}, f"here: since is '{'y' * 79}..., not of type int"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place_and_value(wrong, says):
+    data = {**WHOLE, **wrong} if isinstance(wrong, dict) else wrong
+    if not says:
+        assert from_json(Outer, data, "here").note == "x" * 200
+        return
+    with pytest.raises(RecordError) as told:
+        from_json(Outer, data, "here")
+    assert str(told.value) == says
+
+
+def test_a_number_that_a_record_cannot_hold_is_a_mistake_of_the_program():
+    @dataclass(frozen=True, slots=True)
+    class Floating:
+        odds: float
+
+    with pytest.raises(TypeError, match="no fields of type <class 'float'>"):
+        to_json(Floating(0.5))
+
+
+# ---------------------------------------------------------------------------------------------- a kept journal
+def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
+    folder = tmp_path / "state"
+    with zipfile.ZipFile(VECTORS / "journal" / "awaiting-award-before-types.zip") as kept:
+        kept.extractall(folder)
+    room = room_of(folder, levels=LINKED, devices=("printer",)).boot()
+    assert (room.state, room.credit_cents) == (State.AWAITING_AWARD, 4950)
+    game = open_game(room.cabinet)
+    assert game is not None
+    assert [(hit.pool, hit.amount_cents) for hit in game.levels.hits] == [
+        ("three-levels.mystery.50", 501),
+        ("TOP", None),
+        ("LUCK", None),
+    ]
+    for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
+        room.happen(Event(EventType.AWARD_LOCKED, {"claim": hit.claim, "amount_cents": cents}))
+    assert (room.state, room.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
+    ended = last_game(room.cabinet)
+    assert ended is not None
+    assert ended[1].win_cents == game.win_cents + 501 + 1900 + 1800
+    (plays,) = PlayList().page(room.cabinet).tables
+    assert len(plays.rows) == 2
+    room.close()
+    with open_view(folder) as view:
+        report = Auditor(Shelf([VECTORS])).run(view.bodies())
+    assert report.findings == []
+
+
+def test_a_record_that_is_damaged_stops_the_machine_by_its_name(tmp_path):
+    room = room_of(tmp_path).boot()
+    room.cabinet.record("planted", state={PlayKey.GAME: {"play_id": 7}})
+    with pytest.raises(RecordError, match=r"^the memory's 'game': play_id is 7, not of type str$"):
+        open_game(room.cabinet)
+    room.close()

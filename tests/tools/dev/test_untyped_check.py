@@ -1,0 +1,53 @@
+"""The count of what the type checker cannot see: right on this tree, and it finds each way to name it."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.dev.checks import untyped
+from tools.dev.checks.untyped import MOST, Counts, count, main
+
+ROOT = Path(__file__).parents[3]
+
+
+def tree(root: Path, text: str) -> Path:
+    for package in untyped.COUNTED:
+        (root / package).mkdir()
+    (root / "egm" / "part.py").write_text(text)
+    return root
+
+
+def test_this_tree_has_no_more_than_it_had() -> None:
+    found = count(ROOT)
+    assert found.uses <= MOST.uses
+    assert found.signatures <= MOST.signatures
+    assert found.uses > 0, "lower the number, and look whether anything is counted"
+
+
+@pytest.mark.parametrize(
+    ("text", "uses", "signatures"),
+    [
+        ("def f(a: int) -> int: ...", 0, 0),
+        ("from typing import Any\ndef f(a: Any) -> int: ...", 1, 0),
+        ("from typing import Any\ndef f(a: dict[str, Any]) -> Any: ...", 2, 1),
+        ("import typing as t\ndef f() -> list[dict[str, t.Any]]: ...", 1, 1),
+        ("from typing import Any\ndef f(*, a: Mapping[str, Any] | None) -> None: ...", 1, 1),
+        ("from typing import Any\nasync def f(**a: Any) -> 'dict[str, Any]': ...", 2, 0),
+        ("from typing import Any\nclass C:\n    a: list[Any]\n    b = cast(Any, 1)", 2, 0),
+        ("from paytables.contract import Json\nTable = dict[str, Json]", 1, 0),
+        ('def f() -> None:\n    """Any."""\n    say("Any of them")', 0, 0),
+    ],
+)
+def test_every_way_to_name_it_is_counted(tmp_path, text, uses, signatures) -> None:
+    assert count(tree(tmp_path, text)) == Counts(uses, signatures)
+
+
+def test_one_more_than_before_fails(tmp_path, monkeypatch, capsys) -> None:
+    root = tree(tmp_path, "from typing import Any\ndef f(a: dict[str, Any]) -> None: ...")
+    monkeypatch.setattr(untyped, "MOST", Counts(uses=1, signatures=1))
+    assert main([str(root)]) == 0
+    assert "Any 1 times, in the signatures of 1 functions" in capsys.readouterr().out
+    monkeypatch.setattr(untyped, "MOST", Counts(uses=1, signatures=0))
+    assert main([str(root)]) == 1
+    monkeypatch.setattr(untyped, "MOST", Counts(uses=0, signatures=1))
+    assert main([str(root)]) == 1
