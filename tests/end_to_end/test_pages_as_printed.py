@@ -109,7 +109,7 @@ PRINTED = {
     "manifest verify": (1, r"^Error: the cabinet file has no \[software\]: give --manifest and --key\n$", ""),
     "levels": (0, r"^levels of this machine, minor units\nlevel +shows +hidden", ""),
     "progressive status": (1, r"^Error: .*: no controller's store is there; `egm progressive serve` makes one", ""),
-    "progressive campaign": ((0, 1), r"(mosquitto|scenarios)", "--scenarios 1"),
+    "progressive campaign": ((0, 1), r"(mosquitto|of 1 scenario in)", "--scenarios 1"),
     "register list": (0, r"^register +columns +rule\n─.*\nhandpays ", ""),
     "cabinet new my.toml": (0, r"^my\.toml written; try: egm cabinet check my\.toml", ""),
     "certify maple-classic --jurisdiction quebec-casino --out bundle": (1, LACKS, ""),
