@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+TOOL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+CONFIG = TOOL["importlinter"]
+CONFIG_BUILD = TOOL["hatch"]["build"]["targets"]["wheel"]
 CONTRACTS = {contract["id"]: contract for contract in CONFIG["contracts"]}
 
 
@@ -82,7 +84,15 @@ def lint(folder, contract):
 
 
 def test_the_walls_of_the_house_are_there():
-    assert {"layers", "foundations", "chance"} <= CONTRACTS.keys()
+    assert {"layers", "products", "installed", "foundations", "chance"} <= CONTRACTS.keys()
+
+
+def test_all_that_is_installed_is_kept_from_what_is_not():
+    contract = CONTRACTS["installed"]
+    built = {name for name in modules() if name.count(".") == 1 and name.split(".")[0] in {"egm", "tools"}}
+    assert {*contract["source_modules"], *contract["forbidden_modules"]} == built
+    left_out = CONFIG_BUILD["exclude"]
+    assert left_out == [f"/{name.replace('.', '/')}" for name in contract["forbidden_modules"]]
 
 
 @pytest.mark.parametrize("name", CONTRACTS)

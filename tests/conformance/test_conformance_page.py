@@ -10,9 +10,10 @@ import click
 import pytest
 
 from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, Witness, collect
-from tools.dev.conformance.page import FOLDER, pages, table
+from tools.dev.conformance.page import FOLDER, pages
 from tools.dev.conformance.requirements import load
 from tools.dev.freshness import deliver
+from tools.lab.markdown import table
 
 PYPROJECT = """
 [tool.pytest.ini_options]
@@ -50,8 +51,8 @@ def test_expected_to_fail(): ...
 @pytest.fixture
 def tree(tmp_path):
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
-    (tmp_path / "tests" / "unit").mkdir(parents=True)
-    (tmp_path / "tests" / "unit" / "test_small.py").write_text(TESTS)
+    (tmp_path / "tests" / "egm").mkdir(parents=True)
+    (tmp_path / "tests" / "egm" / "test_small.py").write_text(TESTS)
     return tmp_path
 
 
@@ -71,13 +72,13 @@ def test_marks_are_what_pytest_collects(tree):
 
 
 def test_a_claim_on_a_row_that_does_not_exist_is_refused(tree):
-    (tree / "tests" / "unit" / "test_wrong.py").write_text(TESTS.replace("B-06", "B-99"))
+    (tree / "tests" / "egm" / "test_wrong.py").write_text(TESTS.replace("B-06", "B-99"))
     with pytest.raises(EvidenceError, match=r"test_wrong.py::test_exact: 'B-99'"):
         collect(load(), tree)
 
 
 def test_tests_that_cannot_be_collected_are_an_error_not_an_empty_page(tree):
-    (tree / "tests" / "unit" / "test_broken.py").write_text("import nothing_of_this_name")
+    (tree / "tests" / "egm" / "test_broken.py").write_text("import nothing_of_this_name")
     with pytest.raises(EvidenceError, match="nothing_of_this_name"):
         collect(load(), tree)
 

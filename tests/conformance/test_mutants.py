@@ -101,7 +101,7 @@ def test_what_proves_nothing_is_an_error(scratch, name, mutant, said):
 def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
     requirements = load()
     soak, quick, slow = (
-        Witness(f"tests/{f}.py", "test", slow=f == "z") for f in ("end_to_end/a", "unit/b", "z")
+        Witness(f"tests/{f}.py", "test", slow=f == "z") for f in ("end_to_end/a", "egm/b", "z")
     )
     found = trials(requirements, Evidence({"F-06:a": (soak, quick, slow), "F-14": (quick,)}))
     by_name = {trial.name: trial for trial in found}

@@ -17,7 +17,7 @@ except BrokerMissingError as missing:
     pytestmark = pytest.mark.skip(reason=str(missing))
 
 
-#: Each disturbance once, and others with it; ``egm progressive campaign`` runs the long one.
+#: Each disturbance once, and others with it; ``python -m tools.dev link campaign`` runs the long one.
 SCENARIOS = 11
 
 

@@ -1,6 +1,6 @@
 """A short soak of a whole cabinet; proof that a soak repeats exactly and finds what is wrong.
 
-``egm soak`` runs the long one.
+``python -m tools.dev soak`` runs the long one.
 """
 
 import asyncio

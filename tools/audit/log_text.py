@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 from typing import Any, Final
 
-from tools.cli.terminal import printable
+from egm.terminal import printable
 
 _INDENT: Final = " " * 10
 _WIDTH_LEAST: Final = 40

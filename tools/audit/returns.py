@@ -25,8 +25,9 @@ from paytables import (
     analyse,
     game_from_text,
 )
-from tools.lab.simulation import INTERVAL_Z
 
+#: A return so many standard errors away is explained by chance: 99.9 % of honest ones are.
+EXPLAINED_Z: Final = 3.290527
 #: The meters that make what a game has paid: by the machine, by hand, and what a double-up added or took.
 _PAID: Final = (("coin_out", 1), ("att_jackpot", 1), ("double_up_won", 1), ("double_up_bet", -1))
 
@@ -78,7 +79,7 @@ class Return:
         """``explained`` by the volume, to ``investigate``, or ``unknown``."""
         if self.z is None:
             return "unknown"
-        return "explained" if abs(self.z) <= INTERVAL_Z else "investigate"
+        return "explained" if abs(self.z) <= EXPLAINED_Z else "investigate"
 
     def to_json(self) -> dict[str, Any]:
         """The line for scripts: returns as shares of what was staked."""

@@ -16,6 +16,7 @@ if not sys.flags.isolated and (
     os.execv(sys.executable, [sys.executable, "-I", *unwritten, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -24,14 +25,21 @@ from tools.cli.commands import COMMANDS
 from tools.cli.terminal import lines
 
 
-class _LazyGroup(click.Group):
+class CommandGroup(click.Group):
     """A group whose commands are named by a table and imported on first use.
+
+    ``table``: each command's module in ``package``, and its line in the help.
 
     What a command cannot have is said in one line, by every command alike: a package that is not installed
     with a cabinet, a file or folder the system refuses.
     """
 
+    def __init__(self, *, table: Mapping[str, tuple[str, str]], package: str, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self._table, self._package = table, package
+
     def invoke(self, ctx: click.Context) -> Any:
+        """Run a command. Raises ClickException for what cannot be had."""
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:
@@ -53,18 +61,21 @@ class _LazyGroup(click.Group):
             raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        return sorted(COMMANDS)
+        """The names of the table, sorted."""
+        return sorted(self._table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
+        """The command of that name, its module imported now."""
+        if cmd_name not in self._table:
             return None
-        module = importlib.import_module(COMMANDS[cmd_name][0], "tools.cli.commands")
+        module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The lines of the table: nothing is imported for them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
+            formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
 
 
 #: Packages that are not installed with a cabinet: import name -> the extra that has it.
@@ -82,7 +93,12 @@ _EXTRA_OF = {
 }
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=CommandGroup,
+    table=COMMANDS,
+    package="tools.cli.commands",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="open-egm", prog_name="egm")
 def main() -> None:
     """An open electronic gaming machine."""

@@ -10,7 +10,7 @@ from egm.errors import OperatorError
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
-from tools.cli.named import named, refusal
+from tools.lab.named import named, refusal
 
 _TABLES: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
 _FILE: Final = "cabinet.toml"

@@ -18,6 +18,7 @@ import click
 
 import egm.config
 from egm.errors import OperatorError
+from egm.terminal import echo
 
 _HERE: Final = Path(__file__).parent / "debian"
 _ROOT: Final = Path(__file__).parents[2]
@@ -130,7 +131,7 @@ def main(out: Path) -> None:
         package = build(out)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{package} ({package.stat().st_size / 1e6:.0f} MB)")
+    echo(f"{package} ({package.stat().st_size / 1e6:.0f} MB)")
 
 
 if __name__ == "__main__":

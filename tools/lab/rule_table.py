@@ -7,7 +7,7 @@ from egm.app.features import FEATURES
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.rules import Refusal
 from egm.kernel.states import SETS
-from tools.dev.conformance.page import table
+from tools.lab.markdown import table
 
 #: What a player sees, as arrows: from, the event a rule takes there, to, and what happens in a few words.
 _ARROWS: Final = (

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from paytables import Choice, Decision, Draw, Game, Law, load_game
-from tools.cli.named import named
+from tools.lab.named import named
 from tools.lab.rng.service import start_service
 
 #: Games a worker plays before it reports.

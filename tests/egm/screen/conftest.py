@@ -11,7 +11,8 @@ import pytest
 
 from egm.screen.theme import load_theme
 from paytables import library, load_game
-from tools.dev.gallery import game_view, kinds
+from tools.dev.gallery import kinds
+from tools.lab.views import game_view
 
 
 @pytest.fixture(scope="session", autouse=True)

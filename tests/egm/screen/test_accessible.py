@@ -13,8 +13,9 @@ from egm.screen.pressing import pressed
 from egm.screen.scenes.deck import labels, lit
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, Page
-from tools.dev.gallery import at_rest, game_scenes
+from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
+from tools.lab.views import at_rest
 
 #: Looks that differ most: pale reels, dark reels, a board, a wheel.
 GAMES = ("maple-classic", "lantern-harbour", "archipelago-keno", "river-wheel", "orchard-picnic")

@@ -11,7 +11,8 @@ from egm.screen.show import is_feature
 from egm.screen.text import LOCALES
 from egm.screen.view import times
 from paytables import library
-from tools.dev.gallery import at_rest, shown
+from tools.dev.gallery import shown
+from tools.lab.views import at_rest
 
 BET = 100
 

@@ -19,7 +19,8 @@ from egm.screen.scenes.lockup import words_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, times
-from tools.dev.gallery import NOON, at_rest, shown, snapshot
+from tools.dev.gallery import shown
+from tools.lab.views import NOON, at_rest, snapshot
 
 HAMPER = PrizeInKind(id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000)
 

@@ -16,7 +16,8 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, marked_since, times
 from paytables.keno.paper import slip
-from tools.dev.gallery import at_rest, shown, snapshot
+from tools.dev.gallery import shown
+from tools.lab.views import at_rest, snapshot
 
 
 @pytest.fixture

@@ -22,8 +22,9 @@ from egm.verify.tree import own_files
 from paytables import DefinitionError, game_from_text, load_game
 from paytables.assets import PICTURE_BYTES_MAX, RATE, SOUNDS
 from tools.cli import main
-from tools.dev.gallery import at_rest, game_view, played, shown
-from tools.dev.gallery.sheet import still
+from tools.dev.gallery import played, shown
+from tools.lab.symbol_sheet import still
+from tools.lab.views import at_rest, game_view
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><rect width="10" height="10" fill="{}"/></svg>'
 ART = """

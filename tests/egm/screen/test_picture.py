@@ -11,8 +11,9 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.view import Action
-from tools.dev.gallery import at_rest, game_scenes
+from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
+from tools.lab.views import at_rest
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
 LEAST_LETTERS = {True: 18, False: 16}

@@ -14,8 +14,9 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.value import value_plate
 from egm.screen.text import LOCALES, Texts
 from egm.screen.view import Action
-from tools.dev.gallery import at_rest, game_scenes
+from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
+from tools.lab.views import at_rest
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE}
 

@@ -5,8 +5,9 @@ from PIL import Image
 
 from egm.screen.view import times
 from paytables import load_game
-from tools.dev.gallery import UNIT_CENTS, Walk, game_view
-from tools.dev.gallery.preview import Film, PreviewError, film_of, scenes, worth_showing
+from tools.dev.gallery import Walk
+from tools.lab.preview import Film, PreviewError, film_of, scenes, worth_showing
+from tools.lab.views import UNIT_CENTS, game_view
 
 
 def test_a_preview_moves_and_is_small(tmp_path):

@@ -10,7 +10,8 @@ from egm.screen.pressing import pressed
 from egm.screen.scenes.reminder import reminds
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, times
-from tools.dev.gallery import at_rest, shown
+from tools.dev.gallery import shown
+from tools.lab.views import at_rest
 
 
 def reminded_view(published, **changes):

@@ -11,7 +11,8 @@ from egm.screen.pressing import pressed
 from egm.screen.steps import GambleStep, PickStep
 from egm.screen.view import Action, asking, times
 from paytables import Choice
-from tools.dev.gallery import UNIT_CENTS, Walk, at_rest, snapshot
+from tools.dev.gallery import Walk
+from tools.lab.views import UNIT_CENTS, at_rest, snapshot
 
 
 def conversation(game, name, answers):

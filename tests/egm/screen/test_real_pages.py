@@ -12,7 +12,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.recall import page_touches
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
-from tools.dev.gallery import at_rest
+from tools.lab.views import at_rest
 
 #: Pages enough for every section and its first steps; the walk stops there.
 PAGES_MOST = 110

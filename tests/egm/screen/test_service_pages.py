@@ -27,7 +27,8 @@ from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.show import LONGEST
 from egm.screen.view import Action, Scene, times
-from tools.dev.gallery import at_rest, pages
+from tools.dev.gallery import pages
+from tools.lab.views import at_rest
 
 
 @pytest.fixture

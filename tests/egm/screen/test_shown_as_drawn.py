@@ -8,7 +8,8 @@ from egm.screen.scenes.reels import _strip
 from egm.screen.show import timeline
 from egm.screen.theme import load_theme
 from paytables import library, load_game
-from tools.dev.gallery import at_rest, game_view, played, shown
+from tools.dev.gallery import played, shown
+from tools.lab.views import at_rest, game_view
 
 THEME = load_theme()
 REELS = [name for name in library() if load_game(name).family == "reels"]

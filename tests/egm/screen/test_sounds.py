@@ -30,7 +30,8 @@ from egm.screen.audio.scores import CHANNELS, CUES, common_cues, notes_of, own_c
 from egm.screen.audio.synthesis import RATE
 from egm.screen.hearing import heard
 from egm.screen.view import ATTRACT_AFTER, Scene, times
-from tools.dev.gallery import at_rest, shown, snapshot
+from tools.dev.gallery import shown
+from tools.lab.views import at_rest, snapshot
 
 
 @pytest.fixture

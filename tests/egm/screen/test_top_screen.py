@@ -16,8 +16,9 @@ from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
-from tools.dev.gallery import at_rest, game_scenes, levels
+from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
+from tools.lab.views import at_rest, levels
 
 
 @given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))

@@ -18,7 +18,8 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, View, playing, times
-from tools.dev.gallery import UNIT_CENTS, Walk, at_rest, played, shown, snapshot
+from tools.dev.gallery import Walk, played, shown
+from tools.lab.views import UNIT_CENTS, at_rest, snapshot
 
 
 @pytest.fixture

@@ -26,7 +26,8 @@ from egm.screen.text import Texts, read_catalogue
 from egm.screen.view import Action, times
 from paytables import Depth, analyse, load_game
 from paytables.odds import awards
-from tools.dev.gallery import at_rest, game_view, played, shown, snapshot
+from tools.dev.gallery import played, shown
+from tools.lab.views import at_rest, game_view, snapshot
 
 LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
 

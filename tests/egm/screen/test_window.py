@@ -17,7 +17,8 @@ from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
-from tools.dev.gallery import at_rest, pages
+from tools.dev.gallery import pages
+from tools.lab.views import at_rest
 
 
 @pytest.fixture

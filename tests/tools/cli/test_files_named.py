@@ -9,10 +9,11 @@ from click.testing import CliRunner
 from egm.clock import SystemClock
 from meters import Journal
 from tools.cli import main
+from tools.dev.__main__ import main as dev
 
 
 def egm(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
+    return CliRunner().invoke(dev if words[0] == "host" else main, [str(word) for word in words])
 
 
 def refused(*words):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egm.links.sas.crc import sealed
-from tools.cli import main
+from tools.dev.__main__ import main
 from tools.dev.commands.host import command
 from tools.dev.host.explain import explain
 from tools.dev.host.trace import Portion, Recorder, Side, TraceError, parse_trace

@@ -37,7 +37,6 @@ from tools.cli.result_file import replaceable, result_file
 from tools.cli.tables import Form, Table, forms, show, terminal_width, working
 from tools.cli.terminal import Terminal, echo, json_text, plain, printable
 from tools.cli.whole import Whole
-from tools.dev.commands.liars import liars
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
@@ -390,6 +389,5 @@ def entry(*, number: int, state: Path | None) -> None:
     echo(printable(found.body.decode()))
 
 
-command.add_command(liars)
 command.add_command(inspect_)
 command.add_command(clear_)

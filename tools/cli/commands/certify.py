@@ -17,20 +17,22 @@ from egm.profiles import Profile
 from paytables import AnalysisError, analyse
 from paytables.wording import counted
 from tools.cli.commands.par import load, profile_of
-from tools.cli.named import named
+from tools.cli.reference import command_reference
 from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, working
 from tools.cli.terminal import echo
 from tools.cli.whole import Whole
-from tools.dev.conformance.requirements import ROOT
 from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import changes
 from tools.lab.certification.finding import Case, Finding, Status
 from tools.lab.certification.rules import hold
+from tools.lab.named import named
 from tools.lab.parsheet import sheet
 from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.rng.service import start_service
 
+#: Where the source is that a submission is built from; an installed product has none, and is told so.
+_CHECKOUT = Path(__file__).resolve().parents[3]
 _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
 
 
@@ -181,7 +183,7 @@ def _submit(cases: list[Case], out: Path, signing: Ed25519PrivateKey) -> None:
     """Write the bundle of the whole, signed with the key that signed the games'."""
     try:
         with working("building and writing the submission"):
-            found = submissions.submitted(cases, ROOT, signing)
+            found = submissions.submitted(cases, _CHECKOUT, signing, command_reference())
         bundle.write(out / submissions.FOLDER, found, submissions.facts(cases), signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
@@ -200,7 +202,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
         try:
             facts = bundle.verify(folder, key)
             with working(f"making {folder} again"):
-                made = list(reproduction.reproduce(folder, facts)) if reproduce else []
+                made = list(reproduction.reproduce(folder, facts, command_reference())) if reproduce else []
         except bundle.BundleError as error:
             raise click.ClickException(str(error)) from None
         said = f"{folder}: whole, and signed {by}; {_said(facts)}"

@@ -18,9 +18,9 @@ from paytables.game import FAMILIES, family
 from paytables.source import ID_PATTERN
 from paytables.wording import counted
 from tools.cli.commands.par import estimated, hold, load, profile_of
-from tools.cli.named import named
 from tools.cli.tables import Column, Form, Table, forms, show, working
 from tools.cli.terminal import echo
+from tools.lab.named import named
 from tools.lab.parsheet import percent
 from tools.lab.rewriting import RewriteError, rewritten
 from tools.lab.tuning import (
@@ -165,7 +165,7 @@ def art(sheet: Path | None, *, form: Form) -> None:
 
     from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)
     from egm.screen.audio.scores import own_cues, table  # noqa: PLC0415
-    from tools.dev.gallery.sheet import symbol_sheet  # noqa: PLC0415
+    from tools.lab.symbol_sheet import symbol_sheet  # noqa: PLC0415
 
     families = table().families
     rows = [("symbol", name, "") for name in sorted(DRAWINGS)]

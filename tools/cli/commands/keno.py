@@ -12,10 +12,10 @@ from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import SLIP, slip, slip_form
 from paytables.keno.rules import KenoRules
 from paytables.wording import counted, percent
-from tools.cli.named import named
 from tools.cli.tables import Column, Form, Table, forms, show, whole, working
 from tools.cli.terminal import echo, json_text
 from tools.cli.whole import Whole
+from tools.lab.named import named
 from tools.lab.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 
 #: The distribution is printed to this many amounts; ``--json`` has them all.

@@ -9,11 +9,12 @@ from egm.profiles import Profile, load_profile
 from meters import JournalError, open_view
 from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
 from paytables.wording import counted
-from tools.cli.named import named, refusal
+from tools.cli.par_sheet import standings, to_terminal
 from tools.cli.tables import working
 from tools.cli.terminal import echo, json_text
+from tools.lab.named import named, refusal
 from tools.lab.parsheet import percent, sheet
-from tools.lab.parsheet.forms import standings, to_csv, to_html, to_terminal
+from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.parsheet.meter import MeterError, asked, present
 from tools.lab.simulation import estimate, simulate
 

@@ -7,10 +7,10 @@ import click
 from egm.errors import OperatorError
 from egm.profiles import available, load_profile
 from egm.profiles.schema import schema as profile_schema
-from tools.cli.named import named
 from tools.cli.tables import Form, Table, forms
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, json_text
+from tools.lab.named import named
 
 
 @click.group()

@@ -2,12 +2,9 @@
 
 import asyncio
 import json
-import logging
 import os
 import signal
-import tempfile
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,14 +19,10 @@ from egm.config.levels import LinkSlot
 from egm.links.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
 from egm.verify.examine import Findings, examine
-from paytables.wording import counted
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
-from tools.cli.tables import Column, Columns, Form, Table, figure, forms, whole, working
+from tools.cli.tables import Column, Columns, Form, Table, figure, forms, whole
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
-from tools.cli.whole import Whole
-from tools.dev.progressive.campaign import Campaign, run_campaign
-from tools.dev.progressive.simulate import run_floor
 from tools.floor.progressive.certificates import (
     AUTHORITY,
     BROKER,
@@ -341,68 +334,6 @@ def give_up(level: str, successor: str, store: str | None) -> None:
     with controller_on(store) as controller:
         amount = controller.give_up(level, successor)
     echo(f"{level}: {amount} minor units went to {successor}")
-
-
-@command.command()
-@click.option("--machines", default=8, show_default=True, type=click.IntRange(1, 1000))
-@click.option("--wagers", default=200, show_default=True, type=Whole(min=1), help="of each machine")
-@click.option("--seed", default=1, show_default=True, type=int)
-@STORE
-def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> None:
-    """Simulate a floor: MACHINES that feed and hit one level, over a real broker and a real controller."""
-    with tempfile.TemporaryDirectory(prefix="egm-floor-") as folder:
-        opener = _opener(store, Path(folder))
-        try:
-            floor = asyncio.run(run_floor(Path(folder), opener, machines=machines, wagers=wagers, seed=seed))
-        except TimeoutError:
-            why = f"{counted(machines, 'machine')}: never all up, or never all at rest, on this computer"
-            raise click.ClickException(why) from None
-        except TOLD as error:
-            raise click.ClickException(str(error)) from error
-    for line in floor.lines():
-        echo(line)
-    raise SystemExit(1 if floor.wrong else 0)
-
-
-@command.command()
-@click.option("--scenarios", default=1000, show_default=True, type=Whole(min=1))
-@click.option("--seed", default=1, show_default=True, type=int, help="the same seed is the same troubles")
-@STORE
-def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
-    """Trouble a link in every way, and hold every wager and hit to the fraction afterwards.
-
-    Broker, controllers and machines are killed, cut off and confused, on SQLite, or on PostgreSQL with a DSN
-    as --store. Everything that took place is counted. A scenario that stands still ends the run, with what
-    every task was waiting for.
-    """
-    for name in ("asyncio", "mqtt"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # connections end all the time here
-    began, result = time.perf_counter(), Campaign(seed)
-    with tempfile.TemporaryDirectory(prefix="egm-link-") as folder, working("scenarios", scenarios) as done:
-        try:
-            asyncio.run(
-                run_campaign(
-                    result,
-                    Path(folder),
-                    _opener(store, Path(folder)),
-                    scenarios=scenarios,
-                    progress=done,
-                )
-            )
-        except KeyboardInterrupt:
-            result.wrong.append("it was interrupted")
-        except TOLD as error:
-            raise click.ClickException(str(error)) from error
-    seconds = time.perf_counter() - began
-    echo(f"seed {seed}: {result.scenarios} of {counted(scenarios, 'scenario')} in {seconds:.0f} s")
-    for line in result.lines():
-        echo(line)
-    raise SystemExit(1 if result.wrong else 0)
-
-
-def _opener(store: str | None, folder: Path) -> Callable[[], Store]:
-    """Opens the store a person named, or a file that is gone with the run."""
-    return lambda: open_store(store or str(folder / "controller.db"))
 
 
 @command.command()

@@ -8,9 +8,8 @@ import click
 from egm.config.cabinet_file import default_state_dir
 from meters import JournalError, open_view
 from paytables.wording import percent
-from tools.audit.returns import Return, returns
+from tools.audit.returns import EXPLAINED_Z, Return, returns
 from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole, working
-from tools.lab.simulation import INTERVAL_Z
 
 _STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 
@@ -49,7 +48,7 @@ def _table(found: list[Return]) -> Table:
         Column("sigma", right=True),
         Column("z", right=True),
     )
-    title = f"minor units; explained: |z| at most {INTERVAL_Z:.2f}"
+    title = f"minor units; explained: |z| at most {EXPLAINED_Z:.2f}"
     return Table(columns, map(_row, found), title=title, empty="no game has been played", naming=3)
 
 

@@ -7,11 +7,9 @@ from typing import Final
 import click
 
 from egm.config.cabinet_file import default_state_dir
-from paytables.wording import counted
 from tools.cli.commands.par import load
-from tools.cli.named import named
-from tools.cli.tables import working
 from tools.cli.terminal import echo
+from tools.lab.named import named
 
 #: A still picture is at least so large, pixels a unit.
 _STILL: Final = 0.667
@@ -20,39 +18,6 @@ _STILL: Final = 0.667
 @click.group()
 def command() -> None:
     """Pictures of the screen, and where to find it."""
-
-
-@command.command()
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--game", "only", multiple=True, help="Only this game (library id or file); may be repeated.")
-@click.option("--size", "sizes", multiple=True, help="Only this window (WIDTHxHEIGHT); may be repeated.")
-def shots(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None:
-    """Draw every scene of every game, in both languages and four sizes of window, as PNG files in FOLDER."""
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    from paytables import DefinitionError, library, load_game  # noqa: PLC0415 (the environment comes first)
-    from tools.dev.gallery.draw import SIZES, draw_all  # noqa: PLC0415
-
-    try:
-        games = [load_game(named(name)) for name in only or library()]
-        folder.mkdir(parents=True, exist_ok=True)
-    except (DefinitionError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-    windows = [_size(size) for size in sizes] or SIZES
-    count = 0
-    with working("drawing") as done:
-        for _ in draw_all(folder, games, windows):
-            count += 1
-            done(count)
-    echo(f"{counted(count, 'picture')} in {folder}")
-
-
-def _size(text: str) -> tuple[int, int]:
-    """``1280x720`` as numbers. Raises UsageError."""
-    wide, _, high = text.partition("x")
-    if not (wide.isdecimal() and high.isdecimal() and 0 < int(wide) <= 7680 and 0 < int(high) <= 7680):
-        raise click.UsageError(f"--size {text}: not WIDTHxHEIGHT in pixels, such as 1280x720")
-    return int(wide), int(high)
 
 
 @command.command()
@@ -69,8 +34,8 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
-    from tools.dev.gallery.preview import Film, PreviewError, film_of  # noqa: PLC0415
-    from tools.dev.gallery.sheet import still  # noqa: PLC0415
+    from tools.lab.preview import Film, PreviewError, film_of  # noqa: PLC0415
+    from tools.lab.symbol_sheet import still  # noqa: PLC0415
 
     if file.suffix == ".toml":
         shown, picture = load(str(file)), file.with_suffix(".png")

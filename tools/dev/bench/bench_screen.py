@@ -90,7 +90,8 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.view import times  # noqa: PLC0415
     from paytables import load_game  # noqa: PLC0415
-    from tools.dev.gallery import at_rest, game_view, kinds, pages, shown  # noqa: PLC0415
+    from tools.dev.gallery import kinds, pages, shown  # noqa: PLC0415
+    from tools.lab.views import at_rest, game_view  # noqa: PLC0415
 
     theme = load_theme()
     harbour = None
@@ -130,7 +131,7 @@ def _start() -> Figure:
         "import pygame; pygame.display.init(); pygame.font.init(); pygame.display.set_mode((8, 8))\n"
         "from dataclasses import replace\n"
         "from egm.screen.picture import Picture\nfrom egm.screen.theme import load_theme\n"
-        "from paytables import load_game\nfrom tools.dev.gallery import at_rest, game_view\n"
+        "from paytables import load_game\nfrom tools.lab.views import at_rest, game_view\n"
         "view = game_view(load_game('maple-classic'))\n"
         "rest = replace(at_rest((view,), view, 'en', credit_cents=0), now=160.0)\n"
         "picture = Picture(load_theme()); picture.draw(pygame.Surface(picture.pixels), rest)\n"
@@ -180,7 +181,7 @@ def _browser() -> Iterator[Figure]:
     """A link to the browser screen in this process: bytes a second while idle, frames from key to picture."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from paytables import load_game  # noqa: PLC0415
-    from tools.dev.gallery import at_rest, game_view  # noqa: PLC0415
+    from tools.lab.views import at_rest, game_view  # noqa: PLC0415
 
     theme = load_theme()
     game = game_view(load_game("maple-classic"))

@@ -1,1 +1,12 @@
-"""Commands for developers, in the shape of those of ``egm``."""
+"""One module a command of ``python -m tools.dev``; :data:`COMMANDS` is the table of contents."""
+
+from typing import Final
+
+#: command name -> (module of this package, one line for ``--help``). The module defines ``command``.
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "host": ("host", "a SAS host for the bench; explain a recording"),
+    "liars": ("liars", "tell sealed lies about honest journals, and see which the audit names"),
+    "link": ("link", "a progressive link of simulated machines: a busy floor, and every trouble"),
+    "shots": ("shots", "draw every scene of every game"),
+    "soak": ("soak", "a whole cabinet through players, faults and power cuts, held to the cent"),
+}

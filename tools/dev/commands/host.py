@@ -1,4 +1,4 @@
-"""``egm host``: a SAS host for the bench: poll a machine, look at it, command it; explain a recording."""
+"""``python -m tools.dev host``: a SAS host for the bench that polls and commands; explains a recording."""
 
 import json
 import os
@@ -107,12 +107,12 @@ def command(ctx: click.Context, /, *, seconds: float | None, **given: Any) -> No
     obey verbs typed below the picture.
 
     \b
-    egm host
-    egm host --port /dev/ttyUSB0 --record line.jsonl
-    egm host --json meters
-    egm host aft in 5.00
-    egm host send 6F game=0 codes=00,01,0C
-    egm host trace line.jsonl
+    python -m tools.dev host
+    python -m tools.dev host --port /dev/ttyUSB0 --record line.jsonl
+    python -m tools.dev host --json meters
+    python -m tools.dev host aft in 5.00
+    python -m tools.dev host send 6F game=0 codes=00,01,0C
+    python -m tools.dev host trace line.jsonl
     """  # noqa: D301 (click wants the character itself)
     options = ctx.obj = _Options(**given)
     if ctx.invoked_subcommand is None:

@@ -1,4 +1,4 @@
-"""``egm audit liars``: lies about honest journals, and how many the audit names."""
+"""``python -m tools.dev liars``: lies about honest journals, and how many the audit names."""
 
 import tempfile
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _ACTIONS_A_LIFE: Final = 150
     help="A folder of game definitions, besides the library.",
 )
 @forms
-def liars(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Path, ...], form: Form) -> None:
+def command(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Path, ...], form: Form) -> None:
     """Tell lies about honest journals, each sealed anew with the machine's key, and see which are named.
 
     The journals are EXPORTS, or those of a cabinet that lives a while for it. One lie alters, leaves out,

@@ -1,4 +1,4 @@
-"""``egm soak``: a whole cabinet through players, faults and power cuts, then everything held to the cent."""
+"""``python -m tools.dev soak``: a cabinet through players, faults and power cuts, all held to the cent."""
 
 import tempfile
 import time

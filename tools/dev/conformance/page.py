@@ -6,6 +6,7 @@ from typing import Final
 
 from tools.dev.conformance.evidence import Evidence, Status, Witness
 from tools.dev.conformance.requirements import Citation, Requirements, Row
+from tools.lab.markdown import table
 
 #: more tests than this are folded away behind their number
 _UNFOLDED: Final = 3
@@ -25,13 +26,6 @@ def pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
         f"{FOLDER}/sources.md": sources(requirements),
         **groups,
     }
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: frozenset[int] = frozenset()) -> str:
-    """A Markdown table; the columns in ``numeric`` are set to the right."""
-    rule = ["---:" if column in numeric else "---" for column in range(len(head))]
-    lines = [head, rule, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def summary(requirements: Requirements, evidence: Evidence) -> str:

@@ -13,7 +13,8 @@ from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import MINIMUM, POLLS
 from tools.dev.conformance.evidence import Evidence, EvidenceError
-from tools.dev.conformance.page import table, witnesses
+from tools.dev.conformance.page import witnesses
+from tools.lab.markdown import table
 
 _ROOT: Final = "../../"
 _SENT: Final = RAISED | money.RAISED | {NOTHING, OVERFLOW}

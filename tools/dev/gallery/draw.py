@@ -12,8 +12,9 @@ from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture
 from egm.screen.web import fitting
 from paytables import Game
-from tools.dev.gallery import game_scenes, game_view, kinds
+from tools.dev.gallery import game_scenes, kinds
 from tools.dev.gallery.machine import machine_scenes
+from tools.lab.views import game_view
 
 #: The windows the machine is shown in: a cabinet's, a laptop's, an upright cabinet's, a telephone's.
 SIZES: Final = ((1920, 1080), (1280, 720), (1080, 1920), (390, 844))

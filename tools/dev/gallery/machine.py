@@ -22,8 +22,8 @@ from egm.screen.hearing import heard_bench, lost
 from egm.screen.pressing import pressed
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
-from tools.dev.gallery import NOON, at_rest
 from tools.dev.gallery.pages import every_page, page_scenes
+from tools.lab.views import NOON, at_rest
 
 
 def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:

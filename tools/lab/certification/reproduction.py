@@ -20,12 +20,11 @@ from egm.profiles import load_profile
 from egm.verify.certificate import SIGNER, BundleError
 from egm.verify.digest import measure
 from egm.verify.manifest import differences, load_signed
-from egm.verify.tree import files
 from paytables import PaytableError, analyse, load_game
 from paytables.wording import counted
 from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import hold
-from tools.lab.certification.submission import SCOPE, SOFTWARE, built, pages, written
+from tools.lab.certification.submission import SOFTWARE, built, built_files, pages, written
 from tools.lab.parsheet import sheet
 from tools.lab.parsheet.forms import to_csv
 from tools.lab.rng.service import start_service
@@ -43,11 +42,14 @@ class Made:
     differs: str = ""
 
 
-def reproduce(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
-    """Make what a verified bundle holds again, and say of each thing whether it came out the same."""
+def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
+    """Make what a verified bundle holds again, and say of each thing whether it came out the same.
+
+    ``commands``: the reference of the command line here.
+    """
     try:
         if "submission" in facts:
-            yield from _submission(folder, facts)
+            yield from _submission(folder, facts, commands)
         else:
             yield from _certificate(folder, facts)
     except (OperatorError, PaytableError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
@@ -87,7 +89,7 @@ def _where(signed: bytes, here: bytes) -> str:
 
 
 # ------------------------------------------------------------------ a submission
-def _submission(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
+def _submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE))
     wheel = next(name for name in names if name.endswith(_WHEEL))
@@ -101,11 +103,11 @@ def _submission(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
         yield Made(f"{wheel} from {archive}", "" if same else "the build is another")
         copied = pages(root)
     yield Made(f"{SOFTWARE} of {wheel}", _listed(_in_wheel((folder / wheel).read_bytes()), signed.files))
-    installed = [str(each) for each in differences(signed, measure(files(SCOPE)))]
+    installed = [str(each) for each in differences(signed, measure(built_files()))]
     yield Made("the software installed here", _some(installed))
     profile = load_profile(folder / "profile.toml")
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
-    made = {**copied, **written([(game, analyse(game)) for game in games], profile)}
+    made = {**copied, **written([(game, analyse(game)) for game in games], profile, commands)}
     yield from (_compared(folder, name, made[name]) for name in sorted(made))
     left = set(names) - made.keys() - {archive, wheel, SOFTWARE}
     yield Made("every file of the bundle", _some([f"{name}: nothing here makes it" for name in sorted(left)]))

@@ -28,10 +28,10 @@ from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCES
 from paytables import Analysis, Game
 from paytables.source import Source
-from tools.dev.conformance.page import table
-from tools.dev.docs import BLOCKS
 from tools.lab.certification.finding import Case
+from tools.lab.documents import PARTS
 from tools.lab.manual import AUDIENCES, manual
+from tools.lab.markdown import table
 from tools.lab.parsheet import sheet
 from tools.lab.parsheet.forms import to_csv
 
@@ -40,6 +40,8 @@ FOLDER: Final = "submission"
 SOFTWARE: Final = "software.json"
 #: The packages alone: what a build holds. Libraries are pinned with their digests in the source.
 SCOPE: Final = Scope(own=(), libraries=False, bytecode=False)
+#: What a checkout has and no build: developers' tools, and the rigs of tests.
+NOT_BUILT: Final = ("tools/dev/", "egm/testing/")
 #: Pages of the source that go in as they are: security and recovery, what is shown, the generator, wiring.
 PAGES: Final[Mapping[str, str]] = {
     "architecture.md": "ARCHITECTURE.md",
@@ -50,13 +52,15 @@ PAGES: Final[Mapping[str, str]] = {
 }
 
 
-def submitted(cases: Sequence[Case], root: Path, key: Ed25519PrivateKey) -> dict[str, bytes]:
+def submitted(cases: Sequence[Case], root: Path, key: Ed25519PrivateKey, commands: str) -> dict[str, bytes]:
     """Every file of the bundle of the games of ``cases``, which are held against one profile.
+
+    ``commands``: the reference of the command line.
 
     Raises OperatorError where ``root`` is no checkout of the source.
     """
     games = [(case.game, case.analysis) for case in cases]
-    made = {**pages(root), **written(games, cases[0].profile), SOFTWARE: software(key)}
+    made = {**pages(root), **written(games, cases[0].profile, commands), SOFTWARE: software(key)}
     return {**built(root), **made}
 
 
@@ -92,9 +96,14 @@ def software(key: Ed25519PrivateKey) -> bytes:
         reason="submitted to a laboratory",
         libraries=SCOPE.libraries,
         bytecode=SCOPE.bytecode,
-        files=measure(files(SCOPE)),
+        files=measure(built_files()),
     )
     return manifest.sign(manifest.unsigned(content), key, SOFTWARE)
+
+
+def built_files() -> dict[str, Path]:
+    """The files of the software running here that a build holds."""
+    return {name: path for name, path in files(SCOPE).items() if not name.startswith(NOT_BUILT)}
 
 
 def pages(root: Path) -> dict[str, bytes]:
@@ -102,7 +111,7 @@ def pages(root: Path) -> dict[str, bytes]:
     return {name: (root / path).read_bytes() for name, path in PAGES.items()}
 
 
-def written(games: Iterable[tuple[Game, Analysis]], profile: Profile) -> dict[str, bytes]:
+def written(games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: str) -> dict[str, bytes]:
     """Definitions, profile, sheets, manuals and tables: the same bytes wherever the software is the same."""
     found: dict[str, bytes] = {"profile.toml": _source(profile.id, profile.file)}
     for game, analysis in games:
@@ -118,8 +127,8 @@ def written(games: Iterable[tuple[Game, Analysis]], profile: Profile) -> dict[st
         for audience in AUDIENCES
         for language in profile.languages
     }
-    texts |= {f"{name}.md": f"# {name}\n\n{write()}\n" for name, write in BLOCKS.items()}
-    texts |= {"meters.md": _meters(), "signals.md": _signals()}
+    texts |= {f"{name}.md": f"# {name}\n\n{write()}\n" for name, write in PARTS.items()}
+    texts |= {"meters.md": _meters(), "signals.md": _signals(), "commands.md": f"# commands\n\n{commands}\n"}
     return found | {name: text.encode() for name, text in texts.items()}
 
 

@@ -18,7 +18,7 @@ from egm.screen.pressing import pressed
 from egm.screen.theme import Theme, load_theme
 from egm.screen.view import Action, View, times
 from paytables import Choice, Draw, Game, Outcome
-from tools.dev.gallery import UNIT_CENTS, at_rest, game_view, snapshot
+from tools.lab.views import UNIT_CENTS, at_rest, game_view, snapshot
 
 #: Games looked at for one worth showing.
 _TRIES: Final = 4000

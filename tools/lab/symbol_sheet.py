@@ -10,7 +10,7 @@ from egm.screen.art.symbols import DRAWINGS, draw_symbol
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from paytables import Game
-from tools.dev.gallery import at_rest, game_view
+from tools.lab.views import at_rest, game_view
 
 _CELL: Final = 128
 _COLUMNS: Final = 10

@@ -1,0 +1,47 @@
+"""Every command of ``egm`` on a page, as click itself states them."""
+
+import inspect
+from collections.abc import Iterator
+from typing import Final
+
+import click
+
+from tools.cli import main as egm
+from tools.lab.markdown import table
+
+_AS_IS: Final = "\b"
+
+
+def command_reference() -> str:
+    """Every command of ``egm`` with its help, usage and options, as click itself states them."""
+    with click.Context(egm, info_name="egm") as context:
+        return "\n\n".join(_command(context, egm))
+
+
+def _command(context: click.Context, command: click.Command) -> Iterator[str]:
+    """One command and, for a group, everything below it."""
+    usage = command.collect_usage_pieces(context)
+    yield f"{'#' * (context.command_path.count(' ') + 2)} `{context.command_path}`"
+    yield _help(command)
+    yield f"```\n{' '.join([context.command_path, *usage])}\n```"
+    records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
+    # click lists an argument among the options; without a text of its own it stands in the usage already
+    options = [[f"`{name}`", text] for name, text in records if text and "--help" not in name]
+    if options:
+        yield table(["Option", "Meaning"], options)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            if below is None:
+                raise LookupError(f"{context.command_path} lists {name!r} and does not have it")
+            if not below.hidden:
+                yield from _command(click.Context(below, info_name=name, parent=context), below)
+
+
+def _help(command: click.Command) -> str:
+    """A command's help as a page has it: what click leaves as it is, its mark says, is an example."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    told = (inspect.cleandoc(each) for each in paragraphs)
+    return "\n\n".join(
+        f"```\n{text.removeprefix(_AS_IS).strip()}\n```" if text.startswith(_AS_IS) else text for text in told
+    )

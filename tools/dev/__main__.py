@@ -1,0 +1,22 @@
+"""``python -m tools.dev``: what developers run on a machine and its games, in a checkout."""
+
+import sys
+
+import click
+
+from tools.cli import CommandGroup
+from tools.dev.commands import COMMANDS
+
+
+@click.group(
+    cls=CommandGroup,
+    table=COMMANDS,
+    package="tools.dev.commands",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+def main() -> None:
+    """What developers run; of `make` there are benches, mutants, generated pages."""
+
+
+if __name__ == "__main__":
+    sys.exit(main(prog_name="python -m tools.dev"))

@@ -1,0 +1,44 @@
+"""``python -m tools.dev shots``: pictures of every scene, to be looked at."""
+
+import os
+from pathlib import Path
+
+import click
+
+from paytables.wording import counted
+from tools.cli.tables import working
+from tools.cli.terminal import echo
+from tools.lab.named import named
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--game", "only", multiple=True, help="Only this game (library id or file); may be repeated.")
+@click.option("--size", "sizes", multiple=True, help="Only this window (WIDTHxHEIGHT); may be repeated.")
+def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None:
+    """Draw every scene of every game, in both languages and four sizes of window, as PNG files in FOLDER."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    from paytables import DefinitionError, library, load_game  # noqa: PLC0415 (the environment comes first)
+    from tools.dev.gallery.draw import SIZES, draw_all  # noqa: PLC0415
+
+    try:
+        games = [load_game(named(name)) for name in only or library()]
+        folder.mkdir(parents=True, exist_ok=True)
+    except (DefinitionError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    windows = [_size(size) for size in sizes] or SIZES
+    count = 0
+    with working("drawing") as done:
+        for _ in draw_all(folder, games, windows):
+            count += 1
+            done(count)
+    echo(f"{counted(count, 'picture')} in {folder}")
+
+
+def _size(text: str) -> tuple[int, int]:
+    """``1280x720`` as numbers. Raises UsageError."""
+    wide, _, high = text.partition("x")
+    if not (wide.isdecimal() and high.isdecimal() and 0 < int(wide) <= 7680 and 0 < int(high) <= 7680):
+        raise click.UsageError(f"--size {text}: not WIDTHxHEIGHT in pixels, such as 1280x720")
+    return int(wide), int(high)

@@ -1,0 +1,69 @@
+"""What a laboratory is handed of the machine itself, written from what it obeys: states, rules, every key."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from egm.config.schema import parts as parts_of_cabinet
+from egm.errors import OperatorError
+from egm.profiles.schema import keys
+from tools.lab.markdown import table
+from tools.lab.rule_table import interruption_table, picture, rule_table, set_table
+
+
+def state_picture() -> str:
+    """What a player sees of the state table, as a diagram."""
+    return f"```mermaid\n{picture()}\n```"
+
+
+def profile_keys() -> str:
+    """Every key of a jurisdiction profile. Raises :class:`OperatorError` naming those without a meaning."""
+    found = list(keys())
+    bare = [key.name for key in found if not key.meaning]
+    if bare:
+        raise OperatorError(f"egm/profiles/profile.py: no meaning is written beside {', '.join(bare)}")
+    rows = [
+        [
+            f"`{key.name}`",
+            key.kind,
+            "must be given" if key.default is None else f"`{key.default}`",
+            key.meaning,
+        ]
+        for key in found
+    ]
+    return table(["Key", "Kind", "Default", "Meaning"], rows)
+
+
+def cabinet_keys() -> str:
+    """Every key of a cabinet file, by table. Raises :class:`OperatorError` for one without a meaning."""
+    text = []
+    for part in parts_of_cabinet():
+        bare = [key.name for key in part.keys if not key.meaning]
+        if bare:
+            raise OperatorError(
+                f"egm/config/cabinet_file.py: no meaning is written beside {part.header} {', '.join(bare)}"
+            )
+        needed = " Must be there." if part.required else ""
+        rows = [
+            [
+                f"`{key.name}`",
+                key.kind,
+                "must be given" if key.default is None else f"`{key.default}`",
+                key.meaning,
+                key.example and f"`{key.example}`",
+            ]
+            for key in part.keys
+        ]
+        heads = ["Key", "Kind", "Default", "Meaning", "Example"]
+        text.append(f"### `{part.header}`\n\n{part.meaning}{needed}\n\n{table(heads, rows)}")
+    return "\n\n".join(text)
+
+
+#: The parts by name.
+PARTS: Final[Mapping[str, Callable[[], str]]] = {
+    "cabinet-keys": cabinet_keys,
+    "profile-keys": profile_keys,
+    "states": state_picture,
+    "interruptions": interruption_table,
+    "state-sets": set_table,
+    "rules": rule_table,
+}

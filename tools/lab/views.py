@@ -1,0 +1,92 @@
+"""What a machine with a game tells its screen, made without a machine: for previews and sheets of games."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from egm.app.view import game_art
+from egm.kernel.messages import (
+    GameView,
+    Hello,
+    ProgressiveView,
+    Snapshot,
+)
+from egm.play.installed_games import Resident
+from egm.play.odds import chances, long_odds
+from egm.profiles.profile import Awards
+from egm.progressive.pools import Pools
+from egm.screen.hearing import heard
+from egm.screen.view import View
+from paytables import Depth, Game, analyse
+
+#: What a credit is worth in every picture.
+UNIT_CENTS: Final = 25
+#: The time of day in every picture.
+NOON: Final = "2026-11-21T17:05:00+00:00"
+_ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
+
+
+def game_view(game: Game) -> GameView:
+    """The game as the machine publishes it."""
+    bets = analyse(game, Depth.PRIZES).bets
+    least = min(bet.rtp for bet in bets)
+    return GameView(
+        id=game.id,
+        family=game.family,
+        version=game.version,
+        digest=game.digest,
+        title=dict(game.title),
+        help=dict(game.help),
+        bet_options=tuple(game.bet_options),
+        denominations_cents=tuple(game.denominations_cents),
+        return_percent=Resident(game, (), least, Pools()).return_percent,
+        presentation=game.presentation(),
+        long_odds=long_odds(bets, Awards()),
+        art=game_art(game),
+        chances=chances(bets),
+    )
+
+
+def levels(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
+    """The progressive levels of a game, each some way above where it begins."""
+    return tuple(
+        ProgressiveView.model_validate(
+            {
+                "id": f"{game.id}.{level['id']}",
+                "level": str(level["id"]),
+                "names": level["name"],
+                "amount_cents": int(level["reset_credits"]) * UNIT_CENTS * 13 // 11 + 4711,
+                "status": status,
+            }
+        )
+        for level in game.presentation.get("progressives", ())
+    )
+
+
+def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
+    """The machine idle with this game and some credit, and what is different."""
+    whole: dict[str, Any] = {
+        "journal_sequence": 1,
+        "state": "idle",
+        "time_utc": NOON,
+        "site": "Demonstration",
+        "serial": "EGM-0000001",
+        "operator_number": "1",
+        "currency": "CAD",
+        "language": language,
+        "languages": ("en", "fr"),
+        "game_id": game.id,
+        "denomination_cents": UNIT_CENTS,
+        "bet_credits": max(game.bet_options),
+        "credit_cents": 123450,
+        "win_cents": 0,
+        "last_display": None,
+        "accepts": _ALL,
+        "progressives": levels(game),
+    }
+    return Snapshot(**(whole | changes))
+
+
+def at_rest(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
+    """A screen that has just been told everything."""
+    view = heard(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=games))
+    return replace(heard(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
