@@ -38,6 +38,7 @@ check: $(VENV)/.dev ## ruff, mypy strict, the walls between the folders
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tools.dev.checks.chance
 	$(BIN)/python -m tools.dev.checks.untyped
+	$(BIN)/python -m tools.dev.checks.lines
 
 format: $(VENV)/.dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
