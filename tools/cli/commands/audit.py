@@ -314,7 +314,7 @@ def readout(file: Path) -> None:
 
 # ---------------------------------------------------------------------- recall and logs
 @command.command()
-@click.argument("name", type=click.Choice(["plays", *recall.LOGS]))
+@click.argument("name", metavar="LOG", type=click.Choice(["plays", *recall.LOGS]))
 @click.option("--last", type=Whole(min=1), help="How many; the log's own size when not given.")
 @STATE
 @forms

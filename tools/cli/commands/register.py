@@ -52,7 +52,7 @@ def list_(*, form: Form) -> None:
 
 
 @command.command("show")
-@click.argument("name", type=click.Choice([*REGISTERS]))
+@click.argument("name", metavar="REGISTER", type=click.Choice([*REGISTERS]))
 @STATE
 @_EXPORT
 @forms
