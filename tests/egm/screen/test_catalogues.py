@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.app import rules as features
+from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
 from egm.kernel.faults import fault
@@ -93,7 +93,7 @@ def test_every_code_of_the_machine_has_words(language):
     codes += [f"notice.refused.{state}" for state in State]
     codes += [
         f"notice.refused.{guard.__name__}"
-        for rule in features.RULES
+        for rule in FEATURES.rules
         if rule.refusal is Refusal.TELL
         for guard in rule.guards
     ]
