@@ -1,6 +1,6 @@
 """What the machine answers a verifier, and what it remembers of it.
 
-The last request and its result are kept in the journal under :attr:`~egm.kernel.machine.Key.GAT`, so that
+The last request and its result are kept in the journal under :attr:`~egm.records.keys.LinksKey.GAT`, so that
 they outlive a power cut (A-18); each request and result is an entry of its own, who asked what and when (G2S
 asks for such a log of serial requests too). A calculation that a power cut interrupted is begun again.
 

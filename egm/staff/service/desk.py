@@ -1,7 +1,7 @@
 """The service menu as it stands open: the places somebody has walked into, and the page of the last.
 
 A place makes its page from the machine's memory each time anybody looks, and says where an answer leads. It
-is no truth of the machine: who is signed in is kept in the journal (:attr:`~egm.kernel.machine.Key.MENU`),
+is no truth of the machine: who is signed in is kept in the journal (:attr:`~egm.records.keys.StaffKey.MENU`),
 what a page does happens through the state table, and a restart leaves nothing of the menu open.
 """
 
