@@ -22,15 +22,23 @@ from egm.staff.service.menu import Menu
 #: In the order in which their rules are tried: tests before the real thing, a failed generator before a call
 #: for service, an award before a host's order, a host before the machine's own ways out.
 FEATURES: Final = Features((DEVICE_TESTS, INTEGRITY, STAFF, PROGRESSIVE, HOST, MONEY, PLAY, LINKS, MACHINE))
-for _key in FEATURES.keys:
-    invariant(
-        _key.fate is not Fate.OWED or _key in CLAIMS or _key in WITH,
-        f"the key {_key!r} is owed, and an authorised clear makes no claim of it",
-    )
-#: What the main menu of the staff offers.
-MENU: Final = Menu(pages=FEATURES.offered(Entry), forms=FEATURES.offered(Form))
-for _form in MENU.forms:
-    invariant(
-        FEATURES.rules.refusal(_form.event) is Refusal.TELL or FEATURES.rules.always_takes(_form.event),
-        f"the form {_form.id} could be refused in silence",
-    )
+
+
+def menu_of(features: Features) -> Menu:
+    """What the main menu offers the staff. InvariantError where a form could be refused in silence."""
+    menu, rules = Menu(pages=features.offered(Entry), forms=features.offered(Form)), features.rules
+    for form in menu.forms:
+        told = rules.refusal(form.event) is Refusal.TELL or rules.always_takes(form.event)
+        invariant(told, f"the form {form.id} could be refused in silence")
+    return menu
+
+
+def check_claims(features: Features) -> None:
+    """Raise InvariantError where an authorised clear makes no claim of what is owed."""
+    for key in features.keys:
+        described = key.fate is not Fate.OWED or key in CLAIMS or key in WITH
+        invariant(described, f"the key {key!r} is owed, and an authorised clear makes no claim of it")
+
+
+MENU: Final = menu_of(FEATURES)
+check_claims(FEATURES)

@@ -15,7 +15,7 @@ from typing import Final
 
 from egm.app.absent import holders_of, refuse_lost_positions
 from egm.app.archive_place import place_archive
-from egm.app.features import FEATURES, MENU
+from egm.app.features import FEATURES, menu_of
 from egm.app.ports import build_ports
 from egm.app.preflight import shared_folders
 from egm.app.rng_startup import keep_carry_over, start_chance
@@ -31,6 +31,7 @@ from egm.integrity.clock_trust import note_clock
 from egm.integrity.lockups import GeneratorStart
 from egm.integrity.software import Verifier
 from egm.kernel.events import Event, EventType
+from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Identity
 from egm.kernel.positions import Position
@@ -77,12 +78,14 @@ class Machine:
         sources: Sequence[EntropySource] | None = None,
         say: Callable[[str], None] = lambda _: None,
         alone: bool = False,
+        features: Features = FEATURES,
     ) -> None:
         """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
 
         ``say`` tells whoever started the machine what is wrong with what it was given. ``alone``: without
-        the second medium, if need be; nothing new is begun then.
+        the second medium, if need be; nothing new is begun then. ``features``: all that it can do.
         """
+        self._features = features
         self._folder = folder
         self._file = cabinet_file
         self._clock = clock
@@ -116,7 +119,7 @@ class Machine:
             )
             starting.say(self._folder.starting, starting.Doing("self_test"))
             self._times = timekeeper_of(journal, self._clock)
-            refuse_lost_positions(journal, self._file.machine.positions, FEATURES.keys)
+            refuse_lost_positions(journal, self._file.machine.positions, self._features.keys)
             second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
             store, why = open_store(journal, self._folder.root, second)
             if store is not None:
@@ -224,7 +227,7 @@ class Machine:
         context = MachineContext(
             self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
         )
-        self._attachments = FEATURES.attach(context)
+        self._attachments = self._features.attach(context)
         for station in self._stations[1:]:
             beside = replace(
                 context,
@@ -232,7 +235,7 @@ class Machine:
                 handle=partial(self._handle_at, station),
                 devices=station.ports.drivers,
             )
-            self._attachments += FEATURES.attach_to_position(beside)
+            self._attachments += self._features.attach_to_position(beside)
         self._verifier = Verifier(context)
         for station in self._stations:
             station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
@@ -258,7 +261,7 @@ class Machine:
         cabinet = Cabinet(
             identity=Identity(machine.serial, machine.operator_number, machine.house),
             journal=journal,
-            keys=FEATURES.keys,
+            keys=self._features.keys,
             profile=self._profile,
             games={game_id: resident.game for game_id, resident in self._residents.items()},
             denominations_cents={
@@ -273,14 +276,15 @@ class Machine:
         returns = {game_id: resident.least_return for game_id, resident in self._residents.items()}
         cabinet.install(InstalledGames(cabinet.games, cabinet.denominations_cents, returns))
         cabinet.install(GeneratorStart(self._renew_chance))
-        cabinet.install(MENU)
+        cabinet.install(self._features)
+        cabinet.install(menu_of(self._features))
         cabinet.install(self._host_money())
         cabinet.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
         cabinet.install(all_pools(resident.pools for resident in self._residents.values()))
         return cabinet
 
     def _station_of(self, cabinet: Cabinet) -> Station:
-        station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told, FEATURES.rules)
+        station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told)
         cabinet.recorded = partial(self._recorded, station)
         ledgers, number = station.ledgers, cabinet.position.number
         station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))

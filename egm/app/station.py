@@ -17,10 +17,10 @@ from egm.config.cabinet_file import StateFolder
 from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
+from egm.kernel.feature import Features
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
 from egm.kernel.positions import is_own_fault
-from egm.kernel.rules import Rules
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.money.device_ledgers import ledgers_of
@@ -47,8 +47,7 @@ class Unheard:
 class Station:
     """One position, open once it has its ports.
 
-    ``handle`` lets something happen there, as the machine wants it handled; ``told`` hears of every change;
-    ``rules`` are the state table.
+    ``handle`` lets something happen there, as the machine wants it handled; ``told`` hears of every change.
     """
 
     ports: Ports
@@ -60,10 +59,9 @@ class Station:
         folder: StateFolder,
         handle: Callable[["Station", Event], None],
         told: Callable[[], None],
-        rules: Rules[Cabinet],
     ) -> None:
         self.cabinet = cabinet
-        self.engine = Engine(cabinet, rules, self.changed)
+        self.engine = Engine(cabinet, cabinet.state(Features).rules, self.changed)
         self.ledgers = ledgers_of(cabinet, self.engine.handle)
         self._residents = residents
         self._handle = handle

@@ -1,15 +1,13 @@
 """What a person may see of the machine, taken from its memory: the snapshot and the games."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Literal
 
-from egm.devices.ledgers import EscrowPhase
-from egm.integrity.lockups import disabled_by
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
-from egm.kernel.faults import fault, said_faults
+from egm.kernel.feature import Features
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.money import hand_pays
@@ -20,12 +18,11 @@ from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
 from egm.play.installed_games import Resident
-from egm.progressive import game_levels as progressives
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
-from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey
-from egm.records.money import CashOutRecord, HandpayRecord, PaperRecord
+from egm.records.keys import MoneyKey
+from egm.records.money import CashOutRecord, HandpayRecord
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 
@@ -71,7 +68,7 @@ def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
         win_cents=0 if last is None or win_is_taken(cabinet, last[0]) else last[1].win_cents,
         last_display=None if last is None or last[0].outcome is None else dict(last[0].outcome.display),
         accepts=_accepts(engine),
-        notices=_notices(cabinet),
+        notices=tuple(_notices(cabinet)),
         tilts=tuple(
             Tilt(code=code, since=entry["since"], cleared_by=entry["cleared_by"], detail=entry["detail"])
             for code, entry in cabinet.faults.items()
@@ -181,40 +178,8 @@ def _accepts(engine: Engine[Cabinet]) -> tuple[str, ...]:
     return tuple(lit)
 
 
-def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
-    notices = [] if cabinet.notice is None else [cabinet.notice]
-    notices += [
-        Notice(
-            code=f"fault.{code}",
-            severity="alarm" if entry["locks"] else "warning",
-            values=_held(cabinet, code),
-        )
-        for code in said_faults(cabinet.faults)
-        for entry in (cabinet.faults[code],)
-    ]
-    if cabinet.memory.get(ProgressiveKey.AWAITING) is not None:
-        game = open_game(cabinet)
-        won = game is not None and progressives.awards(cabinet, game)
-        notices.append(Notice(code="award_awaited" if won else "mystery_awaited", severity="warning"))
-    if cabinet.memory.get(IntegrityKey.SERVICE) is not None:
-        notices.append(Notice(code="service_called"))
-    stopped = cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)
-    if stopped is not None:
-        notices.append(Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm"))
-    notices += [
-        Notice(code=f"out_of_service.{code}", severity="alarm", values={"detail": entry["detail"]})
-        for code, entry in cabinet.faults.items()
-        if fault(code).closes
-    ]
-    notices += [
-        Notice(code=f"disabled.{source.partition(':')[0]}", severity="warning", values={"source": source})
-        for source in disabled_by(cabinet)
-    ]
-    return tuple(notices)
-
-
-def _held(cabinet: Cabinet, code: str) -> dict[str, int | str]:
-    """What of the player's a failed acceptor holds: neither credited nor given back yet."""
-    paper = cabinet.memory.read(PaperRecord, MoneyKey.PAPER) if code.startswith("bill_acceptor.") else None
-    held = paper is not None and paper.phase is EscrowPhase.ORDERED
-    return {"amount_cents": paper.amount_cents} if paper is not None and held else {}
+def _notices(cabinet: Cabinet) -> Iterator[Notice]:
+    """What the last event led to, then what every feature tells as long as it is so."""
+    if cabinet.notice is not None:
+        yield cabinet.notice
+    yield from cabinet.state(Features).notices(cabinet)

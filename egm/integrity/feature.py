@@ -7,6 +7,7 @@ from egm.integrity.forms import FORMS
 from egm.integrity.hard_meters import hard_meters
 from egm.integrity.lockups import disabled_by
 from egm.integrity.memory_watch import memory_watch
+from egm.integrity.notices import notices
 from egm.integrity.rules import RULES
 from egm.integrity.software import reverification
 from egm.kernel.events import State
@@ -36,5 +37,6 @@ INTEGRITY: Final = Feature(
         DerivedState(State.TILT, lambda cabinet: cabinet.is_tilted),
         DerivedState(State.OUT_OF_SERVICE, _is_out_of_service),
     ),
+    notices=notices,
     services=(hard_meters, memory_watch, reverification, clock_watch),
 )

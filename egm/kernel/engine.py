@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from egm.errors import invariant
-from egm.kernel.events import Event, EventType, Next, State, SupersededBy
+from egm.kernel.events import Event, EventName, EventType, Next, State, SupersededBy
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Refusal, Rule, Rules
 
@@ -44,14 +44,14 @@ class Engine(Generic[MachineT]):
         self._changed = changed
         self._queue: deque[Event] = deque()
         self._busy = False
-        self._unexpected: set[tuple[EventType, State, str]] = set()
+        self._unexpected: set[tuple[EventName, State, str]] = set()
 
     @property
     def is_busy(self) -> bool:
         """Whether an event is being handled: whoever watches is told when it is done."""
         return self._busy
 
-    def handle(self, type_: EventType, /, **data: object) -> None:
+    def handle(self, type_: EventName, /, **data: object) -> None:
         """Take an event in, and everything that follows from it, then let whoever watches know."""
         self._queue.append(Event(type_, data))
         if self._busy:
@@ -74,7 +74,7 @@ class Engine(Generic[MachineT]):
         if self.derived_state() is not self.state:
             self.handle(EventType.MACHINE_CHANGED)
 
-    def accepts(self, type_: EventType, /, **data: object) -> bool:
+    def accepts(self, type_: EventName, /, **data: object) -> bool:
         """Whether a rule would be taken now. Asks, and changes nothing."""
         return self._rule(Event(type_, data))[0] is not None
 

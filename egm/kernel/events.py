@@ -24,7 +24,11 @@ class State(StrEnum):
     """Held still by a host, for a transfer."""
 
 
-class EventType(StrEnum):
+class EventName(StrEnum):
+    """Base of the names of events; a feature added to the machine may declare events of its own."""
+
+
+class EventType(EventName):
     """Everything that can happen to the machine."""
 
     # the machine's own life
@@ -141,7 +145,7 @@ class EventType(StrEnum):
 class Event:
     """Something that happened, with its particulars."""
 
-    type: EventType
+    type: EventName
     data: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+
+from prometheus_client.core import Metric
 
 from egm.errors import invariant
 from egm.kernel.keys import Key, Keys
@@ -12,6 +14,11 @@ from egm.kernel.rules import DerivedState, Rule, Rules
 from egm.kernel.services import Attachment, MachineContext, Make
 
 T = TypeVar("T")
+
+
+def _nothing(_: Cabinet) -> Iterable[Any]:
+    """What a feature tells that tells nothing."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +38,10 @@ class Feature:
     """The same, once a player position."""
     offers: tuple[object, ...] = ()
     """What it brings to the tables of other features: forms and pages of the service menu."""
-    notices: tuple[Callable[[Cabinet], Iterable[Notice]], ...] = ()
+    notices: Callable[[Cabinet], Iterable[Notice]] = _nothing
     """What it tells whoever stands before the machine, as long as it is so."""
+    metrics: Callable[[Cabinet], Iterable[Metric]] = _nothing
+    """What monitoring reads of it, beside the meters of the journal."""
 
 
 class Features:
@@ -67,4 +76,8 @@ class Features:
 
     def notices(self, cabinet: Cabinet) -> Iterable[Notice]:
         """What every feature tells whoever stands before the machine."""
-        return (notice for feature in self.all for told in feature.notices for notice in told(cabinet))
+        return (notice for feature in self.all for notice in feature.notices(cabinet))
+
+    def metrics(self, cabinet: Cabinet) -> Iterable[Metric]:
+        """What monitoring reads of every feature."""
+        return (metric for feature in self.all for metric in feature.metrics(cabinet))

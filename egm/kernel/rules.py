@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
 from egm.errors import invariant
-from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.events import Event, EventName, EventType, Next, State
 from egm.kernel.states import AWAKE, PRESSING
 
 MachineT = TypeVar("MachineT")
@@ -40,7 +40,7 @@ class Rule(Generic[MachineT]):
     ``event`` may be several, for each of which the same is done.
     """
 
-    event: EventType | tuple[EventType, ...]
+    event: EventName | tuple[EventName, ...]
     states: frozenset[State]
     guards: tuple[Guard[MachineT], ...] = ()
     effects: tuple[Effect[MachineT], ...] = ()
@@ -48,9 +48,9 @@ class Rule(Generic[MachineT]):
     refusal: Refusal = Refusal.RECORD
 
     @property
-    def events(self) -> tuple[EventType, ...]:
+    def events(self) -> tuple[EventName, ...]:
         """The event, or each of them."""
-        return (self.event,) if isinstance(self.event, EventType) else self.event
+        return (self.event,) if isinstance(self.event, EventName) else self.event
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class Rules(Generic[MachineT]):
         derived = tuple(states)
         self.states: Final = tuple(one for state in PRESSING for one in derived if one.state is state)
         invariant(len(self.states) == len(derived), "a derived state that is not among the pressing ones")
-        self._index: Final[dict[tuple[State, EventType], tuple[Rule[MachineT], ...]]] = {}
-        self._refusals: Final[dict[EventType, Refusal]] = {}
+        self._index: Final[dict[tuple[State, EventName], tuple[Rule[MachineT], ...]]] = {}
+        self._refusals: Final[dict[EventName, Refusal]] = {}
         for rule in self._rules:
             for event in rule.events:
                 same = self._refusals.setdefault(event, rule.refusal) is rule.refusal
@@ -86,7 +86,8 @@ class Rules(Generic[MachineT]):
                     before = self._index.get((state, event), ())
                     invariant(all(one.guards for one in before), f"{event} in {state}: a rule never reached")
                     self._index[state, event] = (*before, rule)
-        missing = [event.value for event in EventType if event not in self._refusals]
+        kinds: set[type[EventName]] = {EventType, *(type(event) for event in self._refusals)}
+        missing = [event.value for kind in kinds for event in kind if event not in self._refusals]
         invariant(not missing, f"no rule decides {', '.join(missing)}")
 
     def __iter__(self) -> Iterator[Rule[MachineT]]:
@@ -95,11 +96,11 @@ class Rules(Generic[MachineT]):
     def __len__(self) -> int:
         return len(self._rules)
 
-    def of(self, state: State, event: EventType) -> tuple[Rule[MachineT], ...]:
+    def of(self, state: State, event: EventName) -> tuple[Rule[MachineT], ...]:
         """The rules of one event in one state, in the order in which they are tried."""
         return self._index.get((state, event), ())
 
-    def refusal(self, event: EventType) -> Refusal:
+    def refusal(self, event: EventName) -> Refusal:
         """What becomes of an event that none of its rules takes."""
         return self._refusals[event]
 
@@ -107,6 +108,6 @@ class Rules(Generic[MachineT]):
         """The state that the durable memory says the machine is in."""
         return next((one.state for one in self.states if one.holds(machine)), State.IDLE)
 
-    def always_takes(self, event: EventType) -> bool:
+    def always_takes(self, event: EventName) -> bool:
         """Whether an event is taken in every state the machine has once its memory is ready."""
         return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)

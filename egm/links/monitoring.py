@@ -12,13 +12,12 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import Event, EventType, State
+from egm.kernel.feature import Features
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.device_health import device_metrics
 from egm.links.metrics import Exporter, MachineCollector, meter_families
 from egm.links.screen.private import kept_token
-from egm.progressive import level_views
-from egm.progressive.display import Shown, Status
 from egm.records.keys import IntegrityKey, StaffKey
 
 #: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
@@ -164,7 +163,7 @@ class Monitoring:
         held = disabled_by(self._cabinet)
         yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
         yield _at_work(self._cabinet.memory.get(StaffKey.INTERVENTION))
-        yield from _levels(level_views.standings(self._cabinet))
+        yield from self._cabinet.state(Features).metrics(self._cabinet)
 
 
 def _at_work(opened: Mapping[str, Any] | None) -> Metric:
@@ -175,18 +174,6 @@ def _at_work(opened: Mapping[str, Any] | None) -> Metric:
     if opened is not None:
         family.add_metric([str(opened[name]) for name in ("id", "kind", "person", "since")], 1)
     return family
-
-
-def _levels(standings: Mapping[str, Shown]) -> Iterator[Metric]:
-    """Every progressive level of the machine, played for or not."""
-    shown = GaugeMetricFamily(
-        "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
-    )
-    up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
-    for level, now in standings.items():
-        shown.add_metric((level,), now.amount_cents)
-        up.add_metric((level,), int(now.status is Status.UP))
-    yield from (shown, up)
 
 
 def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str) -> Metric:

@@ -5,6 +5,7 @@ from typing import Final
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
+from egm.progressive import game_levels, level_views
 from egm.progressive.broadcast import broadcasts
 from egm.progressive.forms import FORMS
 from egm.progressive.levels_page import PAGES
@@ -22,5 +23,7 @@ PROGRESSIVE: Final = Feature(
             State.AWAITING_AWARD, lambda cabinet: cabinet.memory.get(ProgressiveKey.AWAITING) is not None
         ),
     ),
+    notices=game_levels.notices,
+    metrics=level_views.metrics,
     services=(broadcasts, progressive_link),
 )

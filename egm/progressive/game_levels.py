@@ -5,7 +5,7 @@ keeps is claimed from it (:mod:`egm.progressive.link`): the game then waits, thr
 state ``awaiting_award`` until the locked amount has come, or an attendant settles it as the profile says.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from egm.errors import InvariantError, LocalError
@@ -456,3 +456,11 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
             details={"play_id": game.play_id, "pools": list(open_), "person": who(cabinet, event)},
         )
         cabinet.notice = Notice(code="progressive_undecided", severity="warning")
+
+
+def notices(cabinet: Cabinet) -> Iterator[Notice]:
+    """What the open game waits for: that its award is locked, or that it is known whether it has won one."""
+    if cabinet.memory.get(ProgressiveKey.AWAITING) is not None:
+        game = open_game(cabinet)
+        won = game is not None and awards(cabinet, game)
+        yield Notice(code="award_awaited" if won else "mystery_awaited", severity="warning")

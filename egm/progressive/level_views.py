@@ -1,6 +1,9 @@
 """What the progressive levels show: those of the bet in force, whoever keeps them."""
 
+from collections.abc import Iterator
 from typing import Any
+
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import ProgressiveView
@@ -44,6 +47,18 @@ def views(cabinet: Cabinet) -> tuple[ProgressiveView, ...]:
 def standings(cabinet: Cabinet) -> dict[str, Shown]:
     """What every level of this machine shows now, by its id, whatever is being played."""
     return {pool_id: shown(cabinet, pool) for pool_id, pool in sorted(cabinet.state(Pools).by_id.items())}
+
+
+def metrics(cabinet: Cabinet) -> Iterator[Metric]:
+    """Every progressive level of the machine, played for or not."""
+    amounts = GaugeMetricFamily(
+        "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
+    )
+    up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
+    for level, now in standings(cabinet).items():
+        amounts.add_metric((level,), now.amount_cents)
+        up.add_metric((level,), int(now.status is Status.UP))
+    yield from (amounts, up)
 
 
 def _view(cabinet: Cabinet, pool: Pool) -> ProgressiveView:

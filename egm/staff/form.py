@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.errors import OperatorError
-from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.events import Event, EventName, Next, State
 from egm.kernel.machine import Cabinet
 from egm.kernel.rules import TELL, Effect, Guard, Rule
 from egm.people import Permission, Roster
@@ -93,7 +93,7 @@ class Form:
     """
 
     id: str
-    event: EventType
+    event: EventName
     permission: Permission
     fields: tuple[Field, ...] = ()
     persons: int = 1
@@ -150,7 +150,7 @@ def ruling_details(cabinet: Cabinet, event: Event, **more: Any) -> dict[str, Any
 
 def form_rule(
     forms: Iterable[Form],
-    event: EventType | tuple[EventType, ...],
+    event: EventName | tuple[EventName, ...],
     states: frozenset[State],
     guards: tuple[Guard[Cabinet], ...],
     effect: Effect[Cabinet],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.errors import InvariantError, OperatorError
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventName, EventType
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.staff.form import persons_of, says
@@ -31,7 +31,7 @@ class Note:
     private: tuple[str, ...] = ()
 
 
-NOTES: Final[Mapping[EventType, Note]] = {
+NOTES: Final[Mapping[EventName, Note]] = {
     EventType.DISPUTE_DECIDED: Note("dispute.decided", ("claim", "mechanic", "decision")),
     EventType.EXCLUSION_NOTED: Note("exclusion.noted", ("reason",), private=("who",)),
     EventType.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed", "officer")),

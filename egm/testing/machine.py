@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from egm.app.absent import settle_absent
-from egm.app.features import FEATURES, MENU
+from egm.app.features import FEATURES, menu_of
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
@@ -21,6 +21,7 @@ from egm.integrity.clock_trust import note_clock
 from egm.integrity.lockups import GeneratorStart
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
+from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Cabinet, Identity
 from egm.kernel.positions import Position
@@ -232,10 +233,12 @@ class MachineRig:
         wall: datetime | None = None,
         acceptor: bool = True,
         holders: tuple[str, ...] = ("host:main", "progressive"),
+        features: Features = FEATURES,
     ) -> None:
         """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money.
 
-        ``acceptor``: whether it has one; ``holders``: who may hold it, of those its cabinet file names.
+        ``acceptor``: whether it has one; ``holders``: who may hold it, of those its cabinet file names;
+        ``features``: all that it can do.
 
         ``beside``: the first position of the same machine, with whom the journal and more is shared.
         ``storage``: the medium of the journal, where it is not the folder's own. ``wall``: its clock's time.
@@ -256,7 +259,7 @@ class MachineRig:
         self.cabinet: Cabinet = Cabinet(
             identity=Identity("TEST-1", "7", House(site="test", licence_holder="nobody")),
             journal=self.journal,
-            keys=FEATURES.keys,
+            keys=features.keys,
             profile=self.profile,
             games={game_id: resident.game for game_id, resident in residents.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
@@ -266,6 +269,8 @@ class MachineRig:
             outbox=self.hands,
             position=position or Position(),
         )
+        self.cabinet.install(features)
+        self.cabinet.install(menu_of(features))
         self._install(residents, host, (*devices, "acceptor") if acceptor else devices)
         self.store: TicketStore | None = None if beside is None else beside.store
         self._remember(folder)
@@ -273,7 +278,7 @@ class MachineRig:
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
         self.changes = 0
-        self.engine = Engine(self.cabinet, FEATURES.rules, self._changed)
+        self.engine = Engine(self.cabinet, features.rules, self._changed)
         self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
         self.ledger = self.ledgers.paper
         self.hands.ledgers = self.ledgers
@@ -289,7 +294,6 @@ class MachineRig:
         for each in (
             all_pools(resident.pools for resident in residents.values()),
             host or HostMoney(),
-            MENU,
             STAFF,
             GeneratorStart(self._restart),
             InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns),

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 from test_io_boards import BoardRig
 
-from egm.app.features import FEATURES
 from egm.app.ports import Ports
 from egm.app.station import Station
 from egm.config.cabinet_file import StateFolder
@@ -58,7 +57,7 @@ def lit_after(folder, *happenings):
         room, rig = MachineRig(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
         state = StateFolder(folder)
         state.prepare()
-        station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None, FEATURES.rules)
+        station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None)
         room.cabinet.outbox = room.hands
         ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
         station.ports, station.engine = ports, room.engine

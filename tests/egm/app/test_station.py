@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from egm.app.features import FEATURES
 from egm.app.ports import Ports
 from egm.app.station import Station
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
@@ -34,7 +33,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
         heard.append(event)
         at.engine.handle(event.type, **event.data)
 
-    station = Station(room.cabinet, residents, folder, handle, lambda: None, FEATURES.rules)
+    station = Station(room.cabinet, residents, folder, handle, lambda: None)
     station.open(Ports(drivers=(), kinds={}))
     return room, station
 

@@ -62,6 +62,7 @@ def bench_engine(
         chance=chance,
         outbox=_Silent(),
     )
+    cabinet.install(FEATURES)
     cabinet.install(MENU)
     cabinet.install(host or HostMoney())
     engine = Engine(cabinet, FEATURES.rules, lambda: None)
