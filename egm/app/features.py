@@ -37,7 +37,7 @@ def check_claims(features: Features) -> None:
     """Raise InvariantError where an authorised clear makes no claim of what is owed."""
     for key in features.keys:
         described = key.fate is not Fate.OWED or key in CLAIMS or key in WITH
-        invariant(described, f"the key {key!r} is owed, and an authorised clear makes no claim of it")
+        invariant(described, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it")
 
 
 MENU: Final = menu_of(FEATURES)

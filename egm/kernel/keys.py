@@ -66,10 +66,10 @@ class Keys:
         self._by_name: Final[dict[str, Key]] = {}
         for key in (key for kind in kinds for key in kind):
             head, colon, rest = key.partition(":")
-            invariant(not rest, f"{key!r}: what follows a prefix is not declared")
+            invariant(not rest, f"{str(key)!r}: what follows a prefix is not declared")
             for name in (head, f"{head}:"):
                 other = self._by_name.get(name)
-                invariant(other is None, f"{key!r} is declared by {_named(other)} and by {_named(key)}")
+                invariant(other is None, f"{str(key)!r} is declared by {_named(other)} and by {_named(key)}")
             self._by_name[head + colon] = key
 
     def __iter__(self) -> Iterator[Key]:
@@ -92,7 +92,7 @@ class Keys:
         """
         key = self.of(name)
         if key is None:
-            raise InvariantError(f"no feature declares the key {name!r}")
+            raise InvariantError(f"no feature declares the key {str(name)!r}")
         if position.number == 1 or key.owner is Owner.MACHINE:
             return str(name)
         own = key.owner is Owner.PLAYER or is_own_fault(name.removeprefix(key))

@@ -4,7 +4,7 @@ The chain proves that a journal is whole, and the books that its sums are right.
 happen at all is the table's to know (:mod:`tools.audit.rules`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from meters import StoredEntry
@@ -24,10 +24,14 @@ def _moved(entry: StoredEntry) -> str:
 
 
 class ConductAudit:
-    """Follows the entries in order; ``fault`` is told of each that no rule lets be as it is."""
+    """Follows the entries in order; ``fault`` is told of each that no rule lets be as it is.
 
-    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
+    ``more``: the rules of features beside those of this house.
+    """
+
+    def __init__(self, fault: Callable[[StoredEntry, str], None], more: Iterable[Rule] = ()) -> None:
         self._fault = fault
+        self._more: Final = tuple(more)
         self.facts = Facts()
         self.used: set[int] = set()
         """Rules that have let an entry pass, by ``id()``: what a test asks."""
@@ -46,7 +50,7 @@ class ConductAudit:
                 pass  # its rule says what is wrong with it
         self._check_position(entry)
         why = ""
-        for rule in rules_of(entry.kind):
+        for rule in (*rules_of(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
             try:
                 rule.check(entry, before, self.facts)
             except Differs as differs:

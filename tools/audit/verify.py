@@ -18,6 +18,7 @@ from tools.audit.games import GameAudit, Shelf
 from tools.audit.levels import LevelAudit
 from tools.audit.notices import notice
 from tools.audit.prizes import PrizeAudit
+from tools.audit.rules import Rule
 from tools.audit.vouchers import VoucherAudit
 
 _GAME_END: Final = "game.end"
@@ -114,15 +115,17 @@ class Auditor:
         games: Shelf,
         heads: Mapping[int, str] | None = None,
         witnesses: Iterable[tuple[int, str]] = (),
+        rules: Iterable[Rule] = (),
     ) -> None:
         """``games`` at hand; ``heads``: sequence -> hash of an earlier export.
 
         ``witnesses``: what was printed or sent away of the journal's head while it was written, as
-        (sequence, hash); the beginning of a hash is as good as the whole.
+        (sequence, hash); the beginning of a hash is as good as the whole. ``rules``: of the entries of
+        features that a machine has beside those of this house.
         """
         self.report = Report()
         self._ledger = Ledger()
-        self._conduct = ConductAudit(self.fault)
+        self._conduct = ConductAudit(self.fault, rules)
         self._games = GameAudit(games, self.fault)
         self._levels = LevelAudit(games, self.fault)
         self._prizes = PrizeAudit(self.fault)

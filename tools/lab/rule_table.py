@@ -5,6 +5,7 @@ from typing import Final
 
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, Next, State
+from egm.kernel.feature import Features
 from egm.kernel.rules import Refusal
 from egm.kernel.states import SETS
 from tools.lab.markdown import table
@@ -60,7 +61,7 @@ def _leads(source: State, event: EventType, target: State) -> None:
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
 
 
-def rule_table() -> str:
+def rule_table(features: Features = FEATURES) -> str:
     """Every rule, in the order in which they are tried: event, where, if, effects, next state, refusal."""
     rows = [
         [
@@ -71,7 +72,7 @@ def rule_table() -> str:
             "" if rule.next is Next.SAME else _words(rule.next),
             "told" if rule.refusal is Refusal.TELL else "recorded",
         ]
-        for rule in FEATURES.rules
+        for rule in features.rules
     ]
     return table(["Event", "In", "If", "Does", "Then", "Else"], rows)
 

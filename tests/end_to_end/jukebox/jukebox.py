@@ -1,0 +1,136 @@
+"""Jukebox: a toy feature, whole in this folder: staff choose a song, and it plays until its time is over."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from egm.kernel.events import Event, EventName, State
+from egm.kernel.feature import Feature
+from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.machine import Cabinet
+from egm.kernel.messages import Notice, Snapshot
+from egm.kernel.rules import Rule
+from egm.kernel.service_pages import ServicePage
+from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.states import AWAKE, only
+from egm.people import Permission
+from egm.staff.form import Field, FieldKind, Form, form_rule
+from egm.staff.service.desk import Entry, Move, refuse
+from egm.staff.service.words import BACK, number, pairs, plain
+
+SECONDS = 0.01
+
+
+class JukeboxKey(Key):
+    SONG = "song", Fate.IDENTITY, Owner.MACHINE
+
+
+class JukeboxEvent(EventName):
+    SONG_CHOSEN = "song_chosen"
+    SONG_OVER = "song_over"
+
+
+@dataclass
+class Turntable:
+    """What it holds besides its memory."""
+
+    turns: int = 0
+
+
+# ---------------------------------------------------------------------------------------------- guards, effects
+def song_plays(cabinet: Cabinet, _: Event) -> bool:
+    return cabinet.memory.get(JukeboxKey.SONG) is not None
+
+
+def no_song_plays(cabinet: Cabinet, event: Event) -> bool:
+    return not song_plays(cabinet, event)
+
+
+def start_song(cabinet: Cabinet, event: Event) -> None:
+    song, persons = int(event.data["number"]), list(event.data["persons"])
+    cabinet.record(
+        "song.started",
+        state={JukeboxKey.SONG: song},
+        counts={"songs": 1},
+        details={"song": song, "persons": persons},
+    )
+    cabinet.state(Turntable).turns += 1
+
+
+def end_song(cabinet: Cabinet, _: Event) -> None:
+    song = cabinet.memory.get(JukeboxKey.SONG)
+    cabinet.record("song.ended", state={JukeboxKey.SONG: None}, details={"song": song})
+
+
+# ---------------------------------------------------------------------------------------------- what it shows
+FORM = Form(
+    id="song",
+    event=JukeboxEvent.SONG_CHOSEN,
+    permission=Permission.CONFIGURE,
+    fields=(Field(name="number", kind=FieldKind.NUMBER, least=1),),
+    needs=(no_song_plays,),
+    subject="machine",
+)
+
+
+class SongPage:
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        song = cabinet.memory.get(JukeboxKey.SONG)
+        rows = ((plain("Song"), number(song or 0)),)
+        return ServicePage(id="", title=plain("Jukebox"), tables=(pairs(rows),), actions=(BACK,))
+
+    def answer(self, _cabinet: Cabinet, _action: str, _text: str) -> Move:
+        return refuse("not_offered")
+
+
+def notices(cabinet: Cabinet) -> Iterator[Notice]:
+    song = cabinet.memory.get(JukeboxKey.SONG)
+    if song is not None:
+        yield Notice(code="song_plays", values={"song": song})
+
+
+def metrics(cabinet: Cabinet) -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "egm_song", "The song that plays, or 0.", value=cabinet.memory.get(JukeboxKey.SONG) or 0
+    )
+
+
+class Player:
+    """Lifts the needle when a song's time is over."""
+
+    name = "jukebox"
+
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._news = asyncio.Event()
+
+    async def run(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            await asyncio.sleep(SECONDS)
+            if self._context.engine.accepts(JukeboxEvent.SONG_OVER):
+                self._context.handle(Event(JukeboxEvent.SONG_OVER))
+
+    def changed(self, _now: Snapshot) -> None:
+        self._news.set()
+
+
+def player(context: MachineContext) -> Iterable[Attachment]:
+    return (Player(context),)
+
+
+JUKEBOX = Feature(
+    name="jukebox",
+    keys=JukeboxKey,
+    rules=(
+        form_rule((FORM,), JukeboxEvent.SONG_CHOSEN, only(State.SERVICE_MENU), (no_song_plays,), start_song),
+        Rule(JukeboxEvent.SONG_OVER, AWAKE, (song_plays,), (end_song,)),
+    ),
+    offers=(FORM, Entry("jukebox", "machine", None, SongPage)),
+    services=(player,),
+    notices=notices,
+    metrics=metrics,
+)

@@ -1,0 +1,171 @@
+"""A feature is a folder: a toy one, declared here and nowhere else, is in every part of a real machine."""
+
+import asyncio
+
+import pytest
+from jukebox import FORM, JUKEBOX, JukeboxEvent, JukeboxKey, Turntable
+from jukebox_audit import RULES
+
+from egm.app.features import FEATURES, check_claims
+from egm.app.process import Machine
+from egm.app.view import snapshot
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.errors import InvariantError
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.feature import Feature, Features
+from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.rules import Rule
+from egm.kernel.states import AWAKE, EVERYWHERE
+from egm.memory_clear.carrying import look
+from egm.people import Role
+from egm.staff.service.desk import ServiceDesk
+from egm.testing.clearing import clear_it
+from egm.testing.machine import MachineRig, StoppedClock
+from egm.testing.service_menu import NUMBERS, Menu, offered, staff
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.lab.rule_table import rule_table
+
+WITH_JUKEBOX = Features((*FEATURES.all, JUKEBOX))
+BY_A_MANAGER = {"form": FORM.id, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
+
+
+class Hands(Menu):
+    """Staff at the menu; the toy's words stand in no catalogue."""
+
+    page = property(lambda self: self.cabinet.state(ServiceDesk).page(self.cabinet))
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
+    yield room
+    room.close()
+
+
+def notices_of(room: MachineRig) -> list[str]:
+    return [notice.code for notice in snapshot(room.engine, fingerprint="").notices]
+
+
+def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(room):
+    menu = Hands(room).open().prove(Role.MANAGER)
+    menu.touch("form:song").enter("7").touch("confirm")
+    assert room.cabinet.memory.get(JukeboxKey.SONG) == 7
+    assert room.cabinet.state(Turntable).turns == 1
+    assert "song_plays" in notices_of(room)
+    assert room.journal.meters().values["songs"] == 1
+    menu.home().touch("jukebox")
+    (table,) = menu.page.tables
+    assert table.rows[0].cells[1].value == 7
+    menu.home().touch("form:song").enter("8").touch("confirm")
+    assert room.notice == "refused.no_song_plays"
+    ((metric,),) = [
+        family.samples for family in WITH_JUKEBOX.metrics(room.cabinet) if family.name == "egm_song"
+    ]
+    assert metric.value == 7
+
+
+def test_nobody_else_can_and_what_nobody_asked_for_is_recorded(room):
+    room.engine.handle(JukeboxEvent.SONG_CHOSEN, number=7)
+    assert room.notice == "refused.idle"
+    room.engine.handle(JukeboxEvent.SONG_OVER)
+    (told,) = room.records("event.unexpected")
+    assert (told["event"], told["reason"]) == ("song_over", "song_plays")
+    assert "form:song" not in offered(Hands(room).open().prove(Role.ATTENDANT).page)
+
+
+def test_its_service_ends_the_song(tmp_path, monkeypatch):
+    """In the process itself, which makes the service and tells it what happens."""
+    left = {}
+
+    async def work(machine):
+        (player,) = (one for one in machine._attachments if one.name == "jukebox")
+        running = asyncio.create_task(player.run())
+        machine._cabinet.install(staff())
+        machine._handle(Event(EventType.MENU, {"key": "operator"}))
+        machine._handle(Event(JukeboxEvent.SONG_CHOSEN, {"number": 3, **BY_A_MANAGER}))
+        left["began"] = machine._cabinet.memory.get(JukeboxKey.SONG)
+        while machine._cabinet.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
+            await asyncio.sleep(0)
+        left["kinds"] = [
+            entry.kind for entry in machine._cabinet.journal.entries(("song.started", "song.ended"))
+        ]
+        running.cancel()
+
+    monkeypatch.setattr(Machine, "_work", work)
+    state = StateFolder(tmp_path)
+    state.prepare()
+    asyncio.run(Machine(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
+    assert left == {"began": 3, "kinds": ["song.started", "song.ended"]}
+
+
+def test_it_is_drawn_in_the_state_table():
+    rows = [row for row in rule_table(WITH_JUKEBOX).splitlines() if "`song" in row]
+    assert len(rows) == len(JUKEBOX.rules) == 2
+    assert "`no_song_plays`" in rows[0]
+    assert "`end_song`" in rows[1]
+    assert set(rule_table().splitlines()) < set(rule_table(WITH_JUKEBOX).splitlines())
+
+
+def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
+    Hands(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
+    room.engine.handle(JukeboxEvent.SONG_OVER)
+    room.close()
+    with open_view(tmp_path) as view:
+        bodies = list(view.bodies())
+    assert Auditor(Shelf(), rules=RULES).run(bodies).findings == []
+    unknown = Auditor(Shelf()).run(bodies).findings
+    assert len(unknown) == 2
+    assert all("no entry of this kind has a place in a journal" in finding.why for finding in unknown)
+
+
+def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
+    Hands(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
+    room.close()
+    kept = look(tmp_path, WITH_JUKEBOX.keys).kept
+    assert kept is not None
+    assert kept.state["song"] == 7
+    clear_it(tmp_path)
+    again = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
+    assert again.cabinet.memory.get(JukeboxKey.SONG) == 7
+    again.close()
+
+
+def test_a_machine_without_it_remembers_nothing_for_it(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    with pytest.raises(InvariantError, match="no feature declares the key 'song'"):
+        room.cabinet.record("song.started", state={JukeboxKey.SONG: 7})
+    room.close()
+
+
+def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
+    class Owed(Key):
+        SONG = "song_owed", Fate.OWED, Owner.PLAYER
+
+    class Coins(Key):
+        COINS = "coins", Fate.IDENTITY, Owner.PLAYER
+
+    half = Rule(JukeboxEvent.SONG_OVER, AWAKE, (), (end_it_never,))
+    for feature, why in (
+        (Feature(name="money"), "two features are called money"),
+        (Feature(name="coins", keys=Coins), "'coins' is declared by MoneyKey.COINS and by Coins.COINS"),
+        (Feature(name="half", rules=(half,)), "no rule decides song_chosen"),
+        (Feature(name="late", rules=(Rule(EventType.AT_REST, EVERYWHERE),)), "a rule never reached"),
+    ):
+        with pytest.raises(InvariantError, match=why):
+            Features((*FEATURES.all, feature))
+    with pytest.raises(
+        InvariantError, match="'song_owed' is owed, and an authorised clear makes no claim of it"
+    ):
+        check_claims(Features((*FEATURES.all, Feature(name="owed", keys=Owed))))
+
+
+def end_it_never(_cabinet, _event) -> None:
+    """An effect of nothing."""
+
+
+def test_while_a_song_plays_the_machine_is_as_it_was(room):
+    assert room.state is State.IDLE
+    Hands(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
+    assert room.state is State.IDLE
