@@ -8,8 +8,10 @@ same outcome, the same picture. A game that asks the player something is a conve
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
+from egm.errors import InvariantError
 from egm.kernel import messages
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
@@ -28,7 +30,7 @@ from egm.play.conversation import (
 )
 from egm.play.definitions import GameDefectiveError, definition_of, keeping
 from egm.progressive import game_levels as progressives
-from egm.progressive.pools import NoPoolError, Pools
+from egm.progressive.bet import bet_in_force, bet_of
 from egm.progressive.round import Round
 from egm.records.game_record import DrawRecord, GameChoice, GameName, GamePointer, GameRecord, LastGame, Step
 from egm.records.games import GameInProgress, open_game
@@ -39,8 +41,6 @@ from meters.transaction import JSON
 from paytables import (
     Choice,
     Outcome,
-    PaytableError,
-    Wager,
 )
 from rng import OutOfService, RngError
 
@@ -48,11 +48,8 @@ from rng import OutOfService, RngError
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_covered(cabinet: Cabinet, _: Event) -> bool:
     """The credits pay for the bet, and the bet is one the game and the profile offer."""
-    selection = cabinet.selection
-    return (
-        _wager(cabinet, selection.bet_credits, selection.options) is not None
-        and selection.bet_cents <= cabinet.credit_cents
-    )
+    bet = bet_in_force(cabinet)
+    return bet is not None and _is_taken_here(cabinet, bet.cents) and bet.cents <= cabinet.credit_cents
 
 
 def chance_is_ready(cabinet: Cabinet, _: Event | None = None) -> bool:
@@ -81,7 +78,11 @@ def _without_chance(cabinet: Cabinet) -> list[tuple[JSON, Outcome | None]]:
 
 def bet_is_offered(cabinet: Cabinet, event: Event) -> bool:
     """The game offers this bet, and it is neither under the least nor over the most of the place."""
-    return _wager(cabinet, event.data.get("value"), event.data.get("options") or {}) is not None
+    credits_, options = event.data.get("value"), event.data.get("options") or {}
+    if not isinstance(credits_, int) or isinstance(credits_, bool) or not isinstance(options, Mapping):
+        return False
+    asked = replace(cabinet.selection, bet_credits=credits_, options=options)
+    return _is_taken_here(cabinet, asked.bet_cents) and bet_of(cabinet, asked) is not None
 
 
 def game_is_offered(cabinet: Cabinet, event: Event) -> bool:
@@ -127,21 +128,10 @@ def win_is_paid_by_hand(cabinet: Cabinet, _: Event) -> bool:
     )
 
 
-def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wager | None:
-    """The wager of so many credits, or None where the game or the profile does not offer it."""
-    selection = cabinet.selection
-    game = cabinet.games.get(selection.game_id)
-    if game is None or not isinstance(credits_, int) or isinstance(credits_, bool) or credits_ <= 0:
-        return None
+def _is_taken_here(cabinet: Cabinet, bet_cents: int) -> bool:
+    """A bet of so much is neither under the least nor over the most of the place."""
     rules = cabinet.profile.play
-    if not rules.bet_minimum_cents <= credits_ * selection.denomination_cents <= rules.bet_limit_cents:
-        return None
-    try:
-        wager = game.wager(credits_, **options)
-        cabinet.state(Pools).played(game, wager, selection.denomination_cents)
-    except (PaytableError, NoPoolError, TypeError, ValueError):
-        return None
-    return wager
+    return rules.bet_minimum_cents <= bet_cents <= rules.bet_limit_cents and bet_cents > 0
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -178,26 +168,26 @@ def set_language(cabinet: Cabinet, event: Event) -> None:
 def start_game(cabinet: Cabinet, _: Event) -> None:
     """Draw, evaluate, and journal the wager with its outcome; then show it."""
     cabinet.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
-    selection = cabinet.selection
-    rules = cabinet.games[selection.game_id]
-    wager = rules.wager(selection.bet_credits, **selection.options)
-    conversation = Conversation(rules, wager)
+    bet = bet_in_force(cabinet)
+    if bet is None:
+        raise InvariantError("a game begins without a bet")
+    rules, conversation = bet.game, Conversation(bet.game, bet.wager)
     play_id = cabinet.fresh_id("play")
-    dealings = progressives.begin(cabinet, rules, wager, play_id)
+    dealings = progressives.begin(cabinet, bet, play_id)
     draws = _advance(cabinet, conversation, None, dealings)
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
-        denomination_cents=selection.denomination_cents,
-        bet_credits=selection.bet_credits,
-        wager=wager,
-        language=selection.language,
+        denomination_cents=bet.denomination_cents,
+        bet_credits=bet.wager.credits,
+        wager=bet.wager,
+        language=cabinet.selection.language,
         credit_before_cents=cabinet.credit_cents,
         steps=(Step(choice=None, draws=draws),),
         outcome=conversation.outcome,
         levels=dealings.played,
     )
-    wagered = cabinet.take(selection.bet_cents, "house:wager")
+    wagered = cabinet.take(bet.cents, "house:wager")
     cabinet.record(
         "game.start",
         transaction_id=f"{play_id}.start",
@@ -208,7 +198,7 @@ def start_game(cabinet: Cabinet, _: Event) -> None:
             PlayKey.GAME: GamePointer(play_id=play_id),
             **keeping(cabinet, rules),
             **progressives.state_of(cabinet, game, dealings),
-            **protection.counted(cabinet, wagered_cents=selection.bet_cents),
+            **protection.counted(cabinet, wagered_cents=bet.cents),
         },
         details=game,
     )

@@ -14,6 +14,7 @@ from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice, ProgressiveWin
 from egm.kernel.record_codec import to_json
 from egm.progressive import posting, unproved
+from egm.progressive.bet import Bet
 from egm.progressive.display import LevelDisplays, Status
 from egm.progressive.level import Level
 from egm.progressive.level_views import played, shown
@@ -25,7 +26,6 @@ from egm.records.games import open_game
 from egm.records.keys import ProgressiveKey
 from egm.staff.service.desk import who
 from meters import Transfer
-from paytables import Game, Wager
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,20 +81,17 @@ def open_levels(cabinet: Cabinet) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- one game
-def begin(cabinet: Cabinet, rules: Game, wager: Wager, play_id: str) -> Round:
-    """The dealings of the game about to be played with the levels its wager plays for.
+def begin(cabinet: Cabinet, bet: Bet, play_id: str) -> Round:
+    """The dealings of the game about to be played with the levels its bet plays for.
 
     Each level this machine keeps is first held against its accounts, as the journal is before each play
     (A-03). Raises :class:`LevelDefectiveError`: the machine must then stop.
     """
-    selection = cabinet.selection
-    played = cabinet.state(Pools).played(rules, wager, selection.denomination_cents)
-    for pool in played:
+    for pool in bet.pools:
         if pool.own:
             posting.compare(pool.id, _level(cabinet, pool.id), cabinet.journal.balance_cents)
-    return _round(
-        cabinet, LevelsPlayed(), {pool.level: pool for pool in played}, selection.bet_cents, f"{play_id}.0"
-    )
+    pools = {pool.level: pool for pool in bet.pools}
+    return _round(cabinet, LevelsPlayed(), pools, bet.cents, f"{play_id}.0")
 
 
 def go_on(cabinet: Cabinet, game: GameRecord) -> Round:

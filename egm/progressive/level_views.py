@@ -7,11 +7,11 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import ProgressiveView
+from egm.progressive.bet import bet_in_force
 from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Level
-from egm.progressive.pools import Keeper, NoPoolError, Pool, Pools
+from egm.progressive.pools import Keeper, Pool, Pools
 from egm.records.keys import ProgressiveKey
-from paytables import PaytableError
 
 
 def shown(cabinet: Cabinet, pool: Pool) -> Shown:
@@ -28,15 +28,8 @@ def shown(cabinet: Cabinet, pool: Pool) -> Shown:
 
 def played(cabinet: Cabinet) -> tuple[Pool, ...]:
     """The levels the bet now selected plays for; none where it is no bet."""
-    selection = cabinet.selection
-    game = cabinet.games.get(selection.game_id)
-    if game is None:
-        return ()
-    try:
-        wager = game.wager(selection.bet_credits, **selection.options)
-        return cabinet.state(Pools).played(game, wager, selection.denomination_cents)
-    except (NoPoolError, PaytableError, TypeError, ValueError):
-        return ()
+    bet = bet_in_force(cabinet)
+    return () if bet is None else bet.pools
 
 
 def views(cabinet: Cabinet) -> tuple[ProgressiveView, ...]:

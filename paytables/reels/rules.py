@@ -185,7 +185,7 @@ class ReelRules:
         """Return every level the wager's mode can win; its reset grows with the bet level, as pays do."""
         if not self.definition.progressive:
             return ()
-        accepted = self.wager(wager.credits, **wager.options).options
+        accepted = wager.options
         times, odds = accepted["level"], self._odds.get(accepted["mode"], {})
         return tuple(
             LevelPlay(

@@ -1,0 +1,53 @@
+"""The bet in force: the player's choice, as its game and the machine's levels have accepted it, once."""
+
+from dataclasses import dataclass
+
+from egm.kernel.games import Selection
+from egm.kernel.machine import Cabinet
+from egm.progressive.pools import NoPoolError, Pool, Pools
+from paytables import Game, PaytableError, Wager
+
+
+@dataclass(frozen=True, slots=True)
+class Bet:
+    """A wager that its game offers and whose levels are all kept, with those levels."""
+
+    game: Game
+    wager: Wager
+    denomination_cents: int
+    pools: tuple[Pool, ...]
+
+    @property
+    def cents(self) -> int:
+        """What it costs, minor units."""
+        return self.wager.credits * self.denomination_cents
+
+
+@dataclass(slots=True)
+class BetInForce:
+    """The bet last accepted, with the choice it was accepted for."""
+
+    selection: Selection | None = None
+    game: Game | None = None
+    bet: Bet | None = None
+
+
+def bet_of(cabinet: Cabinet, selection: Selection) -> Bet | None:
+    """The bet that a choice makes; None where its game has no such bet, or a level of it is not kept."""
+    game, cents = cabinet.games.get(selection.game_id), selection.denomination_cents
+    if game is None:
+        return None
+    try:
+        wager = game.wager(selection.bet_credits, **selection.options)
+        return Bet(game, wager, cents, cabinet.state(Pools).played(game, wager, cents))
+    except (NoPoolError, PaytableError, TypeError, ValueError):
+        return None
+
+
+def bet_in_force(cabinet: Cabinet) -> Bet | None:
+    """The bet now chosen, or None; judged when first asked for, and not again until another is chosen."""
+    known, selection = cabinet.state(BetInForce), cabinet.selection
+    game = cabinet.games.get(selection.game_id)
+    if known.selection != selection or known.game is not game:
+        known.selection, known.game, known.bet = selection, game, bet_of(cabinet, selection)
+    return known.bet
