@@ -24,9 +24,7 @@ from egm.money.hand_pays import (
 from egm.money.pay_out import (
     cash_out_by_itself,
     coins_are_unposted,
-    coins_come_first,
     give_ticket_up,
-    has_credit,
     open_cancelled_credit,
     payout_is_due,
     payout_is_under_way,
@@ -36,11 +34,9 @@ from egm.money.pay_out import (
     reserve_restricted_ticket,
     reserve_ticket,
     rest_goes_on,
-    restricted_may_leave,
     resume_payout,
     settle_coins,
     settle_ticket,
-    ticket_comes_first,
 )
 from egm.money.rulings import (
     complement_is_sound,
@@ -82,6 +78,7 @@ from egm.money.value_in import (
     ticket_is_welcome,
     void_bill,
 )
+from egm.money.ways_out import coins_come_first, has_credit, restricted_may_leave, ticket_comes_first
 from egm.staff.form import form_rule
 from egm.staff.service.effects import (
     ask_who,

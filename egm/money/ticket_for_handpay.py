@@ -10,7 +10,7 @@ from dataclasses import replace
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
-from egm.money.pay_out import no_ticket
+from egm.money.ways_out import no_ticket
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord
 from egm.staff.form import persons_of
