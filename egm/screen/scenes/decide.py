@@ -3,6 +3,7 @@
 What led to the question is shown first (:mod:`egm.screen.hearing` makes a show of it); here is the question.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from egm.kernel.messages import Decision
@@ -129,7 +130,7 @@ def _answers(stage: Stage) -> None:
         style, suit = Style("strong", "lead", "text"), partial(picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE:
             stage.painter.art(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
-            stage.painter.text(words, (x + w / 2, y + h - 22), style, width=w - 24)
+            stage.painter.text(words, (x + w / 2, y + h - 26), replace(style, size="body"), width=w - 24)
             continue
         stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
         stage.painter.text(words, (x + w / 2 + 36, y + h / 2), style, width=w - 130)

@@ -60,9 +60,14 @@ def _table(stage: Stage, before: tuple[str, ...]) -> None:
     p, (x, y, w, h) = stage.painter, stage.layout.field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
     p.art(("felt", stage.look.name), inner, partial(_felt, stage))
-    side, high = _SMALL
+    top, part = (y + 36, 1.0) if not stage.layout.slim else (y + 30, 0.6)
+    side, high = (length * part for length in _SMALL)
     for i, shown in enumerate(before[-_HISTORY:]):
-        p.art(("card", shown), (x + 40 + i * (side + 8), y + 36, side, high), partial(_face, shown=shown))
+        p.art(
+            ("card", shown),
+            (x + 40 + i * (side + 8), y + (36 if not stage.layout.slim else 30), side, high),
+            partial(_face, shown=shown),
+        )
 
 
 def _felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:

@@ -43,7 +43,7 @@ def sheets(stage: Stage) -> list[Sheet]:
     pages = [Sheet(say("help.rules"), _rules)]
     field = base_field(stage)
     if field is not None and field.prizes:
-        most = 9 if not stage.layout.portrait else 14
+        most = 9 if not stage.layout.portrait else 14 if not stage.layout.slim else 11
         each = -(-len(field.prizes) // -(-len(field.prizes) // most))
         prizes = sorted(field.prizes, key=lambda prize: (-_most(stage, prize), -prize.count))
         for start in range(0, len(prizes), each):
@@ -250,9 +250,12 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         icons = field.icons(prize)
-        named = 190 if not slim or not icons else 12  # in little room a picture names itself
+        pictured = slim and (
+            len(icons) > 1 or len(icons) == prize.count
+        )  # in little room a picture names itself
+        named = 190 if not slim else 12 if pictured else 150
         side = min(step - 12, 60.0, (left - x - named) / max(1, len(icons)))
-        at, lift = x + 10, 10.0 if slim and icons and prize.gives else 0.0
+        at, lift = x + 10, 10.0 if pictured and prize.gives else 0.0
         side = min(side, step - 32) if lift else side
         for symbol in icons:
             p.put(
@@ -260,7 +263,7 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
                 (p.px(at), p.px(middle - side / 2 - lift)),
             )
             at += side
-        if not slim or not icons:
+        if not pictured:
             _prize_words(stage, field, prize, (at + 12, middle), left - at - 16)
         elif prize.gives:
             below = (x + 10, top + step - 18)
