@@ -63,11 +63,8 @@ def _table(stage: Stage, before: tuple[str, ...]) -> None:
     top, part = (y + 36, 1.0) if not stage.layout.slim else (y + 30, 0.6)
     side, high = (length * part for length in _SMALL)
     for i, shown in enumerate(before[-_HISTORY:]):
-        p.art(
-            ("card", shown),
-            (x + 40 + i * (side + 8), y + (36 if not stage.layout.slim else 30), side, high),
-            partial(_face, shown=shown),
-        )
+        place: Rect = (x + 40 + i * (side + 8), top, side, high)
+        p.art(("card", shown), place, partial(_face, shown=shown))
 
 
 def _felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
