@@ -13,8 +13,7 @@ from math import comb
 
 from rng.errors import HealthTestFailed
 
-#: Windows of the adaptive proportion test: samples of one bit, and anything wider.
-WINDOW_BINARY = 1024
+#: Window of the adaptive proportion test, for samples wider than a bit.
 WINDOW_WIDE = 512
 
 

@@ -80,11 +80,6 @@ class _LevelFile(_Table):
     level: Annotated[tuple[_Entry, ...], Field(min_length=1)]
 
 
-def read_levels(path: Path) -> tuple[LevelDefinition, ...]:
-    """Read a controller's level file (TOML). Raises :class:`LevelFileError` naming file, key and reason."""
-    return levels_in(level_source(path))
-
-
 def level_source(path: Path) -> Source:
     """A level file, read once. Raises :class:`LevelFileError`."""
     try:

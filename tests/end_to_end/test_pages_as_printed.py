@@ -77,7 +77,6 @@ def test_the_pages_show_commands_at_all():
         "WIRING.md",
         "PROFILES.md",
         "CABINET-FILE.md",
-        "REFERENCE.md",
     }
 
 

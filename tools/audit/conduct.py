@@ -5,14 +5,13 @@ happen at all is the table's to know (:mod:`tools.audit.rules`).
 """
 
 from collections.abc import Callable, Iterable
-from typing import Final, TypeAlias
+from typing import Final
 
 from meters import StoredEntry
 from meters.ledger import Ledger
 from tools.audit.rules import Differs, Facts, Rule, rules_of
 from tools.audit.rules.plain import PLAIN
 
-Plain: TypeAlias = Callable[[StoredEntry, Ledger, Facts], bool]
 _MOVES_TOLD: Final = 4
 _NO_POSITION: Final = frozenset({"machine.genesis", "checkpoint", "event", "clock.changed", "game.examined"})
 

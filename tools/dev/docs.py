@@ -13,7 +13,6 @@ from typing import Final
 import click
 
 from egm.errors import OperatorError
-from tools.cli.reference import command_reference
 from tools.dev.conformance.requirements import ROOT
 from tools.dev.freshness import deliver
 from tools.lab.documents import PARTS
@@ -23,7 +22,6 @@ from tools.lab.markdown import table
 DOCUMENTS: Final = (
     "README.md",
     "ARCHITECTURE.md",
-    "tools/REFERENCE.md",
     "egm/profiles/PROFILES.md",
     "egm/CABINET-FILE.md",
 )
@@ -63,7 +61,6 @@ def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
 
 #: the generated parts by name
 BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
-    "commands": command_reference,
     "dependencies": dependencies,
     **PARTS,
 }

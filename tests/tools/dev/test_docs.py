@@ -6,8 +6,9 @@ import click
 import pytest
 
 from tools.cli.commands import COMMANDS
+from tools.cli.reference import command_reference
 from tools.dev.conformance.requirements import ROOT
-from tools.dev.docs import BLOCKS, DOCUMENTS, DocumentError, command_reference, dependencies, fill, parts
+from tools.dev.docs import BLOCKS, DOCUMENTS, DocumentError, dependencies, fill, parts
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -6,7 +6,7 @@ range.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from math import comb, factorial
 
@@ -83,6 +83,22 @@ def coupon_lengths(bound: int) -> Floats:
     return np.array(chances)
 
 
+def collections(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> list[int]:
+    """How many plays each of the first ``wanted`` whole collections of all outcomes took."""
+    finished: list[int] = []
+    seen: set[int] = set()
+    start = 0
+    for at, play in enumerate(plays, 1):
+        seen.update(play)
+        if len(seen) == outcomes:
+            finished.append(at - start)
+            if len(finished) == wanted:
+                break
+            start = at
+            seen.clear()
+    return finished
+
+
 def moments(lengths: Floats) -> tuple[float, float]:
     """Mean and variance of a distribution over 0, 1, 2, ..."""
     at = np.arange(len(lengths))
@@ -99,17 +115,7 @@ def coupon_collector(data: Ints, bound: int) -> Iterator[Result]:
         raise TooFewOutcomes(
             f"{len(flat)} numbers below {bound} complete {wanted} collections; 20 are needed"
         )
-    finished: list[int] = []
-    seen: set[int] = set()
-    start = 0
-    for at, value in enumerate(flat.tolist(), 1):
-        seen.add(value)
-        if len(seen) == bound:
-            finished.append(at - start)
-            if len(finished) == wanted:
-                break
-            start = at
-            seen.clear()
+    finished = collections(((value,) for value in flat.tolist()), bound, wanted)
     observed, expected = completions(chances, finished)
     yield chi_square(
         "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=len(flat)

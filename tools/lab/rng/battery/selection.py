@@ -128,17 +128,7 @@ def coupon_collector(data: Ints, population: int) -> Iterator[Result]:
     wanted = whole_lengths(*independent.moments(chances), plays)
     if wanted < 20:
         raise TooFewOutcomes(f"{plays} plays complete {wanted} collections; 20 are needed")
-    finished: list[int] = []
-    seen: set[int] = set()
-    start = 0
-    for at, play in enumerate(data.tolist(), 1):
-        seen.update(play)
-        if len(seen) == population:
-            finished.append(at - start)
-            if len(finished) == wanted:
-                break
-            start = at
-            seen.clear()
+    finished = independent.collections(data.tolist(), population, wanted)
     observed, expected = completions(chances, finished)
     yield chi_square("coupon collector", f"{len(finished)} collections", observed, expected, outcomes=plays)
 
