@@ -131,7 +131,7 @@ class Texts:
         """A text of a service page, amounts as ``money`` writes them. Raises CatalogueError."""
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
-            "say": lambda: self.say(str(value), **values, **_amounts(values, money)),
+            "say": lambda: self._said(str(value), {**values, **_amounts(values, money)}),
             "code": lambda: self.code(str(values["of"]), str(value)),
             "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
@@ -139,6 +139,13 @@ class Texts:
             "local": lambda: self.local({code: str(text) for code, text in values.items()}, str(value)),
         }
         return kinds[words.kind]() if words.kind in kinds else str(value)
+
+    def _said(self, key: str, values: Mapping[str, object]) -> str:
+        """A text, in the singular where its count is one and the language has a singular for it."""
+        if "count" not in values or not self.has(f"{key}_one"):
+            return self.say(key, **values)
+        rest = {name: told for name, told in values.items() if name != "count"}
+        return self.counted(key, int(str(values["count"])), **rest)
 
     def counted(self, key: str, count: int, **values: object) -> str:
         """A text with its ``{count}``, in the singular where the language has it for so many."""

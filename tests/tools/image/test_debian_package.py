@@ -137,8 +137,8 @@ def test_two_builds_are_the_same_bytes(built, tmp_path):
 @pytest.mark.slow
 def test_one_command_makes_a_fresh_debian_a_cabinet(built, debian):
     """About three minutes: installs, plays money in, hangs, is upgraded, removed and purged; the money stays."""
-    shutil.copy(built, debian.root / "root" / "open-egm.deb")
-    install = ("apt-get", "install", "-y", "--no-install-recommends", "/root/open-egm.deb")
+    shutil.copy(built, debian.root / "open-egm.deb")
+    install = ("apt-get", "install", "-y", "--no-install-recommends", "/open-egm.deb")
     debian.says(*install)
     debian.until(lambda: debian.machine("SubState") == "running")
     assert re.search(
