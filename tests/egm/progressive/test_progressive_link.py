@@ -106,7 +106,7 @@ class Rig:
 
 @pytest.fixture
 def controller(monkeypatch):
-    monkeypatch.setattr("rigs.small_controller.ODDS", Fraction(3, 8))
+    monkeypatch.setattr("egm.testing.controller.ODDS", Fraction(3, 8))
     terms = Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
     return SmallController("TOP", terms=terms)
 
