@@ -5,6 +5,8 @@ is as crisp in a small window as on a 4K screen. What is slow to draw is drawn o
 recently used out first.
 """
 
+import math
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +28,11 @@ _LEAST_PIXELS: Final = 5
 #: What stands between facts on one line, and nowhere else: no line begins or ends with it.
 _SEPARATOR: Final = " ·"
 _KEPT_BYTES: Final = 320 * 1024 * 1024
+_WIDTHS_MOST: Final = 1 << 14
+#: The spaces a line is set with: between words, and those that hold on to a sign or a group of digits.
+_SPACES: Final = re.compile("[ \u00a0\u202f]")
+#: The size at which a face's own word space is read, pixels: large enough that no rounding touches it.
+_LARGE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,8 @@ class Painter:
         self._pictures: Mapping[str, ArtFile] = {}
         self._drawn_for = ""
         self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
+        self._spaces: dict[tuple[str, int], int] = {}
+        self._widths: dict[tuple[str, int, str], int] = {}
 
     # ------------------------------------------------------------------ units and caches
     def px(self, length: float) -> int:
@@ -117,28 +126,65 @@ class Painter:
             self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
         return self._fonts[key]
 
+    def _space(self, face: str, pixels: int) -> int:
+        """The least width of a word space: as the face has it. Small, a font rounds and kerns it away."""
+        key = (face, pixels)
+        if key not in self._spaces:
+            share = self.font(face, _LARGE).size(" ")[0] / _LARGE
+            self._spaces[key] = max(self.font(face, pixels).size(" ")[0], math.ceil(share * pixels))
+        return self._spaces[key]
+
+    def _width(self, face: str, pixels: int, words: str) -> int:
+        """The width of a line in pixels, its words no nearer to each other than a word space."""
+        key = (face, max(_LEAST_PIXELS, pixels), words)
+        wide = self._widths.get(key)
+        if wide is None:
+            font, parts = self.font(face, pixels), _SPACES.split(words)
+            apart = sum(font.size(part)[0] for part in parts) + self._space(*key[:2]) * (len(parts) - 1)
+            if len(self._widths) >= _WIDTHS_MOST:
+                self._widths.clear()
+            wide = self._widths[key] = max(font.size(words)[0], apart)
+        return wide
+
+    def _line(self, face: str, pixels: int, words: str) -> pygame.Surface:
+        """The words in white; where the font lets them run together, each is set by itself."""
+        font = self.font(face, pixels)
+        wide = self._width(face, pixels, words)
+        if font.size(words)[0] >= wide:
+            return font.render(words or " ", True, (255, 255, 255)).premul_alpha()
+        line = pygame.Surface((wide, font.size(words)[1]), pygame.SRCALPHA)
+        left, space = 0, self._space(face, max(_LEAST_PIXELS, pixels))
+        for part in _SPACES.split(words):
+            if part:
+                line.blit(font.render(part, True, (255, 255, 255)).premul_alpha(), (left, 0))
+            left += font.size(part)[0] + space
+        return line
+
     def measure(self, words: str, style: Style) -> float:
         """The width of the words, in units."""
-        return self.font(style.face, self.px(self.theme.sizes[style.size])).size(words)[0] / self.scale
+        return self._width(style.face, self.px(self.theme.sizes[style.size]), words) / self.scale
 
     def _fitted(self, words: str, style: Style, width: float | None) -> pygame.font.Font:
         """The font at the style's size, or smaller until the words fit ``width`` units."""
+        return self.font(style.face, self._pixels(words, style, width))
+
+    def _pixels(self, words: str, style: Style, width: float | None) -> int:
+        """The size in pixels at which the words fit ``width`` units: the style's own, or smaller."""
         pixels = self.px(self.theme.sizes[style.size])
-        font = self.font(style.face, pixels)
         if width is not None:
             most = self.px(width)
-            while font.size(words)[0] > most and pixels > _LEAST_PIXELS:
+            while pixels > _LEAST_PIXELS and self._width(style.face, pixels, words) > most:
                 pixels -= max(1, pixels // 24)
-                font = self.font(style.face, pixels)
-        return font
+        return pixels
 
     def words(self, words: str, style: Style, width: float | None = None) -> pygame.Surface:
         """The words as a premultiplied surface, at most ``width`` units wide; its middle is a capital's."""
 
         def make() -> pygame.Surface:
-            font = self._fitted(words, style, width)
+            pixels = self._pixels(words, style, width)
             paint = self.colour(style.paint)
-            mask = _levelled(font, words, font.render(words or " ", True, (255, 255, 255)).premul_alpha())
+            line = self._line(style.face, pixels, words)
+            mask = _levelled(self.font(style.face, pixels), words, line)
             colour = painted(mask.get_size(), paint)
             letters = mask.copy()
             letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)

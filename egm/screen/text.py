@@ -56,13 +56,13 @@ def read_catalogue(language: str, folder: Path = CATALOGUES) -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def typeset(text: str, language: str) -> str:
-    """A text as it is printed: the curved apostrophe everywhere, and French spaces as in Canada.
+    """A text as printed: the curved apostrophe, no line's end within a number, French spaces as in Canada.
 
     A colon, a percent sign, a dollar sign and a closing guillemet hold on to the word before them, an opening
     one to the word after it; semicolon, exclamation and question mark have no space before them (Office
     québécois de la langue française). So no catalogue and no game has to be written with no-break spaces.
     """
-    text = text.replace("'", "\u2019")
+    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", text.replace("'", "\u2019"))
     if language == "fr":
         text = re.sub(r"[ \u00a0\u202f]+(?=[;!?])", "", text)
         text = re.sub(r" (?=[:%$»])|(?<=«) ", "\u00a0", text)

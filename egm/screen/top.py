@@ -54,7 +54,8 @@ class TopPicture(Picture):
         title = stage.texts.local(game.title, game.id) if game else "Open EGM"
         surface.blit(backdrop(stage, title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.BOOT:
-            _board(stage)
+            if view.scene not in _TOLD:  # nothing half hidden behind what is told
+                _board(stage)
             _foot(stage)
         if view.scene in _TOLD:
             _told(stage, view.scene)

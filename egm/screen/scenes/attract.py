@@ -19,6 +19,19 @@ from egm.screen.theme import fade, mix
 from egm.screen.view import asking, times
 
 _COINS: Final = (0, 0, 26, 60, 110)
+#: Behind a smaller win's words, and behind a great one's: all that lies under those steps back.
+_BAND: Final = Linear(
+    (
+        (0, (0, 0, 0, 0)),
+        (0.2, (10, 4, 20, 210)),
+        (0.5, (26, 10, 44, 235)),
+        (0.8, (10, 4, 20, 210)),
+        (1, (0, 0, 0, 0)),
+    )
+)
+_VEIL: Final = Linear(
+    ((0, (8, 4, 18, 150)), (0.3, (10, 4, 20, 215)), (0.7, (18, 8, 32, 225)), (1, (8, 4, 18, 150)))
+)
 
 
 def draw_attract(stage: Stage) -> None:
@@ -79,16 +92,7 @@ def draw_celebration(stage: Stage) -> None:
     high = 320.0 if large else 132.0
     top = cy - high / 2 if large else y + h - high - 6
     if leave > 0.6:
-        band = Linear(
-            (
-                (0, (0, 0, 0, 0)),
-                (0.2, (10, 4, 20, 210)),
-                (0.5, (26, 10, 44, 235)),
-                (0.8, (10, 4, 20, 210)),
-                (1, (0, 0, 0, 0)),
-            )
-        )
-        p.shade((x, top, w, high), band)
+        p.shade((x, y, w, h) if large else (x, top, w, high), _VEIL if large else _BAND)
         name = closing or _name(stage, view.show.play, line.level)
         sum_ = _sum(stage, view.show.play, rolled(view.show.play.win_cents, since, length))
         glow = Linear(

@@ -18,7 +18,7 @@ from egm.screen.scenes.wins import shown_win
 from egm.screen.show import Show, Timeline, feature_steps
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, fault_words
-from egm.screen.view import standing, times
+from egm.screen.view import Scene, standing, times
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
@@ -250,7 +250,7 @@ def _small_print(stage: Stage, rect: Rect) -> None:
     ):
         line = y + h - foot + 4
         p.shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
-        p.text(words, (x + w / 2, line + (foot - 14) / 2), style, width=w - 30)
+        p.label(words, (x + 18, line + 3, w - 36, foot - 11), style)
 
 
 def _current_win(stage: Stage) -> WinView | None:
@@ -397,8 +397,9 @@ def draw_status(stage: Stage) -> None:
     """The status line, the clock and the machine's identity."""
     p, layout, view = stage.painter, stage.layout, stage.view
     x, y, w, h = layout.message
-    words, colour = status(stage)
-    p.label(words, (x + 24, y, w - 48, h), Style("strong", "body", colour))
+    if view.scene in {Scene.GAME, Scene.ATTRACT}:  # else the plate that lies over it says why
+        words, colour = status(stage)
+        p.label(words, (x + 24, y, w - 48, h), Style("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:
         return
@@ -418,7 +419,9 @@ def draw_status(stage: Stage) -> None:
         place,
         Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
-        width=318 if not layout.portrait else layout.size[0] * (0.36 if not layout.slim else 0.48),
+        width=_corner(layout)
+        if not layout.portrait
+        else layout.size[0] * (0.36 if not layout.slim else 0.48),
     )
     _told_always(stage)
 
@@ -439,7 +442,9 @@ def _told_always(stage: Stage) -> None:
             place,
             style,
             align="left",
-            width=318 if not layout.portrait else layout.size[0] * (0.4 if not layout.slim else 0.3),
+            width=_corner(layout)
+            if not layout.portrait
+            else layout.size[0] * (0.4 if not layout.slim else 0.3),
         )
     if game is not None:
         words = stage.texts.say("panel.return", percent=percent(stage, game.return_percent))
@@ -448,8 +453,12 @@ def _told_always(stage: Stage) -> None:
             low = layout.left[1] + layout.left[3] + 16
             p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
-            room = min(318.0, layout.marquee[0] - 30)  # the sign of a game with levels stands further left
-            p.text(words, (30, 72), style, align="left", width=room)
+            p.text(words, (30, 72), style, align="left", width=_corner(layout))
+
+
+def _corner(layout: Layout) -> float:
+    """The room left of the sign: that of a game with levels stands further left."""
+    return min(318.0, layout.marquee[0] - 38)
 
 
 def help_line(stage: Stage) -> str:

@@ -31,7 +31,7 @@ from egm.screen.show import StepTime
 from egm.screen.steps import Card, KenoStep, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix, parse_colour
-from egm.screen.view import Action, View, marked_since
+from egm.screen.view import Action, Scene, View, marked_since
 
 _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")
@@ -56,7 +56,7 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         if len(slip.current) > 1 and not stage.layout.slim:
             _letters(stage, (numbers, columns), letters)
         _tray_back(stage, _slip_words(stage))
-        if not slip.marked and is_keno(game):
+        if not slip.marked and is_keno(game) and view.scene is not Scene.ATTRACT:  # whose welcome covers it
             _slip_says(stage)
         _marking(stage)
         return

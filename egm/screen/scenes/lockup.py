@@ -6,6 +6,7 @@ Each says what happened, what to do, and who may end it; the credit stays visibl
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 import pygame
@@ -20,7 +21,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.prizes import prize_names
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
 from egm.screen.scenes.value import draw_moving
-from egm.screen.text import fault_words
+from egm.screen.text import LOCALES, Texts, fault_words
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Scene, seconds_since
 
@@ -123,17 +124,28 @@ def words_of(stage: Stage, scene: Scene) -> Words:
     paying = snapshot.paying if snapshot is not None else None
     credit = stage.money(paying.amount_cents) if paying else ""
     way = f"paying.{paying.way}" if paying and stage.texts.has(f"paying.{paying.way}") else "paying.other"
-    doing = stage.view.starting or Doing("link")
-    known = stage.texts.has(f"boot.{doing.what}")
-    waits = say(f"boot.{doing.what}", **doing.values) if known else say("boot.link")
-    starting = waits if snapshot is None else say("boot.self_test")
+    if scene is Scene.BOOT and snapshot is None:
+        return _boot(stage.view.starting or Doing("link"))
     return {
         Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say("door.attendant")),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
         Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),), money=True),
         Scene.LOCKED: Words(say("locked.title"), "", (say("locked.say"),)),
         Scene.LOST: Words(say("lost.title"), "", (say("lost.say"),)),
-    }.get(scene, Words(say("boot.title"), "", (starting,)))
+    }.get(scene, Words(say("boot.title"), "", (say("boot.self_test"),)))
+
+
+@cache
+def _catalogue(language: str) -> Texts:
+    return Texts(language)
+
+
+def _boot(doing: Doing) -> Words:
+    """What a machine does that has not said yet which language it speaks: told in each."""
+    each = [_catalogue(language) for language in LOCALES]
+    key = f"boot.{doing.what}" if each[0].has(f"boot.{doing.what}") else "boot.link"
+    lines = tuple(texts.say(key, **doing.values) for texts in each)
+    return Words("  ·  ".join(texts.say("boot.title") for texts in each), "", lines)
 
 
 def _handpay(stage: Stage, handpay: Handpay) -> Words:

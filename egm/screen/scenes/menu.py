@@ -128,11 +128,11 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
     p.art(("tile", game.id), rect, make)
     p.text(
         title,
-        (x + w / 2, y + h * 0.22),
+        (x + w / 2, y + h * 0.24),
         Style("display", "title", gold(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
-    top, tall = (0.42, 0.34) if not stage.layout.slim else (0.36, 0.29)
+    top, tall = (0.46, 0.31) if not stage.layout.slim else (0.36, 0.29)
     _show_symbols(stage, (x + 30, y + h * top, w - 60, h * tall), game)
     facts = stage.texts.say("panel.return", percent=percent(stage, game.return_percent))
     p.label(facts, (x + 20, y + h - 59, w - 40, 50), Style("strong", "caption", "text"))

@@ -57,7 +57,7 @@ def draw_levels(stage: Stage, glass: Rect) -> Rect:
     if above is not None:
         x, y, w, h = above
         for i, level in enumerate(levels):
-            draw_level(stage, level, (x + i * w / len(levels) + 8, y, w / len(levels) - 16, h))
+            draw_level(stage, level, (x + i * w / len(levels) + 20, y, w / len(levels) - 40, h))
         return glass
     x, y, w, h = glass
     step = min(130.0, (h - (74 if not stage.layout.slim else 56)) / len(levels))

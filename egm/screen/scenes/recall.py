@@ -85,9 +85,9 @@ def _hatched(stage: Stage) -> None:
     words = stage.texts.say("page.recall")
     style = Style("heavy", "body", BLACK)
     wide = p.measure(words, style) + 60
-    at: Rect = (x + w / 2 - wide / 2, y + h - 1, wide, 32)  # on the hatching, over nothing of the game
+    at: Rect = (x + w / 2 - wide / 2, y - 37, wide, 44)  # on the hatching, over nothing of the game
     p.panel(at, radius=12, fill=_YELLOW, edge=BLACK, line=4)
-    p.text(words, (x + w / 2, at[1] + 16), style, width=wide - 30)
+    p.text(words, (x + w / 2, at[1] + 22), style, width=wide - 30)
 
 
 def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:

@@ -23,12 +23,18 @@ LEGAL = ("defect.refund",)
 
 
 class Watcher(Painter):
-    """Keeps what was written and is still seen: the words, where their ink is, and the size of their letters."""
+    """Keeps what was written and is still seen: the words, where their ink is, and the size of their letters.
+
+    And what no eye should see: words half under a plate, or over the edge of the one they stand on.
+    """
 
     def __init__(self, theme):
         super().__init__(theme)
-        self.written = []
-        self.cut = []
+        self.begin()
+
+    def begin(self):
+        """A new picture."""
+        self.written, self.spoilt, self.plates = [], [], []
 
     def kept(self, key, make):
         return (
@@ -42,29 +48,46 @@ class Watcher(Painter):
         ink = self.words(words, style, width).get_bounding_rect().move(place.topleft)
         if words.strip():
             self.written.append((words, ink, self._fitted(words, style, width).point_size))
+            self._stands(words, ink)
         return place
 
-    def _cover(self, rect):
+    def _stands(self, words, ink):
+        """Words whose middle is on a plate stand on it whole, clear of its edge."""
+        on = [plate for plate in self.plates if plate.collidepoint(ink.center)]
+        if on and not on[-1].inflate(-2 * self.px(EDGE), -2 * self.px(EDGE)).contains(ink):
+            self.spoilt.append((words, "leaves its plate", tuple(ink), tuple(on[-1])))
+
+    def _cover(self, rect, *, plate=False):
         box = self.box(rect)
-        self.written = [entry for entry in self.written if not box.colliderect(entry[1])]
+        under = [entry for entry in self.written if box.colliderect(entry[1])]
+        if plate:
+            self.spoilt += [
+                (words, "is half covered", tuple(ink), tuple(box))
+                for words, ink, _ in under
+                if not box.contains(ink)
+            ]
+            self.plates.append(box)
+        self.written = [entry for entry in self.written if entry not in under]
+        if not plate and rect[2] * rect[3] > 300 * 130:
+            self.plates = [one for one in self.plates if not box.colliderect(one)]
 
     def art(self, key, rect, make, *, alpha=1.0):
         if key[0] in COVERS:
-            self._cover(rect)
+            self._cover(rect, plate=key[0] in PLATES)
 
     def shade(self, rect, paint, radius=0):
         if rect[2] * rect[3] > 300 * 130:
             self._cover(rect)
 
     def panel(self, rect, *, radius=18, fill="panel", edge="panel_edge", line=2):
-        box = self.box(rect)
-        self.cut += [
-            words for words, ink, _ in self.written if box.colliderect(ink) and not box.contains(ink)
-        ]
-        self._cover(rect)
+        self._cover(rect, plate=True)
 
 
+#: Words keep so far from the edge of their plate, in units.
+EDGE = 2
 #: Art that hides what was written below it.
+PLATES = {"plate", "sheet", "tile", "key", "cell"}
+"""Those that words stand on; coins and badges pass over what they pass over."""
 COVERS = {"plate", "sheet", "tile", "key", "cell", "coin", "ball", "badge", "hold coin"}
 
 
@@ -84,11 +107,11 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
     whole = surface.get_rect()
     faults = []
     for name, view in all_scenes(published, outcomes, language, theme):
-        watcher.written, watcher.cut = [], []
+        watcher.begin()
         picture.draw(surface, view)
         notices = [picture.texts(view).say(key) for key in LEGAL]
         if name != "drawer":  # it slides over what it finds
-            faults += [(name, words, "partly under a panel") for words in watcher.cut]
+            faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
             if not whole.contains(box):
                 faults.append((name, words, "leaves the picture", tuple(box)))

@@ -69,9 +69,10 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, t
             if name in {"idle", "attract", "levels-stale", "levels-won", "big-win-rolling"}
         ]
     for name, view in scenes:
-        watcher.written = []
+        watcher.begin()
         picture.draw(surface, view)
         assert picture.touches(view) == []
+        faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
             if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
                 faults.append((name, words, tuple(box), size))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import pygame
@@ -14,7 +15,8 @@ from egm.screen.web import fitting
 from paytables import Game
 from tools.dev.gallery import game_scenes, kinds
 from tools.dev.gallery.machine import machine_scenes
-from tools.lab.views import game_view
+from tools.dev.gallery.pages import real_pages, real_scenes
+from tools.lab.views import at_rest, game_view
 
 #: The windows the machine is shown in: a cabinet's, a laptop's, an upright cabinet's, a telephone's.
 SIZES: Final = ((1920, 1080), (1280, 720), (1080, 1920), (390, 844))
@@ -32,6 +34,8 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
     theme = load_theme()
     views = tuple(game_view(game) for game in games)
     found = {game.id: kinds(game, theme) for game in games}
+    with TemporaryDirectory() as state:
+        pages = real_pages(Path(state))
     for size in sizes:
         layout, scale = fitting(size, portrait=False)
         picture = Picture(theme, scale=scale, layout=layout, timezone=UTC)
@@ -39,6 +43,8 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
         surface = pygame.Surface(picture.pixels).convert()
         for language in ("en", "fr"):
             scenes = [("machine", name, view) for name, view in machine_scenes(views, language, theme)]
+            closed = at_rest(views, views[0], language, accepts=("language", "service"))
+            scenes += [("machine", name, view) for name, view in real_scenes(closed, pages, theme)]
             for game in views:
                 scenes += [
                     (game.id, name, view)

@@ -110,6 +110,15 @@ def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
         )
     ]
     yield "tilt-several", stopped(state="tilt", tilts=tuple(tilts))
+    wrong = Tilt.model_validate(
+        {
+            "code": "cabinet_file_unusable",
+            "since": NOON,
+            "cleared_by": "technician",
+            "detail": "cabinet.toml: line 12: machine.licence_holder: tickets bear it, and it is missing",
+        }
+    )
+    yield "tilt-cabinet-file", stopped(state="tilt", tilts=(wrong,))
     memory = Tilt(code="memory_damaged", since=NOON, cleared_by="memory_clear")
     yield "tilt-memory", stopped(state="tilt", tilts=(memory,))
     yield "out-of-service", stopped(state="out_of_service")

@@ -2,13 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
+from egm.kernel.events import EventType
 from egm.kernel.messages import GameView
 from egm.kernel.service_pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
+from egm.people import Role
 from egm.screen.hearing import heard
 from egm.screen.theme import Theme
 from egm.screen.view import View, times
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import Menu
 from paytables import Decision as Asked
 from paytables import Outcome
 
@@ -54,37 +60,6 @@ def sign_in() -> ServicePage:
         notice_severity="warning",
         prompt=prompt,
         actions=(_BACK,),
-    )
-
-
-def menu() -> ServicePage:
-    """The main menu."""
-    entries = (
-        ("Meters", "Compteurs", "go", True),
-        ("Events", "Événements", "go", True),
-        ("Game recall", "Rappel des parties", "go", True),
-        ("Tickets, bills, hand-pays", "Coupons, billets, paiements", "go", True),
-        ("Diagnostics", "Diagnostics", "go", True),
-        ("Configuration", "Configuration", "go", False),
-        ("Software", "Logiciel", "go", True),
-        ("Progressives", "Lots progressifs", "go", True),
-        ("Hand-pay", "Paiement manuel", "confirm", True),
-        ("Out of service", "Mettre hors service", "danger", True),
-    )
-    actions = [
-        Action.model_validate({"id": f"a{i}", "label": both(en, fr), "style": style, "enabled": on})
-        for i, (en, fr, style, on) in enumerate(entries)
-    ]
-    leave = Action(id="out", label=both("Sign out", "Quitter"), style="back")
-    return ServicePage(
-        id="menu",
-        title=both("Service menu", "Menu de service"),
-        person=_PERSON,
-        notice=both(
-            "Configuration needs the logic door open",
-            "La configuration exige que la porte logique soit ouverte",
-        ),
-        actions=(*actions, leave),
     )
 
 
@@ -231,11 +206,80 @@ def page_scenes(
         yield name, replace(view, now=100.0 + (line.rolled + 0.1 if line is not None else 1.0))
 
 
+#: Pages enough for every section and its first steps; the walk stops there.
+PAGES_MOST: Final = 110
+
+
+def _leads_on(page: ServicePage) -> list[str]:
+    """What of a page leads further without acting: its plain actions and its rows that can be touched."""
+    found = [one.id for one in page.actions if one.enabled and one.style == "go"]
+    return found + [row.action for table in page.tables for row in table.rows[:30] if row.action]
+
+
+def _opened_again(menu: Menu) -> bool:
+    """Whether the last touch had left the menu: then it is open again."""
+    if menu.is_open:
+        return False
+    menu.open().prove(Role.MANAGER)
+    return True
+
+
+def _walk(menu: Menu) -> Iterator[ServicePage]:
+    """Every page within two steps of the main menu, each shape once, and the first prompt of each form."""
+    seen = set()
+    yield menu.page
+    everything = sorted(menu.everything())
+    for first in [*_leads_on(menu.home().page), *everything]:
+        menu.home().touch(first)
+        if _opened_again(menu):
+            continue
+        page = menu.page
+        key = (page.title.value, len(page.tables), page.prompt is None)
+        if key in seen:
+            continue
+        seen.add(key)
+        yield page
+        for second in _leads_on(page)[:4]:
+            if not menu.is_open or menu.page.title != page.title or second not in _leads_on(menu.page):
+                menu.home().touch(first)
+            menu.touch(second)
+            if not _opened_again(menu):
+                yield menu.page
+
+
+def real_pages(folder: Path) -> list[ServicePage]:
+    """The service menu of a real machine after three games, walked page by page; its state in ``folder``."""
+    rig = MachineRig(folder).boot().insert(2000)
+    for _ in range(3):
+        rig.engine.handle(EventType.PLAY)
+        rig.shown()
+    menu = Menu(rig)
+    found = [menu.open().page]
+    menu.prove(Role.MANAGER)
+    found.append(menu.home().touch("recall").page)
+    found.append(menu.touch(next(row.action for row in menu.page.tables[0].rows)).page)
+    found.append(menu.touch("show").page)
+    menu.home()
+    found += islice(_walk(menu), PAGES_MOST - len(found))
+    rig.close()
+    return found
+
+
+def real_scenes(rest: View, pages: list[ServicePage], theme: Theme) -> Iterator[tuple[str, View]]:
+    """The pages of a real machine, one of each title and shape, numbered in the order of the walk."""
+    shapes = {
+        (page.title.value, len(page.tables), page.prompt and page.prompt.kind): page
+        for page in reversed(pages)
+    }
+    told = [page for page in pages if page in shapes.values()]
+    names = [f"menu-{i:02}-{str(page.title.value).rpartition('.')[2]}" for i, page in enumerate(told, 1)]
+    yield from page_scenes(rest, iter(zip(names, told, strict=True)), theme)
+
+
 def every_page() -> Iterator[tuple[str, ServicePage]]:
     """A page of each shape."""
     for page in (
         sign_in(),
-        menu(),
         meters(),
         amount(),
         text(),
