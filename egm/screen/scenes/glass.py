@@ -419,9 +419,7 @@ def draw_status(stage: Stage) -> None:
         place,
         Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
-        width=_corner(layout)
-        if not layout.portrait
-        else layout.size[0] * (0.36 if not layout.slim else 0.48),
+        width=318 if not layout.portrait else layout.size[0] * (0.36 if not layout.slim else 0.48),
     )
     _told_always(stage)
 
@@ -458,7 +456,7 @@ def _told_always(stage: Stage) -> None:
 
 def _corner(layout: Layout) -> float:
     """The room left of the sign: that of a game with levels stands further left."""
-    return min(318.0, layout.marquee[0] - 38)
+    return min(318.0, layout.marquee[0] - 30)
 
 
 def help_line(stage: Stage) -> str:

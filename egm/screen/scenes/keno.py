@@ -55,9 +55,10 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         _board(stage, (numbers, columns), (), slip.numbers, 1.0, beside)
         if len(slip.current) > 1 and not stage.layout.slim:
             _letters(stage, (numbers, columns), letters)
-        _tray_back(stage, _slip_words(stage))
-        if not slip.marked and is_keno(game) and view.scene is not Scene.ATTRACT:  # whose welcome covers it
-            _slip_says(stage)
+        if view.scene is not Scene.ATTRACT:  # whose welcome would cover half of it
+            _tray_back(stage, _slip_words(stage))
+            if not slip.marked and is_keno(game):
+                _slip_says(stage)
         _marking(stage)
         return
     assert keno is not None

@@ -273,7 +273,7 @@ def _memory(cabinet: Cabinet) -> tuple[Table, ...]:
             (
                 ("memory.entries", number(journal.sequence)),
                 ("software.head", plain(journal.head_hash[:32])),
-                ("memory.cleared", plain(origin)),
+                ("memory.cleared", origin),
                 ("memory.how", say("service.memory.how_to")),
             )
         ),

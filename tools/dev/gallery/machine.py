@@ -63,7 +63,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     rest = at_rest(games, game, language)
     yield "boot", View(now=1.2)
     yield "self-test", stopped(state="self_test")
-    yield "link-lost", lost(rest)
+    yield "link-lost", replace(lost(rest), now=rest.now + 1.0)
     yield "games", pressed(rest, Action("games"), theme)[0]
     for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
         yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))

@@ -272,7 +272,10 @@ def real_scenes(rest: View, pages: list[ServicePage], theme: Theme) -> Iterator[
         for page in reversed(pages)
     }
     told = [page for page in pages if page in shapes.values()]
-    names = [f"menu-{i:02}-{str(page.title.value).rpartition('.')[2]}" for i, page in enumerate(told, 1)]
+    names = [
+        f"menu-{i:02}-{str(page.title.value).removesuffix('.title').rpartition('.')[2]}"
+        for i, page in enumerate(told, 1)
+    ]
     yield from page_scenes(rest, iter(zip(names, told, strict=True)), theme)
 
 
