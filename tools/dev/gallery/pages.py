@@ -63,6 +63,37 @@ def sign_in() -> ServicePage:
     )
 
 
+def menu() -> ServicePage:
+    """A page of actions of every style, one of them not to be had; the real menu is :func:`real_pages`."""
+    entries = (
+        ("Meters", "Compteurs", "go", True),
+        ("Events", "Événements", "go", True),
+        ("Game recall", "Rappel des parties", "go", True),
+        ("Tickets, bills, hand-pays", "Coupons, billets, paiements", "go", True),
+        ("Diagnostics", "Diagnostics", "go", True),
+        ("Configuration", "Configuration", "go", False),
+        ("Software", "Logiciel", "go", True),
+        ("Progressives", "Lots progressifs", "go", True),
+        ("Hand-pay", "Paiement manuel", "confirm", True),
+        ("Out of service", "Mettre hors service", "danger", True),
+    )
+    actions = [
+        Action.model_validate({"id": f"a{i}", "label": both(en, fr), "style": style, "enabled": on})
+        for i, (en, fr, style, on) in enumerate(entries)
+    ]
+    leave = Action(id="out", label=both("Sign out", "Quitter"), style="back")
+    return ServicePage(
+        id="menu",
+        title=both("Service menu", "Menu de service"),
+        person=_PERSON,
+        notice=both(
+            "Configuration needs the logic door open",
+            "La configuration exige que la porte logique soit ouverte",
+        ),
+        actions=(*actions, leave),
+    )
+
+
 def meters() -> ServicePage:
     """Long tables that can only be read."""
     rows = tuple(
