@@ -157,6 +157,7 @@ def walk(egm, folder, without=frozenset()):
         assert re.search(r"^egm: manager \w+: staff number \d+, PIN \d{6}$", first, re.MULTILINE)
         assert re.search(r"^Screen: http://127\.0\.0\.1:\d+/\?token=\w+$", first, re.MULTILINE)
         _run(egm, ["device"], folder, environment, until="bill acceptor")
+        _run(egm, ["meters"], folder, environment, until="power_resets")  # the games are counted first
         for command, (status, shape, more) in PRINTED.items():
             if command in without:
                 continue
