@@ -9,10 +9,6 @@ class InvalidRange(RngError):
     """A draw was asked from a range that has no members, or whose bound is no whole number."""
 
 
-class TooFewOutcomes(RngError):
-    """A statistical test was given too few outcomes for its distribution to hold."""
-
-
 class InvalidSample(RngError):
     """A selection without replacement asks for more members than there are, or for a negative number."""
 

@@ -1,1 +1,1 @@
-"""What a laboratory receives: the report on the generator and the evidence kept beside it."""
+"""The generator as a laboratory tests it: bulk draws, final outcomes, the battery, the report and evidence."""

@@ -12,11 +12,11 @@ from math import comb, factorial
 
 import numpy as np
 
-from rng.errors import TooFewOutcomes
 from tools.lab.rng.battery.result import (
     Floats,
     Ints,
     Result,
+    TooFewOutcomes,
     chi_square,
     completions,
     duplicates,

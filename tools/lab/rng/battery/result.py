@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from rng.errors import TooFewOutcomes
+from rng.errors import RngError
 
 #: Cells expected less often than this are joined with their neighbours.
 EXPECTED_MIN: Final = 5.0
 
 Ints = NDArray[np.integer[Any]]
 Floats = NDArray[np.floating[Any]]
+
+
+class TooFewOutcomes(RngError):
+    """A statistical test was given too few outcomes for its distribution to hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

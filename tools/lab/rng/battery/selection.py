@@ -10,13 +10,13 @@ from math import comb, factorial
 import numpy as np
 from scipy import stats
 
-from rng.errors import TooFewOutcomes
 from tools.lab.rng.battery import independent
 from tools.lab.rng.battery.result import (
     EXPECTED_MIN,
     Floats,
     Ints,
     Result,
+    TooFewOutcomes,
     chi_square,
     completions,
     duplicates,
