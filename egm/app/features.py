@@ -12,16 +12,19 @@ from egm.links.feature import LINKS
 from egm.memory_clear.claims import CLAIMS, WITH
 from egm.money.feature import MONEY
 from egm.money.host.feature import HOST
+from egm.money.value_in import no_ticket_is_asked
 from egm.play.feature import PLAY
 from egm.progressive.feature import PROGRESSIVE
-from egm.staff.feature import DEVICE_TESTS, STAFF
+from egm.staff.feature import STAFF, device_tests
 from egm.staff.form import Form
 from egm.staff.service.desk import Entry
 from egm.staff.service.menu import Menu
 
 #: In the order in which their rules are tried: tests before the real thing, a failed generator before a call
 #: for service, an award before a host's order, a host before the machine's own ways out.
-FEATURES: Final = Features((DEVICE_TESTS, INTEGRITY, STAFF, PROGRESSIVE, HOST, MONEY, PLAY, LINKS, MACHINE))
+FEATURES: Final = Features(
+    (device_tests(no_ticket_is_asked), INTEGRITY, STAFF, PROGRESSIVE, HOST, MONEY, PLAY, LINKS, MACHINE)
+)
 
 
 def menu_of(features: Features) -> Menu:

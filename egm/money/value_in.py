@@ -62,14 +62,18 @@ def bill_is_welcome(cabinet: Cabinet, event: Event) -> bool:
     )
 
 
-def ticket_is_welcome(cabinet: Cabinet, _: Event) -> bool:
+def ticket_is_welcome(cabinet: Cabinet, event: Event) -> bool:
     """Tickets are taken here, below the credit limit, and no other paper is on its way into the box."""
     return (
         tickets_wanted(cabinet, State.IDLE)
         and cabinet.memory.get(MoneyKey.PAPER) is None
-        and cabinet.state(LockedTicket).redemption is None
-        and cabinet.state(HostMoney).inquiry is None
+        and no_ticket_is_asked(cabinet, event)
     )
+
+
+def no_ticket_is_asked(cabinet: Cabinet, _: Event) -> bool:
+    """No ticket is in escrow of which the ledger or a host is asked what it is worth."""
+    return cabinet.state(LockedTicket).redemption is None and cabinet.state(HostMoney).inquiry is None
 
 
 # ---------------------------------------------------------------------------------------------- effects

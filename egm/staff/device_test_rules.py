@@ -4,11 +4,11 @@ from typing import Final
 
 from egm.kernel.events import EventType, Next
 from egm.kernel.machine import Cabinet
-from egm.kernel.rules import TELL, Rule
+from egm.kernel.rules import TELL, Guard, Rule
 from egm.kernel.states import AT_WORK, AWAKE
 from egm.staff.service.device_tests import (
     acceptor_is_tested,
-    device_is_free,
+    free_device,
     may_test,
     payout_is_a_test,
     record_test_coins,
@@ -21,8 +21,14 @@ from egm.staff.service.device_tests import (
 )
 from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 
-RULES: Final[tuple[Rule[Cabinet], ...]] = (
-    Rule(EventType.TEST, AT_WORK, (may_test, device_is_free), (start_test,), Next.DERIVED, TELL),
+
+def rules(no_ticket_is_asked: Guard[Cabinet]) -> tuple[Rule[Cabinet], ...]:
+    """The rules; the guard is that of whoever asks what a ticket is worth."""
+    tested = (may_test, free_device(no_ticket_is_asked))
+    return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, TELL), *_RULES)
+
+
+_RULES: Final[tuple[Rule[Cabinet], ...]] = (
     Rule(
         (EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED),
         AWAKE,

@@ -4,7 +4,8 @@ from typing import Final
 
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
-from egm.kernel.rules import DerivedState
+from egm.kernel.machine import Cabinet
+from egm.kernel.rules import DerivedState, Guard
 from egm.records.keys import StaffKey
 from egm.staff import device_test_rules
 from egm.staff.forms import FORMS
@@ -12,8 +13,11 @@ from egm.staff.rules import RULES
 from egm.staff.service import devices, interventions, options, pages, pin
 from egm.staff.service.timeout import service_timeout
 
-#: Tried before everything else: while a device is tested, what it reports is the test's.
-DEVICE_TESTS: Final = Feature(name="device tests", rules=device_test_rules.RULES)
+
+def device_tests(no_ticket_is_asked: Guard[Cabinet]) -> Feature:
+    """Tests of devices, tried before everything else: what a device reports in its test is the test's."""
+    return Feature(name="device tests", rules=device_test_rules.rules(no_ticket_is_asked))
+
 
 STAFF: Final = Feature(
     name="staff",

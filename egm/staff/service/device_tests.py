@@ -13,14 +13,13 @@ from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
-from egm.money.host.model import HostMoney
+from egm.kernel.rules import Guard
 from egm.people import Permission
 from egm.records.keys import MoneyKey
 from egm.records.money import PrintingRecord
 from egm.staff.form import authorise
 from egm.staff.service.desk import ServiceDesk
 from egm.tickets.model import DIGITS
-from egm.tickets.redemption import LockedTicket
 from egm.tickets.templates import load_template
 
 PREFIX: Final = "test-"
@@ -48,36 +47,39 @@ def may_test(cabinet: Cabinet, event: Event) -> bool:
     return authorise(cabinet, event, Permission.TEST_DEVICES, 1)
 
 
-def device_is_free(cabinet: Cabinet, event: Event) -> bool:
-    """The device is there, is not at work for a player, and what the test needs is so."""
-    values = event.data
-    match values.get("test"):
-        case "print":
-            return cabinet.state(Devices).printer is not None and cabinet.memory.get(MoneyKey.PRINT) is None
-        case "pay":
-            coins = values.get("coins")
-            return (
-                cabinet.state(Devices).hopper is not None
-                and cabinet.memory.get(MoneyKey.HOPPER) is None
-                and cabinet.memory.get(MoneyKey.PAY_OUT) is None
-                and not _HOPPER_DOORS.isdisjoint(cabinet.doors_open)
-                and isinstance(coins, int)
-                and 1 <= coins <= cabinet.profile.staff.test_coins_max
-            )
-        case "take":
-            asked = (
-                cabinet.state(LockedTicket).redemption is not None
-                or cabinet.state(HostMoney).inquiry is not None
-            )
-            return (
-                cabinet.state(Devices).acceptor is not None
-                and cabinet.memory.get(MoneyKey.PAPER) is None
-                and not asked
-            )
-        case "light":
-            return True
-        case _:
-            return False
+def free_device(no_ticket_is_asked: Guard[Cabinet]) -> Guard[Cabinet]:
+    """The guard of a test; ``no_ticket_is_asked``: no ticket is in escrow of which its worth is asked."""
+
+    def device_is_free(cabinet: Cabinet, event: Event) -> bool:
+        """The device is there, is not at work for a player, and what the test needs is so."""
+        values = event.data
+        match values.get("test"):
+            case "print":
+                return (
+                    cabinet.state(Devices).printer is not None and cabinet.memory.get(MoneyKey.PRINT) is None
+                )
+            case "pay":
+                coins = values.get("coins")
+                return (
+                    cabinet.state(Devices).hopper is not None
+                    and cabinet.memory.get(MoneyKey.HOPPER) is None
+                    and cabinet.memory.get(MoneyKey.PAY_OUT) is None
+                    and not _HOPPER_DOORS.isdisjoint(cabinet.doors_open)
+                    and isinstance(coins, int)
+                    and 1 <= coins <= cabinet.profile.staff.test_coins_max
+                )
+            case "take":
+                return (
+                    cabinet.state(Devices).acceptor is not None
+                    and cabinet.memory.get(MoneyKey.PAPER) is None
+                    and no_ticket_is_asked(cabinet, event)
+                )
+            case "light":
+                return True
+            case _:
+                return False
+
+    return device_is_free
 
 
 def acceptor_is_tested(cabinet: Cabinet, _: Event) -> bool:
