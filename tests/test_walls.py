@@ -4,6 +4,7 @@ For each import-linter contract the packages are rebuilt empty, module for modul
 Then every import the contract forbids is planted, and every one of them must be named.
 """
 
+import ast
 import itertools
 import re
 import subprocess
@@ -29,6 +30,15 @@ def modules():
     }
 
 
+def imports(file):
+    """What a module imports, wherever in it the import stands, as dotted names."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
 def matching(expression):
     """The modules a contract means by one expression (``*`` is one level, ``**`` any number)."""
     pattern = re.escape(expression).replace(r"\*\*", r".+").replace(r"\*", r"[^.]+")
@@ -44,12 +54,16 @@ def forbidden(contract):
 
 
 def layers(contract):
-    ranks = [re.split(r"\s*[|:]\s*", layer) for layer in contract["layers"]]
-    for above, below in itertools.combinations(ranks, 2):
-        yield from itertools.product(below, above)
-    for layer, text in zip(ranks, contract["layers"], strict=True):
-        if "|" in text:
-            yield from itertools.permutations(layer, 2)
+    for container in contract.get("containers", ("",)):
+        ranks = [
+            [f"{container}.{name}".strip(".") for name in re.split(r"\s*[|:]\s*", layer)]
+            for layer in contract["layers"]
+        ]
+        for above, below in itertools.combinations(ranks, 2):
+            yield from itertools.product(below, above)
+        for layer, text in zip(ranks, contract["layers"], strict=True):
+            if "|" in text:
+                yield from itertools.permutations(layer, 2)
 
 
 def independence(contract):
@@ -84,7 +98,7 @@ def lint(folder, contract):
 
 
 def test_the_walls_of_the_house_are_there():
-    assert {"layers", "products", "installed", "foundations", "chance"} <= CONTRACTS.keys()
+    assert {"layers", "products", "installed", "house", "screen", "engine", "foundations", "chance"} <= CONTRACTS.keys()
 
 
 def test_all_that_is_installed_is_kept_from_what_is_not():
@@ -93,6 +107,27 @@ def test_all_that_is_installed_is_kept_from_what_is_not():
     assert {*contract["source_modules"], *contract["forbidden_modules"]} == built
     left_out = CONFIG_BUILD["exclude"]
     assert left_out == [f"/{name.replace('.', '/')}" for name in contract["forbidden_modules"]]
+
+
+def test_a_new_folder_of_egm_is_refused_until_it_has_its_place(skeleton):
+    (skeleton / "egm" / "bingo").mkdir()
+    (skeleton / "egm" / "bingo" / "__init__.py").touch()
+    broken = lint(skeleton, "house")
+    assert broken.returncode == 1
+    assert "egm.bingo" in broken.stdout
+
+
+def test_no_two_folders_of_egm_import_each_other():
+    """Of the imports as they are, also those inside a function or for the type checker only."""
+    edges = {
+        (importer.split(".")[1], imported.split(".")[1])
+        for importer, file in modules().items()
+        if importer.startswith("egm.")
+        for imported in imports(file)
+        if imported.startswith("egm.")
+    }
+    assert len(edges) > 50
+    assert {(one, other) for one, other in edges if one != other and (other, one) in edges} == set()
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
