@@ -98,7 +98,16 @@ def lint(folder, contract):
 
 
 def test_the_walls_of_the_house_are_there():
-    assert {"layers", "products", "installed", "house", "screen", "engine", "foundations", "chance"} <= CONTRACTS.keys()
+    assert {
+        "layers",
+        "products",
+        "installed",
+        "house",
+        "screen",
+        "engine",
+        "foundations",
+        "chance",
+    } <= CONTRACTS.keys()
 
 
 def test_all_that_is_installed_is_kept_from_what_is_not():
