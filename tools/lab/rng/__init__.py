@@ -1,1 +1,1 @@
-"""The generator as a laboratory tests it: bulk draws, final outcomes, the battery, the report and evidence."""
+"""The generator as a laboratory tests it: bulk draws, outcomes, the battery, the report and its evidence."""
