@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from egm.errors import invariant
 from egm.kernel.events import Event, EventName, EventType, Next, State, SupersededBy
@@ -18,7 +18,7 @@ class Machine(Protocol):
 
     notice: Notice | None
 
-    def log(self, kind: str, details: Mapping[str, Any]) -> None:
+    def log(self, kind: str, details: Mapping[str, object]) -> None:
         """Record an event that moves nothing."""
         ...
 

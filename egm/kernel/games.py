@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
+from meters.transaction import JSON
 from paytables import Game
 
 
@@ -28,7 +28,7 @@ class Selection:
     denomination_cents: int
     bet_credits: int
     language: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, JSON] = field(default_factory=dict)
     """What the family needs beside the credits: a bet mode, a Keno ticket's selections."""
 
     @property

@@ -142,7 +142,7 @@ class Cabinet:
         """An id that stands for one thing for ever, whatever journal the machine keeps."""
         return self.journal.fresh_id(kind)
 
-    def log(self, kind: str, details: Mapping[str, Any]) -> None:
+    def log(self, kind: str, details: Mapping[str, object]) -> None:
         """Record an event that moves nothing."""
         self.record(kind, details=dict(details))
 

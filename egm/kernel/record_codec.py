@@ -2,9 +2,9 @@
 
 A record is a frozen, keyword-only dataclass of plain fields. :func:`to_json` writes it, :func:`from_json`
 reads it back and refuses whatever is not exactly such a record, naming the place, the field and the value.
-A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``StrEnum``, a ``Literal`` of texts, ``X | None``,
-``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record, or a type with ``to_json`` and
-``from_json`` of its own.
+A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a ``StrEnum``, a ``Literal`` of
+texts, ``X | None``, ``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record, or a type with
+``to_json`` and ``from_json`` of its own.
 
 A plain default is for reading: it stands for what journals did not keep before the field was there.
 """
@@ -12,10 +12,12 @@ A plain default is for reading: it stands for what journals did not keep before 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from fractions import Fraction
 from types import NoneType, UnionType
 from typing import Final, ForwardRef, Literal, Protocol, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
-from egm.errors import LocalError
+from egm.errors import LocalError, OperatorError
+from egm.exact import rational
 from meters.transaction import JSON
 
 T = TypeVar("T")
@@ -200,6 +202,8 @@ def _class(kind: type) -> tuple[Read, Write]:
     """The same of a class."""
     if issubclass(kind, StrEnum):
         return _choice(kind), None
+    if kind is Fraction:
+        return _fraction, str
     if hasattr(kind, "from_json"):
         return _own(kind)
     if not dataclasses.is_dataclass(kind):
@@ -288,6 +292,13 @@ def _at(place: object, read: Read, value: object) -> object:
         raise wrong.within(str(place)) from None
 
 
+def _fraction(value: object) -> Fraction:
+    try:
+        return rational(value)
+    except ValueError as error:
+        raise _Wrong(value, f"not exact: {error}") from None
+
+
 def _choice(kinds: Iterable[str]) -> Read:
     known = {str(each): each for each in kinds}
 
@@ -306,7 +317,7 @@ def _own(kind: type) -> tuple[Read, Write]:
     def read(value: object) -> object:
         try:
             return from_own(value)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, LocalError, OperatorError) as error:
             raise _Wrong(value, f"no {kind.__name__}: {error!r}") from None
 
     return read, lambda value: cast(_OwnJson, value).to_json()

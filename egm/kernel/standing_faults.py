@@ -1,14 +1,12 @@
 """Standing faults in the machine's memory: raised once, until their cause or a person has cleared them."""
 
-from typing import Any
-
 from egm.kernel.faults import fault
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 
 
-def raise_fault(cabinet: Cabinet, code: str, **details: Any) -> None:
+def raise_fault(cabinet: Cabinet, code: str, **details: object) -> None:
     """Remember a fault until it is cleared; a repeat changes nothing. ``detail`` stands with it."""
     if code in cabinet.faults:
         return
@@ -28,7 +26,7 @@ def raise_fault(cabinet: Cabinet, code: str, **details: Any) -> None:
     )
 
 
-def clear_fault(cabinet: Cabinet, code: str, **details: Any) -> None:
+def clear_fault(cabinet: Cabinet, code: str, **details: object) -> None:
     """The cause has gone. A fault that a person must clear stays."""
     standing = cabinet.faults.get(code)
     if standing is None or standing["cleared_by"] != "self":

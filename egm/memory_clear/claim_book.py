@@ -19,6 +19,7 @@ from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, account, words_of
 from meters.ledger import Ledger, Reservation
 from meters.salvage import Salvage
+from meters.transaction import JSON
 
 R = TypeVar("R")
 
@@ -66,7 +67,7 @@ class ClaimBook:
     def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
         self.keys: Final = keys
         self.ledger: Ledger = history.ledger
-        self.state: dict[str, Any] = dict(history.ledger.state)
+        self.state: dict[str, JSON] = dict(history.ledger.state)
         self.seen = history.seen
         self.mark = history.head_hex[:8]
         self.claims: list[Claim] = []
@@ -94,14 +95,14 @@ class ClaimBook:
         """The record the memory holds under a name."""
         return from_json(kind, self.state[name], f"the memory's {name!r}")
 
-    def take(self, *names: str) -> dict[str, Any]:
+    def take(self, *names: str) -> dict[str, JSON]:
         """The state under these names, accounted for from here on."""
         found = {name: self.state[name] for name in names if name in self.state}
         self.used |= found.keys()
         return found
 
     def again(
-        self, claim: str, held: Iterable[Reservation], state: Mapping[str, Any], **record: Any
+        self, claim: str, held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
         """Reservations made again under their ids, the last with its state; the credit they hold first."""
         made: list[Transaction] = []
@@ -202,7 +203,7 @@ class ClaimBook:
             for name, value in sorted(self.state.items())
             if name not in self.used and not self._is_forgotten(name)
         }
-        record: dict[str, Any] = {"ended": list(self.seen.ended_ids)}
+        record: dict[str, JSON] = {"ended": list(self.seen.ended_ids)}
         if self.seen.ticket_ledger:
             record[MoneyKey.TICKETS] = self.seen.ticket_ledger
         return self.entry("", KEPT, state=keep, record=record) if keep or len(record) > 1 else None
@@ -235,6 +236,6 @@ def is_restricted(name: str) -> bool:
     return name.rpartition(":")[2] == CreditKind.RESTRICTED
 
 
-def flows_told(flows: Iterable[Transfer]) -> list[list[Any]]:
+def flows_told(flows: Iterable[Transfer]) -> list[list[JSON]]:
     """Flows as a claim tells them."""
     return [[flow.source, flow.target, flow.amount_cents] for flow in flows]

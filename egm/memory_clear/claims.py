@@ -9,9 +9,8 @@ in the new journal: the device, the host or the attendant who had begun goes on 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from egm.exact import rational
 from egm.kernel.keys import Key, Keys
 from egm.kernel.record_codec import to_json
 from egm.memory_clear.claim_book import (
@@ -31,8 +30,10 @@ from egm.memory_clear.claim_book import (
 from egm.memory_clear.evidence import Evidence
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.host.records import RegistrationRecord
-from egm.progressive.records import ClaimRecord
-from egm.records.game_record import GameRecord, Hit, Share
+from egm.progressive.level import Level
+from egm.progressive.records import ClaimRecord, HeldPrize
+from egm.progressive.round import LinkMark
+from egm.records.game_record import GamePointer, GameRecord, Hit, Share
 from egm.records.games import CARRIED_GAME
 from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
 from egm.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
@@ -40,6 +41,7 @@ from meters import Transaction, Transfer
 from meters.chart import Book, account
 from meters.ledger import Reservation
 from meters.salvage import Salvage
+from meters.transaction import JSON
 
 #: Contributions counted last, of which a controller may yet say what they have won: their games go along.
 _HEARD_LATE: Final = 8
@@ -200,7 +202,7 @@ def _unclaimed(book: ClaimBook, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- games
 def _game(book: ClaimBook, name: str) -> None:
     """A game begun and not ended: the new machine shows it again and ends it as it was decided."""
-    position, play_id = position_of(name), book.state[name]["play_id"]
+    position, play_id = position_of(name), book.read(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
     if game is None:
         return  # its beginning cannot be read: what is kept of it leads to a tilt, and people decide
@@ -248,7 +250,7 @@ def _game(book: ClaimBook, name: str) -> None:
 
 
 def _game_entry(
-    book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, Any]
+    book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
 ) -> Transaction:
     made = f"{play_id}.start"
     dims = book.seen.dims.get(play_id, {})
@@ -274,8 +276,8 @@ def _level(book: ClaimBook, name: str) -> None:
     """An amount that grows, kept here: carried over to the fraction."""
     pool = name.removeprefix(ProgressiveKey.LEVEL)
     state = book.take(name)
-    level = state[name]
-    amounts = {part: rational(level[part]) for part in ("current", "hidden", "overflow")}
+    level = book.read(Level, name)
+    amounts = {"current": level.current, "hidden": level.hidden, "overflow": level.overflow}
     flows = tuple(
         Transfer(f"pool:{pool}:carried", f"pool:{pool}:{part}", cents)
         for part in _HELD
@@ -293,24 +295,25 @@ def _level(book: ClaimBook, name: str) -> None:
 
 def _link(book: ClaimBook, name: str) -> None:
     """How far the contributions to a linked level have come, and those not known to be counted."""
-    pool, state = name.removeprefix(ProgressiveKey.LINK), book.take(name)
-    counted = state[name]["counted"]
+    pool, kept = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
+    book.take(name)
     fed = {
         play_id: shares
         for play_id, game in book.seen.games.items()
-        if (shares := [share for share in game.levels.fed if _is_of(share, pool, counted - _HEARD_LATE)])
+        if (shares := [share for share in game.levels.fed if _is_of(share, pool, kept.counted - _HEARD_LATE)])
     }
-    is_open = {claim["play_id"] for key, claim in book.state.items() if book.keys.of(key) is PlayKey.GAME}
+    open_games = (key for key in book.state if book.keys.of(key) is PlayKey.GAME)
+    is_open = {book.read(GamePointer, key).play_id for key in open_games}
     # The entries after which they stand begin anew with the journal.
-    mark = {**state[name], "since": 0}
+    mark = to_json(replace(kept, since=0))
     carried = [
         _game_entry(book, "games", play_id, book.seen.games[play_id], {})
         for play_id in fed
         if play_id not in is_open
     ]
-    uncounted = [share for made in fed.values() for share in made if _is_of(share, pool, counted)]
-    amount = sum((rational(share.amount) for share in uncounted), Fraction(0))
-    says = {"sequence": state[name]["sequence"], "counted": counted, "uncounted": len(uncounted)}
+    uncounted = [share for made in fed.values() for share in made if _is_of(share, pool, kept.counted)]
+    amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
+    says = {"sequence": kept.sequence, "counted": kept.counted, "uncounted": len(uncounted)}
     book.add(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark})))
 
 
@@ -321,21 +324,21 @@ def _is_of(share: Share, pool: str, after: int) -> bool:
 def _linked_claim(book: ClaimBook, name: str) -> None:
     """A hit of a linked level that its controller has not closed, of a game that is over."""
     state = book.take(name)
-    kept = state[name]
-    says = {"pool": kept["pool"], "way": kept["way"], "amount_cents": kept["amount_cents"]}
+    kept = book.read(ClaimRecord, name)
+    says = {"pool": kept.pool, "way": kept.way, "amount_cents": kept.amount_cents}
     book.add(name, 0, says, carried=(book.entry(name, CARRIED, state=state),))
 
 
 def _held_prize(book: ClaimBook, name: str) -> None:
     """A prize a controller has told and nobody can prove: carried over with its game, and ruled on."""
     state = book.take(name)
-    held = state[name]
-    game = book.seen.games.get(held.get("play_id"))
+    held = book.read(HeldPrize, name)
+    game = book.seen.games.get(held.play_id)
     over = game is not None and bool(game.ended)
-    games = (_game_entry(book, "games", held["play_id"], game, {}),) if game is not None and over else ()
-    says = {"pool": held["pool"], "why": held.get("why"), "ruling": held.get("ruling")}
+    games = (_game_entry(book, "games", held.play_id, game, {}),) if game is not None and over else ()
+    says = {"pool": held.pool, "why": held.why, "ruling": held.ruling}
     carried = (*games, book.entry(name, CARRIED, state=state))
-    book.add(name, held.get("amount_cents", 0), says, carried=carried)
+    book.add(name, held.amount_cents, says, carried=carried)
 
 
 def _registration(book: ClaimBook, name: str) -> None:

@@ -18,6 +18,7 @@ from egm.records.games import CARRIED_GAME, MYSTERY_WON
 from egm.records.keys import MoneyKey, ProgressiveKey
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
+from meters.transaction import JSON
 
 _TRANSFER: Final = "transfer:"
 #: Tickets whose end the ticket ledger may not have heard of: one a position, and there are at most sixteen.
@@ -34,7 +35,7 @@ class Evidence:
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dims: dict[str, dict[str, str | int]] = {}
-        self.levels: dict[str, Any] = {}
+        self.levels: dict[str, JSON] = {}
         self.identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
         self.ticket_ledger: dict[str, Any] = {}

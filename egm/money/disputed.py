@@ -12,7 +12,7 @@ have left it; everything else is the house's.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
@@ -53,10 +53,31 @@ class DisputedAmount:
     kind: str = ""
 
     @classmethod
-    def about(cls, cabinet: Cabinet, device: str, why: str, *, subject: str = "", **facts: Any) -> Self:
+    def about(
+        cls,
+        cabinet: Cabinet,
+        device: str,
+        why: str,
+        *,
+        subject: str = "",
+        least_cents: int = 0,
+        most_cents: int = 0,
+        held_cents: int = 0,
+        ticket: str = "",
+        kind: str = "",
+    ) -> Self:
         """A dispute that begins now: about ``subject``, or about something that has no id of its own."""
-        found = subject or cabinet.fresh_id("disputed")
-        return cls(id=found, device=device, why=why, since=cabinet.clock.now().isoformat(), **facts)
+        return cls(
+            id=subject or cabinet.fresh_id("disputed"),
+            device=device,
+            why=why,
+            since=cabinet.clock.now().isoformat(),
+            least_cents=least_cents,
+            most_cents=most_cents,
+            held_cents=held_cents,
+            ticket=ticket,
+            kind=kind,
+        )
 
     @property
     def code(self) -> str:

@@ -315,8 +315,15 @@ def post_coins(cabinet: Cabinet, _: Event) -> None:
     counted_cents, paid_cents = gone.counted_cents, gone.paid_cents
     if gone.doubt and paid_cents < gone.amount_cents:
         rest_cents = gone.amount_cents - paid_cents
-        bounds = {"most_cents": rest_cents, "held_cents": rest_cents}
-        open_dispute(cabinet, DisputedAmount.about(cabinet, "hopper", gone.doubt, subject=gone.id, **bounds))
+        in_doubt = DisputedAmount.about(
+            cabinet,
+            "hopper",
+            gone.doubt,
+            subject=gone.id,
+            most_cents=rest_cents,
+            held_cents=rest_cents,
+        )
+        open_dispute(cabinet, in_doubt)
         disputed.finish(cabinet)
     details = {key: value for key, value in to_json(gone).items() if key != "coin_cents" and value != ""}
     cabinet.record(

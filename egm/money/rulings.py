@@ -5,9 +5,6 @@ comes from a form of the staff (:mod:`egm.staff.forms`), which says who may make
 two.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
@@ -16,6 +13,7 @@ from egm.kernel.record_codec import to_json
 from egm.money import ticket_ledger
 from egm.money.hand_pays import unclaimed
 from egm.money.host.model import HostMoney
+from egm.records.game_record import LastGame
 from egm.records.keys import MoneyKey, PlayKey
 from egm.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
 from egm.staff.form import ruling_details, says
@@ -36,7 +34,7 @@ def complement_is_sound(cabinet: Cabinet, event: Event) -> bool:
 def pay_complement(cabinet: Cabinet, event: Event) -> None:
     """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
     amount_cents = int(event.data["amount_cents"])
-    last: Mapping[str, Any] = cabinet.memory.get(PlayKey.LAST) or {}
+    last = cabinet.memory.read(LastGame, PlayKey.LAST)
     slip = event.data.get("slip")
     cabinet.record(
         "complement.paid",
@@ -46,7 +44,7 @@ def pay_complement(cabinet: Cabinet, event: Event) -> None:
             cabinet,
             event,
             amount_cents=amount_cents,
-            play_id=event.data.get("play_id") or last.get("play_id"),
+            play_id=event.data.get("play_id") or (None if last is None else last.play_id),
             **({} if slip is None else {"slip": slip}),
         ),
     )

@@ -5,13 +5,15 @@ can allow nothing that the profile forbids.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Self
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Cabinet
+from egm.kernel.record_codec import from_json, to_json
 from egm.records.keys import MoneyKey
 from egm.tickets.model import House
+from meters.transaction import JSON
 
 #: So many days are for ever.
 NEVER_DAYS: Final = 9999
@@ -31,20 +33,14 @@ class TicketTerms:
     said: tuple[str, ...] = ()
     """Which of these a message of the newer kind has laid down: the older kind may not change them."""
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any] | None) -> Self:
-        """As the journal keeps them; without, the machine's own."""
-        return cls() if kept is None else cls(**{**kept, "said": tuple(kept["said"])})
-
-    def to_json(self) -> dict[str, Any]:
-        """For the journal."""
-        return {**asdict(self), "said": list(self.said)}
-
-    def changed(self, changes: Mapping[str, Any], *, outranked: bool) -> Self:
+    def changed(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
         """These with some laid down anew; ``outranked`` ones give way to what was laid down before."""
+        now = to_json(self)
         if outranked:
-            return replace(self, **{name: value for name, value in changes.items() if name not in self.said})
-        return replace(self, **changes, said=tuple(sorted({*self.said, *changes})))
+            now |= {name: value for name, value in changes.items() if name not in self.said}
+        else:
+            now |= {**changes, "said": sorted({*self.said, *changes})}
+        return from_json(type(self), now, "the terms of tickets")
 
     def valid_days(self, kind: CreditKind, own: int | None) -> int | None:
         """For how many days a ticket is good; None for ever."""
@@ -61,4 +57,4 @@ class TicketTerms:
 
 def ticket_terms(cabinet: Cabinet) -> TicketTerms:
     """What the host has laid down about tickets."""
-    return TicketTerms.from_json(cabinet.memory.get(MoneyKey.TICKET_TERMS))
+    return cabinet.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

@@ -9,7 +9,6 @@ is stacked, and redeemed there after it is credited (H-08).
 """
 
 from dataclasses import replace
-from typing import Any
 
 from egm.devices.interface import Devices
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
@@ -288,8 +287,13 @@ def credit_coins(cabinet: Cabinet, event: Event) -> None:
     doubt: CoinDoubt | None = event.data.get("doubt")
     disputed = None
     if doubt is not None:
-        bounds: dict[str, Any] = {"least_cents": doubt.least_cents, "most_cents": doubt.most_cents}
-        disputed = DisputedAmount.about(cabinet, "coin_acceptor", doubt.why, **bounds)
+        disputed = DisputedAmount.about(
+            cabinet,
+            "coin_acceptor",
+            doubt.why,
+            least_cents=doubt.least_cents,
+            most_cents=doubt.most_cents,
+        )
     account = cabinet.credit(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
     fell = tuple(

@@ -1,7 +1,5 @@
 """Rulings on a game that cannot end: forfeited as disrupted, or its wager refunded (Québec ss. 94-95)."""
 
-from typing import Any
-
 from egm.kernel.credits import given_back
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
@@ -50,7 +48,7 @@ def refund_game(cabinet: Cabinet, event: Event) -> None:
     void_game(cabinet, refund=refund, **ruling_details(cabinet, event, ruling="defect"))
 
 
-def void_game(cabinet: Cabinet, *, refund: bool, **details: Any) -> None:
+def void_game(cabinet: Cabinet, *, refund: bool, **details: object) -> None:
     """Close the open game without a prize, giving the stake back or not: never both prize and refund.
 
     What was wagered of each kind of credit goes back to that kind, and what was hit of progressive levels to

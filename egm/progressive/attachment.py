@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from egm.exact import rational
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
@@ -208,14 +207,14 @@ class ProgressiveLink:
     def _fed(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
         """The contribution of one game to a level, noting that it stands no earlier than ``place``."""
         for share in game.levels.fed:
-            if share.pool == level and share.sequence is not None:
+            if share.pool == level and share.sequence is not None and share.amount is not None:
                 self._places[level].setdefault(share.sequence, place)
                 yield Contribution(
                     machine=self._machine,
                     level=level,
                     sequence=share.sequence,
                     wager_cents=share.wager_cents,
-                    amount=rational(share.amount),
+                    amount=share.amount,
                 )
 
     # ------------------------------------------------------------------ from the link to the machine

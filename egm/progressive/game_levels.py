@@ -17,7 +17,7 @@ from egm.progressive import posting, unproved
 from egm.progressive.bet import Bet
 from egm.progressive.display import LevelDisplays, Status
 from egm.progressive.level import Level
-from egm.progressive.level_views import played, shown
+from egm.progressive.level_views import kept_level, played, shown
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
@@ -67,7 +67,7 @@ def open_levels(cabinet: Cabinet) -> None:
                 },
             )
             continue
-        level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # a level's state is an object
+        level = Level.from_json(kept)
         changed = level.change(terms)
         if changed != level:
             cabinet.record(
@@ -76,7 +76,7 @@ def open_levels(cabinet: Cabinet) -> None:
                 details={"pool": pool.id, "terms": terms.to_json()},
             )
     for key, kept in cabinet.journal.states(ProgressiveKey.LEVEL).items():
-        level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # as above
+        level = Level.from_json(kept)
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, cabinet.journal.balance_cents)
 
 
@@ -145,10 +145,10 @@ def _is_kept(cabinet: Cabinet, pool: str) -> bool:
 
 
 def _level(cabinet: Cabinet, pool: str) -> Level:
-    kept = cabinet.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
-    if not isinstance(kept, dict):
+    level = kept_level(cabinet, pool)
+    if level is None:
         raise LocalError(f"the level {pool} was never opened")
-    return Level.from_json(kept)
+    return level
 
 
 def mark(cabinet: Cabinet, pool: str) -> LinkMark:

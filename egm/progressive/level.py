@@ -11,10 +11,11 @@ Players are shown and paid whole minor units; the fraction stays in the pool it 
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final, Self
 
 from egm.errors import LocalError, OperatorError
-from egm.exact import rational
+from egm.kernel.record_codec import RecordError, from_json, to_json
+from meters.transaction import JSON
 
 _ZERO: Final = Fraction(0)
 
@@ -55,26 +56,14 @@ class Terms:
         if self.mystery and (self.ceiling_cents is None or not self.increment):
             raise TermsError("a mystery level needs a ceiling to be hit by and an increment to get there")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JSON]:
         """Return the terms as records keep them; :meth:`from_json` is the inverse."""
-        return {
-            "base_cents": self.base_cents,
-            "increment": str(self.increment),
-            "hidden": str(self.hidden),
-            "ceiling_cents": self.ceiling_cents,
-            "mystery": self.mystery,
-        }
+        return to_json(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Terms":
-        """Read terms back. Raises KeyError, ValueError or :class:`TermsError` when they are none."""
-        return cls(
-            base_cents=int(data["base_cents"]),
-            increment=rational(data["increment"]),
-            hidden=rational(data["hidden"]),
-            ceiling_cents=data["ceiling_cents"],
-            mystery=bool(data["mystery"]),
-        )
+    def from_json(cls, data: object) -> Self:
+        """Read terms back. Raises RecordError or :class:`TermsError` when they are none."""
+        return from_json(cls, data, "the terms of a level")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,36 +200,19 @@ class Level:
                 f"below zero: current {self.current}, hidden {self.hidden} or overflow {self.overflow}"
             )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JSON]:
         """Return the level as records keep it; :meth:`from_json` is the inverse."""
-        return {
-            "terms": self.terms.to_json(),
-            "next_terms": None if self.next_terms is None else self.next_terms.to_json(),
-            "seeded": self.seeded,
-            "paid": self.paid,
-            "hits": self.hits,
-            **{name: str(getattr(self, name)) for name in _POOLS},
-        }
+        return to_json(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Level":
+    def from_json(cls, data: object) -> Self:
         """Read a level back and check it. Raises :class:`LevelDefectiveError` when it is none."""
         try:
-            level = cls(
-                terms=Terms.from_json(data["terms"]),
-                next_terms=None if data["next_terms"] is None else Terms.from_json(data["next_terms"]),
-                seeded=int(data["seeded"]),
-                paid=int(data["paid"]),
-                hits=int(data["hits"]),
-                **{name: rational(data[name]) for name in _POOLS},
-            )
-        except (KeyError, TypeError, ValueError, OperatorError) as error:
-            raise LevelDefectiveError(f"no record of a level: {error!r}") from error
+            level = from_json(cls, data, "a level")
+        except RecordError as error:
+            raise LevelDefectiveError(f"no record of a level: {error}") from error
         level.check()
         return level
-
-
-_POOLS: Final = ("current", "hidden", "overflow", "contributed", "received", "released")
 
 
 def _added(level: Level, amount: Fraction) -> Level:

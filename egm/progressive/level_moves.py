@@ -4,20 +4,18 @@ A level whose game leaves the machine, or that is stopped by choice, keeps its a
 move it (IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine is open, nothing is owed and no game is on.
 """
 
-from typing import Any
-
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.level import Level
+from egm.progressive.level_views import kept_level
 from egm.progressive.pools import Pools
 from egm.records.keys import ProgressiveKey
 
 
 def _kept(cabinet: Cabinet, event: Event, name: str) -> Level | None:
-    kept: Any = cabinet.journal.state(f"{ProgressiveKey.LEVEL}{event.data.get(name)}")
-    return None if kept is None else Level.from_json(kept)
+    return kept_level(cabinet, str(event.data.get(name)))
 
 
 def level_may_move(cabinet: Cabinet, event: Event) -> bool:

@@ -1,7 +1,6 @@
 """What the progressive levels show: those of the bet in force, whoever keeps them."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
@@ -14,13 +13,17 @@ from egm.progressive.pools import Keeper, Pool, Pools
 from egm.records.keys import ProgressiveKey
 
 
+def kept_level(cabinet: Cabinet, pool: str) -> Level | None:
+    """A level this machine keeps, or has kept; None where it was never opened."""
+    state = cabinet.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
+    return None if state is None else Level.from_json(state)
+
+
 def shown(cabinet: Cabinet, pool: Pool) -> Shown:
     """What a level shows now."""
     if pool.own:
-        kept: Any = cabinet.journal.state(f"{ProgressiveKey.LEVEL}{pool.id}")
-        if kept is None:
-            return Shown(0, Status.DOWN)
-        return Shown(Level.from_json(kept).shown_cents, Status.UP)
+        level = kept_level(cabinet, pool.id)
+        return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
     displays = cabinet.state(LevelDisplays)
     face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link
     return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from egm.kernel.machine import Cabinet
 from egm.kernel.service_pages import Table, Words
@@ -20,7 +20,7 @@ from egm.staff.service.words import local, money, number, pairs, plain, say
 def level_tables(cabinet: Cabinet) -> tuple[Table, ...]:
     """A table a level: those the machine keeps, given-up ones too, then those a controller or host keeps."""
     own = {
-        key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(_object(kept))
+        key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(kept)
         for key, kept in sorted(cabinet.journal.states(ProgressiveKey.LEVEL).items())
     }
     linked = [pool for pool in cabinet.state(Pools).by_id if pool not in own]
@@ -28,10 +28,6 @@ def level_tables(cabinet: Cabinet) -> tuple[Table, ...]:
         *(pairs(_own(level), _title(cabinet, pool)) for pool, level in own.items()),
         *(pairs(_linked(cabinet, pool), _title(cabinet, pool)) for pool in linked),
     )
-
-
-def _object(kept: Any) -> dict[str, Any]:
-    return dict(kept)
 
 
 def _title(cabinet: Cabinet, pool: str) -> Words:

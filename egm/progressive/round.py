@@ -144,7 +144,7 @@ class Round:
         self.marks[pool.id] = made
         amount = self.wager_cents * pool.definition.terms.increment
         self.fed.append(
-            Share(pool=pool.id, wager_cents=self.wager_cents, sequence=made.sequence, amount=str(amount))
+            Share(pool=pool.id, wager_cents=self.wager_cents, sequence=made.sequence, amount=amount)
         )
 
     def _drawn(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:

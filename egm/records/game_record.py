@@ -6,6 +6,7 @@ minor units where a name says cents, else credits.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TypeAlias
 
 from egm.kernel.record_codec import inline, omitted
@@ -35,12 +36,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What a wager adds to a pool; to a linked one under a running number, and by an exact amount as text."""
+    """What a wager adds to a pool; to a linked one under a running number, and by an exact amount."""
 
     pool: str
     wager_cents: int
     sequence: int | None = omitted(None)
-    amount: str = omitted("")
+    amount: Fraction | None = omitted(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

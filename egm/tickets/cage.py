@@ -5,7 +5,7 @@ The ledger is the authority, the paper is not: a torn, stained or unreadable tic
 there is no moment at which a power cut leaves it locked to the cage.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -161,8 +161,9 @@ def register(store: TicketStore) -> Iterator[RegisterLine]:
     """The payments whose payee was written down, newest ticket first (QC-VLM 40)."""
     for record in store.records(TicketState.REDEEMED):
         payee = record.moves[-1].story.get("payee")
-        if payee is not None:
-            yield RegisterLine(record, record.moves[-1], Payee(**payee))
+        if isinstance(payee, Mapping):
+            whom = Payee(str(payee["name"]), str(payee["address"]))
+            yield RegisterLine(record, record.moves[-1], whom)
 
 
 def _want_payee(ticket: Ticket, payee: Payee | None) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from egm.tickets.model import Ticket, TicketKind, TicketState
+from meters.transaction import JSON
 
 
 class Action(StrEnum):
@@ -59,7 +60,7 @@ class Move:
     at: datetime
     by: str
     redemption_id: str | None
-    story: Mapping[str, Any]
+    story: Mapping[str, JSON]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import Ticket, TicketState
 from egm.tickets.record import Action, Record
 from egm.tickets.store import TicketStore
+from meters.transaction import JSON
 
 
 class Reason(StrEnum):
@@ -115,7 +116,7 @@ def end(
     *,
     at: datetime,
     by: str,
-    story: Mapping[str, Any] | None = None,
+    story: Mapping[str, JSON] | None = None,
 ) -> Record:
     """End an open redemption by ``REDEEM`` or ``RELEASE``; a repeat of the same end changes nothing.
 

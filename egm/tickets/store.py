@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
@@ -31,6 +31,7 @@ from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
 from meters import JournalDamaged, JournalUnwritable
 from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
+from meters.transaction import JSON
 
 #: Validation sequences are 24-bit and begin again.
 _SEQUENCES: Final = 1 << 24
@@ -186,7 +187,7 @@ class TicketStore:
         at: datetime,
         by: str,
         redemption_id: str | None = None,
-        story: Mapping[str, Any] | None = None,
+        story: Mapping[str, JSON] | None = None,
     ) -> Record:
         """Move a ticket. Raises :class:`TicketOrderError`, changing nothing, when its state forbids it."""
         with self.together():
@@ -352,7 +353,7 @@ class TicketStore:
         at: datetime,
         by: str,
         redemption_id: str | None,
-        story: Mapping[str, Any],
+        story: Mapping[str, JSON],
     ) -> None:
         place, before = self._copies.end()
         told = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
@@ -173,7 +173,7 @@ class HostMoney:
     registration_key: bytes = field(default=b"", repr=False)
 
 
-def into_ring(journal: JournalView, pay_out_id: str) -> Mapping[str, Any]:
+def into_ring(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
     """The machine state to be set with a ticket's settlement: its place in the ring the host reads."""
     count = _count(journal, HostKey.RING_COUNT)
     return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
@@ -190,7 +190,7 @@ def unread_places(journal: JournalView) -> tuple[int, ...]:
     return tuple(number % RING + 1 for number in range(read, count))
 
 
-def one_read(journal: JournalView) -> Mapping[str, Any]:
+def one_read(journal: JournalView) -> Mapping[str, int]:
     """The machine state to be set when the host has read the oldest unread ticket."""
     return {HostKey.RING_READ: _count(journal, HostKey.RING_READ) + 1}
 

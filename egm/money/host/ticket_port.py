@@ -15,6 +15,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
+from egm.kernel.record_codec import to_json
 from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
@@ -27,6 +28,7 @@ from egm.tickets.model import Ticket, mask
 from egm.tickets.numbers import is_system
 from egm.tickets.redemption import Reason
 from meters.recall import details
+from meters.transaction import JSON
 
 Handle: TypeAlias = Callable[[Event], None]
 
@@ -238,11 +240,9 @@ class HostTickets:
         desk.enrol(validation_id, sequence)
         self._cabinet.log("voucher.enrolled", {"sequence": sequence})
 
-    def agree(self, changes: Mapping[str, object], *, outranked: bool = False) -> None:
+    def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Lay down terms of tickets by name (:class:`TicketTerms`). Durable; a repeat changes nothing."""
         terms = ticket_terms(self._cabinet).changed(changes, outranked=outranked)
         if terms != ticket_terms(self._cabinet):
-            kept = terms.to_json()
-            self._cabinet.record(
-                "options.changed", state={MoneyKey.TICKET_TERMS: kept}, details={"tickets": kept}
-            )
+            told = {"tickets": to_json(terms)}
+            self._cabinet.record("options.changed", state={MoneyKey.TICKET_TERMS: terms}, details=told)

@@ -44,8 +44,16 @@ def _uses(module: Module, *nodes: ast.AST) -> Iterator[ast.AST]:
             if isinstance(part, ast.Constant) and part not in module.docstrings:
                 if isinstance(part.value, str) and _IN_TEXT.search(part.value):
                     yield part
-            elif isinstance(part, ast.Name | ast.Attribute) and module.dotted(part) in _ANY:
+            elif (
+                isinstance(part, ast.Name | ast.Attribute)
+                and (module.dotted(part) or _own(module, part)) in _ANY
+            ):
                 yield part
+
+
+def _own(module: Module, node: ast.AST) -> str:
+    """What a name is that the module itself defines."""
+    return f"{module.name}.{node.id}" if isinstance(node, ast.Name) else ""
 
 
 def _has_table(module: Module, node: ast.AST) -> bool:

@@ -34,6 +34,7 @@ from egm.money.ticket_terms import ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Reason
+from meters.transaction import JSON
 
 PRINTED, TICKET_DONE = 0x3D, 0x68
 """Exceptions: a cash-out ticket is printed; the transfer of a ticket is complete."""
@@ -315,7 +316,7 @@ def validation_status(host: Host, poll: LongPoll) -> Reply | None:
     if tickets is None or poll.data[0] != 8:
         return None
     mask, bits = from_binary(poll.data[1:3]), from_binary(poll.data[3:5])
-    changes: dict[str, object] = {}
+    changes: dict[str, JSON] = {}
     if mask & _RESTRICTED_OUT:
         changes["restricted_out"] = bool(bits & _RESTRICTED_OUT)
     if mask & _REDEMPTION:
@@ -359,7 +360,7 @@ def extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
     tickets = tickets_of(host)
     if tickets is None:
         return None
-    changes: dict[str, object] = {}
+    changes: dict[str, JSON] = {}
     for code, text in _elements(poll.data[1:]):
         if code not in _TEXTS or text is None:
             return _INVALID
@@ -393,7 +394,7 @@ def old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
         return _VALID
     if len(data) < 3:
         return _INVALID
-    changes: dict[str, object] = {"cashable_days": data[2]} if data[2] else {}
+    changes: dict[str, JSON] = {"cashable_days": data[2]} if data[2] else {}
     at = 3
     for name in _TEXTS.values():
         if at >= len(data):
