@@ -17,9 +17,9 @@ from egm.kernel.keys import KernelKey, Keys
 from egm.kernel.memory import Memory
 from egm.kernel.messages import Decision, Notice, Play
 from egm.kernel.positions import Position, is_own_fault
-from egm.kernel.record_codec import is_record, to_json
 from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
+from egm.record_codec import is_record, to_json
 from egm.tickets.model import House
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
 from meters.transaction import JSON
@@ -117,7 +117,7 @@ class Cabinet:
         """Append one transaction to the journal; durable when this returns.
 
         Without an id of its own the transaction gets a fresh one. ``details`` and each value of ``state`` is
-        a record (:mod:`egm.kernel.record_codec`) or JSON.
+        a record (:mod:`egm.record_codec`) or JSON.
         """
         posted = self.journal.append(
             Transaction(

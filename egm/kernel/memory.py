@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 from egm.errors import InvariantError
 from egm.kernel.keys import Keys
 from egm.kernel.positions import Position
-from egm.kernel.record_codec import from_json
+from egm.record_codec import from_json
 from meters import Journal
 
 R = TypeVar("R")

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import Fate, Key, Keys
-from egm.kernel.record_codec import from_json
 from egm.memory_clear.evidence import Evidence
+from egm.record_codec import from_json, to_json
 from egm.records.keys import HostKey, MoneyKey
 from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, account, words_of
@@ -204,8 +204,8 @@ class ClaimBook:
             if name not in self.used and not self._is_forgotten(name)
         }
         record: dict[str, JSON] = {"ended": list(self.seen.ended_ids)}
-        if self.seen.ticket_ledger:
-            record[MoneyKey.TICKETS] = self.seen.ticket_ledger
+        if self.seen.ticket_ledger is not None:
+            record[MoneyKey.TICKETS] = to_json(self.seen.ticket_ledger)
         return self.entry("", KEPT, state=keep, record=record) if keep or len(record) > 1 else None
 
     def _is_forgotten(self, name: str) -> bool:

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Final
 
 from egm.kernel.keys import Key, Keys
-from egm.kernel.record_codec import to_json
 from egm.memory_clear.claim_book import (
     BY_HAND,
     CARRIED,
@@ -33,6 +32,7 @@ from egm.money.host.records import RegistrationRecord
 from egm.progressive.level import Level
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.progressive.round import LinkMark
+from egm.record_codec import to_json
 from egm.records.game_record import GamePointer, GameRecord, Hit, Share
 from egm.records.games import CARRIED_GAME
 from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey

@@ -11,11 +11,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.record_codec import RecordError, from_json
+from egm.record_codec import RecordError, from_json
 from egm.records.earlier_journal import short_digest
 from egm.records.game_record import GameChoice, GameRecord, MysteryWon
 from egm.records.games import CARRIED_GAME, MYSTERY_WON
 from egm.records.keys import MoneyKey, ProgressiveKey
+from egm.tickets.audit import EarlierLedger, LedgerAnchor, anchor_of
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
@@ -38,7 +39,7 @@ class Evidence:
         self.levels: dict[str, JSON] = {}
         self.identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
-        self.ticket_ledger: dict[str, Any] = {}
+        self.ticket_ledger: EarlierLedger | None = None
         """How far the ticket ledger had come, and as which ones it was known (egm.tickets.audit)."""
         self._counted: dict[str, int] = {}
 
@@ -49,18 +50,22 @@ class Evidence:
             if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
                 self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))
         if MoneyKey.TICKETS in entry.state:
-            self._see_ledger(entry.state[MoneyKey.TICKETS])
+            self._see_ledger(anchor_of(entry.state[MoneyKey.TICKETS]))
         if entry.id.startswith(_TRANSFER):
             self.identifiers.add(short_digest(entry.id.removeprefix(_TRANSFER)))
         elif entry.id.endswith((".printed", ".in")):
             self.ended_ids.append(entry.id)
         self._see_kind(entry, told)
 
-    def _see_ledger(self, kept: Any) -> None:
-        known = self.ticket_ledger.get("known", [])
-        self.ticket_ledger = {name: kept[name] for name in ("place", "digest", "begun")} | {
-            "known": known if kept["begun"] in known else [*known, kept["begun"]]
-        }
+    def _see_ledger(self, kept: LedgerAnchor | None) -> None:
+        if kept is None:
+            return
+        known = () if self.ticket_ledger is None else self.ticket_ledger.known
+        if kept.begun not in known:
+            known = (*known, kept.begun)
+        self.ticket_ledger = EarlierLedger(
+            begun=kept.begun, place=kept.place, digest=kept.digest, known=known
+        )
 
     def _see_kind(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
         kind = entry.kind
@@ -77,7 +82,8 @@ class Evidence:
             self.identifiers |= set(told["sha256"])
         elif kind == "clear.kept":
             self.ended_ids.extend(told["ended"])
-            self.ticket_ledger = dict(told.get(MoneyKey.TICKETS, {}))
+            before = told.get(MoneyKey.TICKETS)
+            self.ticket_ledger = None if before is None else from_json(EarlierLedger, before, kind)
 
     def _see_game(self, entry: StoredEntry) -> None:
         where = f"entry {entry.sequence}, {entry.kind}"

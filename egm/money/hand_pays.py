@@ -14,7 +14,7 @@ from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
-from egm.kernel.record_codec import to_json
+from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayForm, HandpayRecord
 from egm.staff.form import persons_of, says

@@ -17,7 +17,6 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
-from egm.kernel.record_codec import to_json
 from egm.money import disputed
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, into_ring
@@ -25,6 +24,7 @@ from egm.money.host.records import RestrictedTerms
 from egm.money.ticket_ledger import anchor, committed
 from egm.money.ticket_terms import ticket_terms
 from egm.money.ways_out import no_ticket, payable_coins
+from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRecord, CoinsGone, HandpayRecord, PrintingRecord
 from egm.staff.service.device_tests import is_test, test_job

@@ -9,10 +9,10 @@ from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice
-from egm.kernel.record_codec import to_json
 from egm.money import ticket_ledger
 from egm.money.hand_pays import unclaimed
 from egm.money.host.model import HostMoney
+from egm.record_codec import to_json
 from egm.records.game_record import LastGame
 from egm.records.keys import MoneyKey, PlayKey
 from egm.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord

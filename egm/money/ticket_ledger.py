@@ -10,7 +10,7 @@ persons restore the ledger (``egm ticket restore``).
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from egm.errors import OperatorError
 from egm.kernel.events import Event
@@ -21,6 +21,7 @@ from egm.money.host.records import HostTicketRecord
 from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.audit import (
     DIGEST_DIGITS,
+    LedgerAnchor,
     begun_as,
     disagreement,
     journal_knows,
@@ -36,6 +37,7 @@ from egm.tickets.store import PURPOSE, TicketStore
 from meters import Journal
 from meters.chart import CREDIT_KINDS
 from meters.storage import Storage
+from meters.transaction import JSON
 
 FAULT: Final = "ticket_ledger"
 #: Said with every reason: what to do.
@@ -65,13 +67,11 @@ def tickets_may_move(cabinet: Cabinet) -> bool:
     return cabinet.installed(TicketDesk) is not None and FAULT not in cabinet.faults
 
 
-def anchor(cabinet: Cabinet) -> dict[str, Any]:
+def anchor(cabinet: Cabinet) -> dict[str, LedgerAnchor]:
     """The machine state that keeps how far the ledger has come by now."""
-    kept = cabinet.memory.get(MoneyKey.TICKETS)
+    kept = cabinet.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _beginning(cabinet)
     place, digest = cabinet.state(TicketDesk).store.end
-    return {
-        MoneyKey.TICKETS: {**(kept or _beginning(cabinet)), "place": place, "digest": digest[:DIGEST_DIGITS]}
-    }
+    return {MoneyKey.TICKETS: replace(kept, place=place, digest=digest[:DIGEST_DIGITS])}
 
 
 def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
@@ -97,24 +97,24 @@ def hold_against(cabinet: Cabinet) -> str:
 
     Where they agree, how far the ledger has come is recorded, unless it stands there already.
     """
-    store, kept = cabinet.state(TicketDesk).store, cabinet.memory.get(MoneyKey.TICKETS)
+    store, kept = cabinet.state(TicketDesk).store, cabinet.memory.read(LedgerAnchor, MoneyKey.TICKETS)
     fresh = _beginning(cabinet)
-    begun_anew = kept is None or kept["begun"] != fresh["begun"]
+    begun_anew = kept is None or kept.begun != fresh.begun
     if differs := put_back(store, cabinet.journal):
         return f"{differs}{_REMEDY}"
-    base = {**fresh, "place": 0, "digest": ""} if begun_anew else kept
+    base = fresh if kept is None or begun_anew else kept
     differs = disagreement(store, base, cabinet.journal.balance_cents, cabinet.identity.serial)
     if differs:
         return f"{differs}{_REMEDY}"
     place, digest = store.end
-    now = {**base, "place": place, "digest": digest[:DIGEST_DIGITS]}
+    now = replace(base, place=place, digest=digest[:DIGEST_DIGITS])
     if now != kept:
-        details = {"place": place} | ({"begun": _who_began(store)} if base["begun"] and begun_anew else {})
+        details = {"place": place} | ({"begun": _who_began(store)} if base.begun and begun_anew else {})
         cabinet.record("tickets.checked", state={MoneyKey.TICKETS: now}, details=details)
     return ""
 
 
-def _beginning(cabinet: Cabinet) -> dict[str, Any]:
+def _beginning(cabinet: Cabinet) -> LedgerAnchor:
     """What the ledger knew when this journal began, or when two persons began the ledger anew.
 
     A journal that neither was begun by a clear nor has a restored ledger beside it knows all there is.
@@ -125,14 +125,16 @@ def _beginning(cabinet: Cabinet) -> dict[str, Any]:
     if begun is not None or _is_cleared(journal):
         known = ledger_cents(store, cabinet.identity.serial)
         base = {name: cents - abs(journal.balance_cents(name)) for name, cents in known.items()}
-    return {
-        "begun": begun_as(store),
-        "from": store.end[0] if base else 0,
-        "base": {name: cents for name, cents in base.items() if cents},
-    }
+    return LedgerAnchor(
+        begun=begun_as(store),
+        from_=store.end[0] if base else 0,
+        base={name: cents for name, cents in base.items() if cents},
+        place=0,
+        digest="",
+    )
 
 
-def _who_began(store: TicketStore) -> dict[str, Any]:
+def _who_began(store: TicketStore) -> dict[str, JSON]:
     begun = store.begun()
     return {} if begun is None else {"by": begun.by, **begun.story}
 

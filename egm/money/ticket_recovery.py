@@ -13,7 +13,6 @@ from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.machine import Cabinet, Identity
-from egm.kernel.record_codec import from_json
 from egm.kernel.standing_faults import note_fault, raise_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring, unread_places
@@ -22,9 +21,11 @@ from egm.money.host.tickets import note_number
 from egm.money.ticket_ledger import FAULT as LEDGER_FAULT
 from egm.money.ticket_ledger import hold_against
 from egm.profiles import Profile
+from egm.record_codec import from_json
 from egm.records.earlier_journal import has_ended
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import CashOutRecord, PrintingRecord
+from egm.tickets.audit import LedgerAnchor
 from egm.tickets.desk import (
     Machine,
     TicketDesk,
@@ -139,15 +140,15 @@ def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
         told = cabinet.journal.get(f"{redemption_id}.contradicted")
         if record is None or told is not None or _was_redeemed(record, redemption_id):
             continue
-        ticket, kept = record.ticket, cabinet.memory.get(MoneyKey.TICKETS)
+        ticket, kept = record.ticket, cabinet.memory.require(LedgerAnchor, MoneyKey.TICKETS)
         account = f"world:voucher_in:{ticket.kind}"
-        base = {**kept["base"], account: kept["base"].get(account, 0) - ticket.amount_cents}
+        base = {**kept.base, account: kept.base.get(account, 0) - ticket.amount_cents}
         what = f"{ticket.masked}, {ticket.amount_cents} cents"
         raise_fault(cabinet, "ticket_contradiction", detail=what)
         cabinet.record(
             "tickets.contradicted",
             transaction_id=f"{redemption_id}.contradicted",
-            state={MoneyKey.TICKETS: {**kept, "base": base}},
+            state={MoneyKey.TICKETS: replace(kept, base=base)},
             details={"id": redemption_id, "number": ticket.masked, "amount_cents": ticket.amount_cents},
         )
 

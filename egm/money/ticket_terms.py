@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Cabinet
-from egm.kernel.record_codec import from_json, to_json
+from egm.record_codec import from_json, to_json
 from egm.records.keys import MoneyKey
 from egm.tickets.model import House
 from meters.transaction import JSON

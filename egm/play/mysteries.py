@@ -13,12 +13,12 @@ from dataclasses import replace
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
-from egm.kernel.record_codec import from_json
 from egm.play import rounds as play
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.messages import Won
 from egm.progressive.records import ClaimRecord, HeldPrize
+from egm.record_codec import from_json
 from egm.records.game_record import GameRecord, Hit, MysteryWon
 from egm.records.games import CARRIED_GAME, MYSTERY_WON, GameInProgress, open_game
 from egm.records.keys import MoneyKey, ProgressiveKey

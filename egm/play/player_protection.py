@@ -17,7 +17,7 @@ from egm.kernel import messages
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice, ReminderKind
-from egm.kernel.record_codec import omitted
+from egm.record_codec import omitted
 from egm.records.keys import MoneyKey, PlayKey
 
 #: What a limit of the player's own is of, and the most it may be: a week, and more than any meter counts.

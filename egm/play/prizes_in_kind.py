@@ -14,9 +14,9 @@ from dataclasses import replace
 from egm.kernel.events import Event
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice, PrizeInKind
-from egm.kernel.record_codec import to_json
 from egm.money.hand_pays import BOOK
 from egm.play.definitions import definition_of
+from egm.record_codec import to_json
 from egm.records.game_record import GameRecord
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord, PrizeRecord

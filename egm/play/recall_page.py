@@ -9,12 +9,12 @@ from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.machine import Cabinet
-from egm.kernel.record_codec import from_json
 from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import definition_of
 from egm.play.recall_words import wager_rows, win_rows
+from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameName, GameRecord
 from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.words import (

@@ -17,7 +17,6 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import HandpayKind, Notice
-from egm.kernel.record_codec import to_json
 from egm.money.host.controls import game_is_allowed
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
@@ -32,6 +31,7 @@ from egm.play.definitions import GameDefectiveError, definition_of, keeping
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import bet_in_force, bet_of
 from egm.progressive.round import Round
+from egm.record_codec import to_json
 from egm.records.game_record import DrawRecord, GameChoice, GameName, GamePointer, GameRecord, LastGame, Step
 from egm.records.games import GameInProgress, open_game
 from egm.records.keys import IntegrityKey, MoneyKey, PlayKey, ProgressiveKey

@@ -8,7 +8,6 @@ from typing import Final
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
-from egm.kernel.record_codec import from_json
 from egm.kernel.services import MachineContext
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
@@ -30,6 +29,7 @@ from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.pools import Pools
 from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkMark
+from egm.record_codec import from_json
 from egm.records.game_record import GameRecord
 from egm.records.games import CARRIED_GAME, GameInProgress
 from egm.records.keys import ProgressiveKey

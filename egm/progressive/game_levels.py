@@ -12,7 +12,6 @@ from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
 from egm.kernel.messages import Notice, ProgressiveWin
-from egm.kernel.record_codec import to_json
 from egm.progressive import posting, unproved
 from egm.progressive.bet import Bet
 from egm.progressive.display import LevelDisplays, Status
@@ -21,6 +20,7 @@ from egm.progressive.level_views import kept_level, played, shown
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
+from egm.record_codec import to_json
 from egm.records.game_record import GameRecord, Hit, LevelsPlayed
 from egm.records.games import open_game
 from egm.records.keys import ProgressiveKey

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Final, Self
 
 from egm.errors import LocalError, OperatorError
-from egm.kernel.record_codec import RecordError, from_json, to_json
+from egm.record_codec import RecordError, from_json, to_json
 from meters.transaction import JSON
 
 _ZERO: Final = Fraction(0)

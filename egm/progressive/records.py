@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from egm.kernel.record_codec import omitted
+from egm.record_codec import omitted
 from meters.transaction import JSON
 
 

@@ -13,13 +13,13 @@ from typing import Final
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Cabinet
-from egm.kernel.record_codec import from_json, to_json
 from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelDisplays
 from egm.progressive.level_views import shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
+from egm.record_codec import from_json, to_json
 from egm.records.earlier_journal import commitment_before
 from egm.records.keys import ProgressiveKey
 from egm.staff.form import ruling_details, says

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from egm.kernel.record_codec import inline, omitted
+from egm.record_codec import inline, omitted
 from meters.transaction import JSON
 from paytables import Outcome, Wager
 

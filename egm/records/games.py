@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Cabinet
-from egm.kernel.record_codec import from_json
+from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
 from egm.records.keys import PlayKey
 

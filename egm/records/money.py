@@ -11,7 +11,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.messages import HandpayKind
-from egm.kernel.record_codec import omitted
+from egm.record_codec import omitted
 from meters import Transfer
 from meters.transaction import JSON
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from egm.errors import OperatorError
+from egm.record_codec import from_json
 from egm.tickets.model import CAGE, ELSEWHERE, TicketKind
 from egm.tickets.record import Action, Record
 from egm.tickets.store import TicketStore
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
+from meters.transaction import JSON
 
 #: The state of a journal that tells how far the ledger had come, and from what on it is this journal's.
 STATE_KEY: Final = "tickets"
@@ -19,6 +21,31 @@ DIGEST_DIGITS: Final = 16
 ACCOUNTS: Final = tuple(
     f"{side}:{kind}" for side in ("out:voucher", "world:voucher_in") for kind in CREDIT_KINDS
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerAnchor:
+    """How far the ticket ledger had come when a journal last looked: the place and digest of a move.
+
+    ``begun``: as which one it was begun anew (:func:`begun_as`). ``from_`` and ``base``, minor units by
+    account: what it knew already when the journal began, by a clear or beside a restored ledger.
+    """
+
+    begun: str
+    from_: int
+    base: Mapping[str, int]
+    place: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierLedger:
+    """The same of the journal before a clear, with every ledger that it ``known`` to be the machine's."""
+
+    begun: str
+    place: int
+    digest: str
+    known: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +100,18 @@ def compare(
 
 def disagreement(
     store: TicketStore,
-    kept: Mapping[str, Any],
+    kept: LedgerAnchor,
     balance_cents: Callable[[str], int],
     machine_serial: str | None = None,
 ) -> str:
     """Why a ledger is not the one a journal knows; empty where it is.
 
-    ``kept`` is what the journal keeps of it: the ``place`` and ``digest`` of a move, and ``base``. Raises
-    :class:`OperatorError` where several machines share the ledger and none is named.
+    ``kept`` is what the journal keeps of it. Raises :class:`OperatorError` where several machines share the
+    ledger and none is named.
     """
     if put_back := _exchanged(store, kept):
         return put_back
-    for pair in compare(store, balance_cents, machine_serial, kept["base"]):
+    for pair in compare(store, balance_cents, machine_serial, kept.base):
         if not pair.agrees:
             return (
                 f"{pair.account}: the journal says {pair.journal_cents} cents, the ticket ledger"
@@ -93,13 +120,13 @@ def disagreement(
     return ""
 
 
-def _exchanged(store: TicketStore, kept: Mapping[str, Any]) -> str:
-    found = store.digest_at(kept["place"])
-    if found is not None and found.startswith(kept["digest"]):
+def _exchanged(store: TicketStore, kept: LedgerAnchor | EarlierLedger) -> str:
+    found = store.digest_at(kept.place)
+    if found is not None and found.startswith(kept.digest):
         return ""
     return (
         f"the ticket ledger ends at move {store.end[0]} and is not the one that had come to"
-        f" {kept['place']}: it was put back or exchanged"
+        f" {kept.place}: it was put back or exchanged"
     )
 
 
@@ -113,23 +140,28 @@ def put_back(store: TicketStore, journal: JournalView) -> str:
     """
     if behind := store.behind():
         return behind
-    kept: Any = journal.state(STATE_KEY) or _before_a_clear(journal)
-    if not kept:
+    kept = anchor_of(journal.state(STATE_KEY)) or _before_a_clear(journal)
+    if kept is None:
         return ""
     begun = begun_as(store)
-    if begun == kept["begun"]:
+    if begun == kept.begun:
         return _exchanged(store, kept)
     if was_known(journal, begun):
         return "the ticket ledger is that of before it was begun anew: it was put back"
     return ""
 
 
-def _before_a_clear(journal: JournalView) -> Mapping[str, Any]:
-    """How far the ledger had come when a clear began this journal, and as which ones it was ``known``."""
+def anchor_of(state: JSON) -> LedgerAnchor | None:
+    """What a journal's state tells of the ledger, or None. Raises RecordError where it is no such record."""
+    return None if state is None else from_json(LedgerAnchor, state, f"the memory's {STATE_KEY!r}")
+
+
+def _before_a_clear(journal: JournalView) -> EarlierLedger | None:
+    """How far the ledger had come when a clear began this journal; None where none did."""
     entry = next(journal.entries("clear.kept", limit=1), None)
-    told: Any = {} if entry is None else entry.record
-    found: Mapping[str, Any] = told.get(STATE_KEY, {})
-    return found
+    told = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
+    found = told.get(STATE_KEY)
+    return None if found is None else from_json(EarlierLedger, found, "entry clear.kept")
 
 
 def begun_as(store: TicketStore) -> str:
@@ -140,10 +172,11 @@ def begun_as(store: TicketStore) -> str:
 
 def was_known(journal: JournalView, begun: str) -> bool:
     """Whether a journal that goes by another ledger now went by the one :func:`begun_as` this before."""
-    if not begun or begun in _before_a_clear(journal).get("known", ()):
+    before = _before_a_clear(journal)
+    if not begun or (before is not None and begun in before.known):
         return True
-    checked: Iterable[Any] = (entry.state.get(STATE_KEY) for entry in journal.entries("tickets.checked"))
-    return any(kept is not None and kept["begun"] == begun for kept in checked)
+    checked = (anchor_of(entry.state.get(STATE_KEY)) for entry in journal.entries("tickets.checked"))
+    return any(kept is not None and kept.begun == begun for kept in checked)
 
 
 def journal_knows(journal: JournalView, record: Record) -> bool:
@@ -155,10 +188,10 @@ def journal_knows(journal: JournalView, record: Record) -> bool:
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
         issued = next((move.place for move in record.moves if move.action is Action.ISSUE), None)
-        kept: Any = journal.state(STATE_KEY)
-        return issued is not None and kept is not None and issued <= kept["from"]
-    told: Any = entry.record
-    said = (told["amount_cents"], told["kind"])
+        kept = anchor_of(journal.state(STATE_KEY))
+        return issued is not None and kept is not None and issued <= kept.from_
+    told = entry.record if isinstance(entry.record, Mapping) else {}
+    said = (told.get("amount_cents"), told.get("kind"))
     return entry.kind == "voucher.out" and said == (record.ticket.amount_cents, record.ticket.kind.value)
 
 

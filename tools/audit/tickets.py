@@ -1,10 +1,9 @@
 """The ticket ledger beside a journal, where it is at hand: the second book of the same money."""
 
 from pathlib import Path
-from typing import Any
 
 from egm.errors import LocalError, OperatorError
-from egm.tickets.audit import disagreement
+from egm.tickets.audit import anchor_of, disagreement
 from egm.tickets.beside import open_beside
 from meters import open_view
 
@@ -15,10 +14,10 @@ def ticket_ledger_differs(folder: Path, second: Path) -> str:
     A journal that has never seen a ledger is held against none. Every move of both copies is proved.
     """
     with open_view(folder) as view:
-        kept: Any = view.state("tickets")
-        if kept is None:
-            return ""
         try:
+            kept = anchor_of(view.state("tickets"))
+            if kept is None:
+                return ""
             with open_beside(folder, second=second) as store:
                 store.verify()
                 return store.behind() or disagreement(store, kept, view.balance_cents)

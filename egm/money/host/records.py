@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.record_codec import omitted
 from egm.money.host.model import Redeeming, TransferKind, TransferStatus
+from egm.record_codec import omitted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

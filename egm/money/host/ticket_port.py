@@ -15,13 +15,13 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Cabinet
-from egm.kernel.record_codec import to_json
 from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
 from egm.money.host.transfers import takes_pool
 from egm.money.pay_out import ticket_of
 from egm.money.ticket_terms import ticket_terms
+from egm.record_codec import to_json
 from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask

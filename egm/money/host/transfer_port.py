@@ -16,11 +16,11 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Cabinet
-from egm.kernel.record_codec import from_json
 from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from egm.money.host.records import CashOutTerms, RegistrationRecord, TransferRecord
 from egm.money.host.ticket_port import Handle
 from egm.money.host.transfers import HISTORY, entry_id, note_failure, takes_pool
+from egm.record_codec import from_json
 from egm.records.earlier_journal import moved_before, short_digest
 from egm.records.keys import HostKey
 

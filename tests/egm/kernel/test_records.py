@@ -10,17 +10,20 @@ from rigs.three_levels import LINKED, room_of
 
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import Event, EventType, State
-from egm.kernel.record_codec import RecordError, from_json, omitted, to_json
 from egm.money import disputed
 from egm.money.host import records as host
+from egm.money.ticket_terms import TicketTerms
 from egm.play import player_protection as protection
 from egm.play.recall_page import PlayList
 from egm.progressive import records as progressive
+from egm.progressive.level import Level
 from egm.progressive.round import LinkMark
+from egm.record_codec import RecordError, from_json, omitted, to_json
 from egm.records import game_record as games
 from egm.records import money
 from egm.records.games import last_game, open_game
 from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
+from egm.tickets.audit import LedgerAnchor
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -44,6 +47,9 @@ STATES = {
     PlayKey.REMINDER: protection.ReminderRecord,
     PlayKey.LIMITS: protection.OwnLimits,
     HostKey.TICKET: host.HostTicketRecord,
+    MoneyKey.TICKETS: LedgerAnchor,
+    MoneyKey.TICKET_TERMS: TicketTerms,
+    ProgressiveKey.LEVEL: Level,
     HostKey.TRANSFER: host.TransferRecord,
     HostKey.REGISTRATION: host.RegistrationRecord,
     MoneyKey.RESTRICTED: host.RestrictedTerms,

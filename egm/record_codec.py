@@ -6,7 +6,8 @@ A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a
 texts, ``X | None``, ``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record, or a type with
 ``to_json`` and ``from_json`` of its own.
 
-A plain default is for reading: it stands for what journals did not keep before the field was there.
+A plain default is for reading: it stands for what journals did not keep before the field was there. A name
+that Python keeps for itself ends in an underscore here (``from_``), and not in the JSON.
 """
 
 import dataclasses
@@ -88,9 +89,10 @@ def from_json(kind: type[R], data: object, where: str) -> R:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Field:
-    """How one field is read and written."""
+    """How one field is read and written; ``key`` is its name in the JSON."""
 
     name: str
+    key: str
     read: Read
     write: Write
     default: object
@@ -112,8 +114,9 @@ class _Codec:
             if field.default_factory is not dataclasses.MISSING:
                 default = field.default_factory()
             read, write = _converters(field.type)
-            self._fields.append(_Field(field.name, read, write, default, _OMITTED in field.metadata))
-        self.names: frozenset[str] = frozenset(each.name for each in self._fields).union(
+            key = field.name.removesuffix("_")
+            self._fields.append(_Field(field.name, key, read, write, default, _OMITTED in field.metadata))
+        self.names: frozenset[str] = frozenset(each.key for each in self._fields).union(
             *(codec.names for _, codec, _ in self._inline)
         )
 
@@ -123,7 +126,7 @@ class _Codec:
         for each in self._fields:
             value = getattr(record, each.name)
             if not each.omitted or value != each.default:
-                found[each.name] = value if each.write is None else each.write(value)
+                found[each.key] = value if each.write is None else each.write(value)
         for name, codec, default in self._inline:
             part = getattr(record, name)
             if part != default:
@@ -143,13 +146,13 @@ class _Codec:
         """The same from a record that may hold more."""
         values: dict[str, object] = {}
         for each in self._fields:
-            if each.name in data:
+            if each.key in data:
                 try:
-                    values[each.name] = each.read(data[each.name])
+                    values[each.name] = each.read(data[each.key])
                 except _Wrong as wrong:
-                    raise wrong.within(each.name) from None
+                    raise wrong.within(each.key) from None
             elif each.default is dataclasses.MISSING:
-                raise _Wrong(dataclasses.MISSING, "is missing").within(each.name)
+                raise _Wrong(dataclasses.MISSING, "is missing").within(each.key)
         for name, codec, _ in self._inline:
             if not codec.names.isdisjoint(data):
                 values[name] = codec.gather(data)
