@@ -21,9 +21,7 @@ CONCERNS = {"contract", "powercut", "end_to_end", "conformance", "rigs", "vector
 EXACT = ("meters", "paytables", "rng")
 FLOATS = {
     "rng/sources.py": "a pause between reads of the entropy source, in seconds",
-    "tools/lab/rng/battery/": "statistics and p-values, for reports only",
     "paytables/analysis.py": "volatility is a square root, printed after the exact sums are done",
-    "paytables/laboratory/": "simulation compares with the exact figures and decides nothing",
 }
 
 #: pieces, so that this file does not hold what it looks for
