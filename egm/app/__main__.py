@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.app.stopped import PATIENCE_S, come_up, stand_still, wait_for_file
 from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, load_cabinet
@@ -50,7 +50,7 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
     asked = False
 
     async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
-        await Machine(folder, file, clock, say=_say, alone=alone).run()
+        await MachineProcess(folder, file, clock, say=_say, alone=alone).run()
 
     async def still(why: str) -> None:
         _say(f"waiting: {why}")

@@ -16,7 +16,7 @@ from egm.errors import OperatorError
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType
 from egm.kernel.keys import Fate, Keys
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
 from egm.progressive.attachment import SOURCE as LINK
@@ -34,7 +34,7 @@ _WATCHED_BY_NOBODY_ELSE: Final = frozenset({"bill_acceptor", "ticket_printer", "
 
 
 def settle_absent(
-    cabinet: Cabinet,
+    machine: Machine,
     ledgers: Ledgers,
     handle: Callable[..., None],
     kinds: Collection[str],
@@ -45,8 +45,8 @@ def settle_absent(
     ``handle`` is the engine's; ``kinds``: of the devices this position has; ``holders``: see
     :func:`holders_of`.
     """
-    paper = cabinet.memory.read(PaperRecord, MoneyKey.PAPER)
-    ordered = cabinet.memory.read(PayoutRecord, MoneyKey.HOPPER)
+    paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
+    ordered = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
     if paper is not None and "bill_acceptor" not in kinds:
         if paper.phase is EscrowPhase.VENDED:
             ledgers.paper.vend_confirmed()
@@ -54,13 +54,13 @@ def settle_absent(
             ledgers.paper.lost_track("the acceptor is gone")
     if ordered is not None and "hopper" not in kinds:
         handle(EventType.COINS_PAID, paid_coins=ordered.paid_coins, doubt="the hopper is gone")
-    for code in list(cabinet.faults):
+    for code in list(machine.faults):
         kind = code.partition(".")[0]
-        speaks = cabinet.position.number == 1 or is_own_fault(code)
+        speaks = machine.position.number == 1 or is_own_fault(code)
         if kind in _WATCHED_BY_NOBODY_ELSE and kind not in kinds and speaks:
             handle(EventType.FAULT_CLEARED, code=code)
-    if cabinet.position.number == 1:
-        _lift_holds(cabinet, handle, holders)
+    if machine.position.number == 1:
+        _lift_holds(machine, handle, holders)
 
 
 def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys) -> None:
@@ -74,8 +74,8 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys) -> N
             raise OperatorError(f"machine.positions: {positions}; and position {number} still has {what}")
 
 
-def _lift_holds(cabinet: Cabinet, handle: Callable[..., None], holders: Collection[str]) -> None:
-    for source in disabled_by(cabinet):
+def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collection[str]) -> None:
+    for source in disabled_by(machine):
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST, LINK)) and name not in holders:
             handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)

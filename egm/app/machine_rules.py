@@ -13,7 +13,7 @@ from egm.integrity.lockups import (
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE, LISTENING, only
 from egm.money.ticket_ledger import check_ledger
@@ -21,7 +21,7 @@ from egm.staff.service.effects import close_menu, note_staff
 
 _SELF_TEST: Final = only(State.SELF_TEST)
 
-_RULES: Final[tuple[Rule[Cabinet], ...]] = (
+_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.MEMORY_READY,
         only(State.BOOT),

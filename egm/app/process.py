@@ -33,7 +33,7 @@ from egm.integrity.software import Verifier
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet, Identity
+from egm.kernel.machine import Identity, Machine
 from egm.kernel.positions import Position
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.timekeeping import timekeeper_of
@@ -65,7 +65,7 @@ _VERSION: Final = version("open-egm")
 _IDLE_SECONDS: Final = 5.0
 
 
-class Machine:
+class MachineProcess:
     """One machine on one event loop; :meth:`run` ends when cancelled, or with the error that stopped it."""
 
     def __init__(
@@ -129,14 +129,14 @@ class Machine:
             identities = IdentityRegister.open(self._folder.root, second)
             cleanup.enter_context(contextlib.closing(identities))
             for station in self._stations:
-                station.cabinet.install(identities)
+                station.machine.install(identities)
             self._self_test()
             try:
                 await self._work()
             finally:
                 self._over = True
-                if self._cabinet.chance is not None:
-                    keep_carry_over(self._folder.carry_over, self._cabinet.chance)
+                if self._machine.chance is not None:
+                    keep_carry_over(self._folder.carry_over, self._machine.chance)
 
     def _examining(self, number: int, game: str) -> None:
         """Tell the screens which game is examined: the largest prizes of some take a while the first time."""
@@ -199,13 +199,13 @@ class Machine:
         return OPENING_COINS * sum(kind == "hopper" for kind in kinds)
 
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
-        machine = self._file.machine
-        first = self._cabinet_of(journal, Position(of=machine.positions))
+        named = self._file.machine
+        first = self._machine_of(journal, Position(of=named.positions))
         note_clock(first)  # before anything is recorded under a time that nobody believes
         desk = self._desk_of(first, store)
         if desk is not None:
             first.install(desk)
-        self._cabinet = first
+        self._machine = first
         apply_options(first)
         certificates = {name: resident.certificate for name, resident in self._residents.items()}
         complete = self._is_real and self._profile.inventory.complete
@@ -215,14 +215,14 @@ class Machine:
         recover(first, why)
         if store is not None and store.mended:
             first.log("tickets.mended", {"what": str(store.mended)})
-        cabinets = [first]
-        for number in range(2, machine.positions + 1):
-            cabinet = self._cabinet_of(journal, Position(number, machine.positions))
+        machines = [first]
+        for number in range(2, named.positions + 1):
+            machine = self._machine_of(journal, Position(number, named.positions))
             if desk is not None:
-                cabinet.install(desk)
-            apply_options(cabinet)
-            cabinets.append(cabinet)
-        self._stations = tuple(self._station_of(cabinet) for cabinet in cabinets)
+                machine.install(desk)
+            apply_options(machine)
+            machines.append(machine)
+        self._stations = tuple(self._station_of(machine) for machine in machines)
         self._engine, ports = self._stations[0].engine, self._stations[0].ports
         context = MachineContext(
             self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
@@ -241,7 +241,7 @@ class Machine:
             station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
             station.settle_absent(holders_of(self._file))
 
-    def _desk_of(self, first: Cabinet, store: TicketStore | None) -> TicketDesk | None:
+    def _desk_of(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
         if store is None:
             return None
         return open_desk(
@@ -250,16 +250,16 @@ class Machine:
             self._profile,
             self._clock,
             self._times,
-            lambda: self._cabinet.chance,
+            lambda: self._machine.chance,
             self._file.host.tickets,
             is_accounted=partial(is_accounted, first),
         )
 
-    def _cabinet_of(self, journal: Journal, position: Position) -> Cabinet:
-        machine = self._file.machine
+    def _machine_of(self, journal: Journal, position: Position) -> Machine:
+        named = self._file.machine
         second = journal.media[-1]
-        cabinet = Cabinet(
-            identity=Identity(machine.serial, machine.operator_number, machine.house),
+        machine = Machine(
+            identity=Identity(named.serial, named.operator_number, named.house),
             journal=journal,
             keys=self._features.keys,
             profile=self._profile,
@@ -274,19 +274,19 @@ class Machine:
             position=position,
         )
         returns = {game_id: resident.least_return for game_id, resident in self._residents.items()}
-        cabinet.install(InstalledGames(cabinet.games, cabinet.denominations_cents, returns))
-        cabinet.install(GeneratorStart(self._renew_chance))
-        cabinet.install(self._features)
-        cabinet.install(menu_of(self._features))
-        cabinet.install(self._host_money())
-        cabinet.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
-        cabinet.install(all_pools(resident.pools for resident in self._residents.values()))
-        return cabinet
+        machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
+        machine.install(GeneratorStart(self._renew_chance))
+        machine.install(self._features)
+        machine.install(menu_of(self._features))
+        machine.install(self._host_money())
+        machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
+        machine.install(all_pools(resident.pools for resident in self._residents.values()))
+        return machine
 
-    def _station_of(self, cabinet: Cabinet) -> Station:
-        station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told)
-        cabinet.recorded = partial(self._recorded, station)
-        ledgers, number = station.ledgers, cabinet.position.number
+    def _station_of(self, machine: Machine) -> Station:
+        station = Station(machine, self._residents, self._folder, self._handle_at, self._told)
+        machine.recorded = partial(self._recorded, station)
+        ledgers, number = station.ledgers, machine.position.number
         station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))
         return station
 
@@ -303,8 +303,8 @@ class Machine:
     def _self_test(self) -> None:
         """What must be right before a game is offered; the first thing wrong is the reason given."""
         try:
-            self._cabinet.journal.self_audit()
-            open_levels(self._cabinet)
+            self._machine.journal.self_audit()
+            open_levels(self._machine)
             self._report_games(self._residents, self._refused)
             self._renew_chance()
         except (LocalError, RngError) as error:
@@ -320,10 +320,10 @@ class Machine:
         for refusal in refused:
             if residents:
                 self._say(f"game refused: {refusal.reason}")
-            self._cabinet.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
-        bench = self._cabinet.state(ServiceDesk).bench
+            self._machine.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
+        bench = self._machine.state(ServiceDesk).bench
         bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
-        note_cabinet_file(self._cabinet, "; ".join(refusal.reason for refusal in refused))
+        note_cabinet_file(self._machine, "; ".join(refusal.reason for refusal in refused))
         if not residents:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
             raise LocalError(f"no game may be offered: {reasons}")
@@ -332,17 +332,17 @@ class Machine:
         """One generator for every position."""
         service = self._start_chance()
         for station in self._stations:
-            station.cabinet.chance = service
+            station.machine.chance = service
         return service
 
     def _start_chance(self) -> RandomService:
         return start_chance(
             profile=self._profile,
-            identity=self._cabinet.identity,
-            boots=int(self._cabinet.memory.get(IntegrityKey.BOOTS)),
+            identity=self._machine.identity,
+            boots=int(self._machine.memory.get(IntegrityKey.BOOTS)),
             carry_over_file=self._folder.carry_over,
             clock=self._clock,
-            on_event=lambda code, details: self._cabinet.log(f"chance.{code}", details),
+            on_event=lambda code, details: self._machine.log(f"chance.{code}", details),
             sources=self._sources,
         )
 
@@ -387,7 +387,7 @@ class Machine:
             for other in self._stations:
                 if other is not station:
                     other.engine.settle()
-        wanted = station.cabinet.state(ServiceDesk).restart
+        wanted = station.machine.state(ServiceDesk).restart
         if wanted and self._stopped is not None and not self._stopped.done():
             self._stopped.set_exception(RestartAsked())
 
@@ -406,11 +406,11 @@ class Machine:
         while True:
             pause_ns = 0
             if (
-                self._cabinet.chance is not None
-                and self._cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
+                self._machine.chance is not None
+                and self._machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
             ):
                 try:
-                    pause_ns = self._cabinet.chance.cycle()
+                    pause_ns = self._machine.chance.cycle()
                 except RngError as error:
                     self._handle(Event(EventType.CHANCE_FAILED, {"detail": str(error)}))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
@@ -421,14 +421,14 @@ class Machine:
         A driver's ledger, a host's line or a link writes outside every event, and screen, hosts and metrics
         must not go on showing what was true before.
         """
-        number = station.cabinet.position.number
+        number = station.machine.position.number
         if self._stopped is None or station.engine.is_busy or number in self._untold:
             return
         self._untold.add(number)
         asyncio.get_running_loop().call_soon(self._tell, station)
 
     def _tell(self, station: Station) -> None:
-        self._untold.discard(station.cabinet.position.number)
+        self._untold.discard(station.machine.position.number)
         if not self._over:
             with self._stops():
                 station.changed()

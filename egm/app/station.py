@@ -18,7 +18,7 @@ from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
 from egm.kernel.positions import is_own_fault
 from egm.links.screen.private import make_token
@@ -54,15 +54,15 @@ class Station:
 
     def __init__(
         self,
-        cabinet: Cabinet,
+        machine: Machine,
         residents: Mapping[str, Resident],
         folder: StateFolder,
         handle: Callable[["Station", Event], None],
         told: Callable[[], None],
     ) -> None:
-        self.cabinet = cabinet
-        self.engine = Engine(cabinet, cabinet.state(Features).rules, self.changed)
-        self.ledgers = ledgers_of(cabinet, self.engine.handle)
+        self.machine = machine
+        self.engine = Engine(machine, machine.state(Features).rules, self.changed)
+        self.ledgers = ledgers_of(machine, self.engine.handle)
         self._residents = residents
         self._handle = handle
         self._told = told
@@ -70,46 +70,46 @@ class Station:
         self._showing = ""
         self._guest: GameView | None = None
         self._show_began_ns = 0
-        number = cabinet.position.number
+        number = machine.position.number
         self.server = ScreenServer(
             folder.screen_socket_of(number),
             make_token(folder.screen_token_of(number)),
             greeting=self._greeting,
             on_intent=self._on_intent,
-            on_peer_error=lambda text: cabinet.log("screen.refused", {"text": text}),
+            on_peer_error=lambda text: machine.log("screen.refused", {"text": text}),
         )
-        cabinet.outbox = self
+        machine.outbox = self
 
     def open(self, ports: Ports) -> None:
         """Take up the devices."""
         self.ports = ports
-        self.cabinet.state(Devices).acceptor = ports.acceptor
-        self.cabinet.state(Devices).printer = ports.printer
-        self.cabinet.state(Devices).hopper = ports.hopper
-        self.cabinet.state(ServiceDesk).bench.kinds = ports.kinds
+        self.machine.state(Devices).acceptor = ports.acceptor
+        self.machine.state(Devices).printer = ports.printer
+        self.machine.state(Devices).hopper = ports.hopper
+        self.machine.state(ServiceDesk).bench.kinds = ports.kinds
         for driver in ports.drivers:
             driver.stood(self._faults_of(ports.kinds[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
         """Bring what devices and hosts that are here no more left open before persons."""
         kinds = frozenset(self.ports.kinds.values())
-        settle_absent(self.cabinet, self.ledgers, self.engine.handle, kinds, holders)
+        settle_absent(self.machine, self.ledgers, self.engine.handle, kinds, holders)
 
     def _faults_of(self, kind: str) -> frozenset[FaultCode]:
         """The faults that stand of a device of this position; those of a shared kind are the first's."""
         told = {f"{kind}.{code}": code for code in FaultCode}
-        mine = self.cabinet.position.number == 1 or is_own_fault(kind)
-        return frozenset(told[code] for code in self.cabinet.faults if code in told and mine)
+        mine = self.machine.position.number == 1 or is_own_fault(kind)
+        return frozenset(told[code] for code in self.machine.faults if code in told and mine)
 
     # ------------------------------------------------------------------ devices and people
     def on_device(self, report: DeviceEvent) -> None:
         """A device of this position reports."""
-        desk = self.cabinet.state(ServiceDesk)
+        desk = self.machine.state(ServiceDesk)
         desk.bench.hear(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
             self.server.send(Pressed(button="play"))  # what it means now is what the screen shows
             return
-        for event in reported(report, self.ports.kinds[report.device], self.cabinet.doors_open):
+        for event in reported(report, self.ports.kinds[report.device], self.machine.doors_open):
             self._handle(self, event)
         if desk.is_open:  # its pages show what devices report
             self.changed()
@@ -126,7 +126,7 @@ class Station:
         """Tell the screens. An outcome ends when one says so, at once without any, or after a limit."""
         self.server.send(message)
         if isinstance(message, Play):
-            self._showing, self._show_began_ns = message.play_id, self.cabinet.clock.monotonic_ns()
+            self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
             self._show_for(self._patience_seconds(message), message.play_id)
 
     def _patience_seconds(self, message: Play) -> float:
@@ -139,7 +139,7 @@ class Station:
     def _shown_by_screen(self, play_id: Any) -> None:
         if play_id != self._showing:  # late news of an earlier game: this one is still being shown
             return
-        elapsed = (self.cabinet.clock.monotonic_ns() - self._show_began_ns) / 1e9
+        elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
         self._show_for(max(0.0, self._game_seconds() - elapsed), play_id)
 
     def _show_for(self, seconds: float, play_id: Any) -> None:
@@ -150,17 +150,17 @@ class Station:
         )
 
     def _game_seconds(self) -> float:
-        return self.cabinet.profile.play.game_time_ms / 1000
+        return self.machine.profile.play.game_time_ms / 1000
 
     def _greeting(self) -> tuple[Message, ...]:
-        offered = self.cabinet.denominations_cents
+        offered = self.machine.denominations_cents
         games = tuple(
             game_view(replace(self._residents[game_id], denominations_cents=offered[game_id]))
-            for game_id in self.cabinet.games
+            for game_id in self.machine.games
         )
         self._guest = self._open_guest()
         told = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
-        message = play.message(self.cabinet, resumed=True)
+        message = play.message(self.machine, resumed=True)
         return (
             Hello(games=tuple(told.values())),
             self.snapshot(),
@@ -169,25 +169,25 @@ class Station:
 
     def _open_guest(self) -> GameView | None:
         """The open game where it is not one of those offered."""
-        game = open_game(self.cabinet)
+        game = open_game(self.machine)
         if game is None:
             return None
         try:
-            rules = definition_of(self.cabinet, game.game)
+            rules = definition_of(self.machine, game.game)
         except GameDefectiveError:
             return None
-        offered = self.cabinet.games.get(rules.id)
+        offered = self.machine.games.get(rules.id)
         if offered is not None and offered.digest == rules.digest:
             return None
         return guest_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
         """What a person may see here."""
-        return snapshot(self.engine, fingerprint=self.cabinet.journal.fingerprint)
+        return snapshot(self.engine, fingerprint=self.machine.journal.fingerprint)
 
     def changed(self) -> None:
         """Something has happened: make screen, deck and acceptors true again, and let the machine know."""
-        if self._guest is not None and open_game(self.cabinet) is None:  # it is over: what is offered again
+        if self._guest is not None and open_game(self.machine) is None:  # it is over: what is offered again
             for message in self._greeting():
                 self.server.send(message)
         now = self.snapshot()
@@ -196,20 +196,20 @@ class Station:
         self._told()
 
     def _settle_devices(self, now: Snapshot) -> None:
-        cabinet, state, ports = self.cabinet, self.engine.state, self.ports
+        machine, state, ports = self.machine, self.engine.state, self.ports
         if ports.acceptor is not None:
-            taking = cabinet.state(ServiceDesk).bench.taking
-            value_in = frozenset(cabinet.profile.value_in.bills_cents)
-            wanted = value_in if taking else bills_wanted(cabinet, state)
+            taking = machine.state(ServiceDesk).bench.taking
+            value_in = frozenset(machine.profile.value_in.bills_cents)
+            wanted = value_in if taking else bills_wanted(machine, state)
             if wanted:
-                ports.acceptor.enable(wanted, barcodes=taking or tickets_wanted(cabinet, state))
+                ports.acceptor.enable(wanted, barcodes=taking or tickets_wanted(machine, state))
             else:
                 ports.acceptor.disable()
         if ports.coin_acceptor is not None:
-            ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(cabinet))
-            ports.coin_acceptor.enable(coins_wanted(cabinet, state))
+            ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(machine))
+            ports.coin_acceptor.enable(coins_wanted(machine, state))
         if ports.io_board is not None:
-            lit = cabinet.state(ServiceDesk).bench.outputs  # a test's, while there is one
+            lit = machine.state(ServiceDesk).bench.outputs  # a test's, while there is one
             ports.io_board.lamps(tested(lit, "lamp") if lit else lamps(now))
             ports.io_board.tower(tested(lit, "tower") if lit else tower(now))
             ports.io_board.bell(on="bell" in lit or bell(now))

@@ -8,7 +8,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
@@ -37,89 +37,89 @@ _LAMPS = (
 )
 
 
-def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
+def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
     """The whole of it, as of the journal's last transaction."""
-    cabinet = engine.cabinet
-    selection = cabinet.selection
-    last, opened = last_game(cabinet), open_game(cabinet)
+    machine = engine.machine
+    selection = machine.selection
+    last, opened = last_game(machine), open_game(machine)
     if last is not None and last[0].game.id != selection.game_id:
         last = None  # nothing of one game stands on the next
     handpay, paying = (
-        cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY),
-        cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT),
+        machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
+        machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT),
     )
     return Snapshot(
-        journal_sequence=cabinet.journal.sequence,
+        journal_sequence=machine.journal.sequence,
         state=engine.state.value,
-        time_utc=cabinet.clock.now().isoformat(timespec="seconds"),
-        site=cabinet.identity.house.site,
-        serial=cabinet.identity.serial,
-        operator_number=cabinet.identity.operator_number,
-        currency=cabinet.profile.currency,
+        time_utc=machine.clock.now().isoformat(timespec="seconds"),
+        site=machine.identity.house.site,
+        serial=machine.identity.serial,
+        operator_number=machine.identity.operator_number,
+        currency=machine.profile.currency,
         language=selection.language,
-        languages=cabinet.profile.languages,
+        languages=machine.profile.languages,
         game_id=(selection.game_id if opened is None else opened.game.id) or None,
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
-        credit_cents=cabinet.credit_cents,
-        restricted_cents=cabinet.kind_cents(CreditKind.RESTRICTED),
-        nonrestricted_cents=cabinet.kind_cents(CreditKind.NONRESTRICTED),
-        win_cents=0 if last is None or win_is_taken(cabinet, last[0]) else last[1].win_cents,
+        credit_cents=machine.credit_cents,
+        restricted_cents=machine.kind_cents(CreditKind.RESTRICTED),
+        nonrestricted_cents=machine.kind_cents(CreditKind.NONRESTRICTED),
+        win_cents=0 if last is None or win_is_taken(machine, last[0]) else last[1].win_cents,
         last_display=None if last is None or last[0].outcome is None else dict(last[0].outcome.display),
         accepts=_accepts(engine),
-        notices=tuple(_notices(cabinet)),
+        notices=tuple(_notices(machine)),
         tilts=tuple(
             Tilt(code=code, since=entry["since"], cleared_by=entry["cleared_by"], detail=entry["detail"])
-            for code, entry in cabinet.faults.items()
+            for code, entry in machine.faults.items()
             if entry["locks"]
         ),
-        handpay=None if handpay is None else _handpay(cabinet, handpay),
+        handpay=None if handpay is None else _handpay(machine, handpay),
         paying=None if paying is None else PayOut(way=paying.way, amount_cents=paying.amount_cents),
-        lock=_lock(cabinet),
-        residual=residuals.view(cabinet),
-        doors_open=cabinet.doors_open,
-        progressives=level_views.views(cabinet),
-        defect=cabinet.profile.pay_out.defect,
+        lock=_lock(machine),
+        residual=residuals.view(machine),
+        doors_open=machine.doors_open,
+        progressives=level_views.views(machine),
+        defect=machine.profile.pay_out.defect,
         key_fingerprint=fingerprint,
-        journal_head=cabinet.witness,
-        sound=sound(cabinet),
-        loudness_percent=cabinet.profile.sound.loudness_percent,
-        reminder=protection.reminder_view(cabinet),
-        session=protection.session_view(cabinet),
-        protection=protection.protection_view(cabinet),
-        page=cabinet.state(ServiceDesk).page(cabinet),
+        journal_head=machine.witness,
+        sound=sound(machine),
+        loudness_percent=machine.profile.sound.loudness_percent,
+        reminder=protection.reminder_view(machine),
+        session=protection.session_view(machine),
+        protection=protection.protection_view(machine),
+        page=machine.state(ServiceDesk).page(machine),
     )
 
 
-def _handpay(cabinet: Cabinet, handpay: HandpayRecord) -> Handpay:
+def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
     """What is owed by hand, why and since when, and what must be done first."""
-    reserved, asked = cabinet.journal.get(handpay.id), Event(EventType.CASH_OUT)
+    reserved, asked = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
     ticket: Literal["", "offered", "asked"] = ""
-    if ticket_instead.ticket_may_replace(cabinet, asked):
-        ticket = "asked" if ticket_instead.ticket_is_asked(cabinet, asked) else "offered"
+    if ticket_instead.ticket_may_replace(machine, asked):
+        ticket = "asked" if ticket_instead.ticket_is_asked(machine, asked) else "offered"
     return Handpay(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
         prizes=merchandise.views(handpay.prizes),
-        cash_instead=merchandise.prize_may_be_cash(cabinet, Event(EventType.EXCHANGE_PRIZE)),
+        cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE)),
         why=handpay.why,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
-        number=int(cabinet.memory.get(MoneyKey.SLIP) or 0) + 1,
-        position=cabinet.position.number if cabinet.position.of > 1 else 0,
-        form_first=not hand_pays.handpay_is_in_order(cabinet, asked),
+        number=int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
+        position=machine.position.number if machine.position.of > 1 else 0,
+        form_first=not hand_pays.handpay_is_in_order(machine, asked),
         ticket=ticket,
     )
 
 
-def _lock(cabinet: Cabinet) -> HostLock | None:
+def _lock(machine: Machine) -> HostLock | None:
     """Who holds the machine still, and how long at most."""
-    money = cabinet.state(HostMoney)
+    money = machine.state(HostMoney)
     lock = money.lock
     if lock is None or not lock.granted:
         return None
-    rest = timedelta(microseconds=max(0, lock.until_ns - cabinet.clock.monotonic_ns()) // 1000)
-    until = (cabinet.times.now() + rest).isoformat(timespec="seconds")
+    rest = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
+    until = (machine.times.now() + rest).isoformat(timespec="seconds")
     return HostLock(host=money.line, cash_out=lock.cash_out, until_utc=until)
 
 
@@ -161,16 +161,16 @@ def guest_view(game: Game, denomination_cents: int) -> GameView:
     )
 
 
-def _accepts(engine: Engine[Cabinet]) -> tuple[str, ...]:
+def _accepts(engine: Engine[Machine]) -> tuple[str, ...]:
     lit = [event.value for event in _LAMPS if engine.accepts(event)]
-    cabinet = engine.cabinet
-    game_id = cabinet.selection.game_id
-    game = cabinet.games.get(game_id)
+    machine = engine.machine
+    game_id = machine.selection.game_id
+    game = machine.games.get(game_id)
     valued: tuple[tuple[EventType, Iterable[object]], ...] = (
         (EventType.BET, () if game is None else game.bet_options),
-        (EventType.GAME, cabinet.games),
-        (EventType.DENOMINATION, cabinet.denominations_cents.get(game_id, ())),
-        (EventType.LANGUAGE, cabinet.profile.languages),
+        (EventType.GAME, machine.games),
+        (EventType.DENOMINATION, machine.denominations_cents.get(game_id, ())),
+        (EventType.LANGUAGE, machine.profile.languages),
     )
     lit += [event.value for event, values in valued if any(engine.accepts(event, value=v) for v in values)]
     if engine.accepts(EventType.LIMIT, value=1, options={"of": "minutes"}):
@@ -178,8 +178,8 @@ def _accepts(engine: Engine[Cabinet]) -> tuple[str, ...]:
     return tuple(lit)
 
 
-def _notices(cabinet: Cabinet) -> Iterator[Notice]:
+def _notices(machine: Machine) -> Iterator[Notice]:
     """What the last event led to, then what every feature tells as long as it is so."""
-    if cabinet.notice is not None:
-        yield cabinet.notice
-    yield from cabinet.state(Features).notices(cabinet)
+    if machine.notice is not None:
+        yield machine.notice
+    yield from machine.state(Features).notices(machine)

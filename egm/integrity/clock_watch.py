@@ -31,7 +31,7 @@ class ClockWatch:
     def __init__(self, context: MachineContext) -> None:
         self._context = context
         self._clock = context.clock
-        self._cabinet = context.engine.cabinet
+        self._machine = context.engine.machine
         self._wall, self._ns = self._clock.now(), self._clock.monotonic_ns()
 
     async def run(self) -> None:
@@ -47,9 +47,9 @@ class ClockWatch:
         self._wall, self._ns = wall, ns
         if abs(wall - expected) > JUMP:
             told = {"last_entry": expected.isoformat(), "now": wall.isoformat()}
-            self._cabinet.log("clock.changed", told)
-        note_clock(self._cabinet)
-        doubted, shown = self._cabinet.memory.get(KernelKey.CLOCK), FAULT in self._cabinet.faults
+            self._machine.log("clock.changed", told)
+        note_clock(self._machine)
+        doubted, shown = self._machine.memory.get(KernelKey.CLOCK), FAULT in self._machine.faults
         if doubted is not None and not shown:
             self._context.handle(Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": doubted["why"]}))
         elif doubted is None and shown:

@@ -13,17 +13,17 @@ from egm.integrity.software import reverification
 from egm.kernel.events import State
 from egm.kernel.faults import fault
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
 from egm.records.keys import IntegrityKey
 
 
-def _is_out_of_service(cabinet: Cabinet) -> bool:
+def _is_out_of_service(machine: Machine) -> bool:
     """It has taken itself out of service, somebody else has, or a fault does that closes it."""
     return (
-        cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
-        or bool(disabled_by(cabinet))
-        or any(fault(code).closes for code in cabinet.faults)
+        machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
+        or bool(disabled_by(machine))
+        or any(fault(code).closes for code in machine.faults)
     )
 
 
@@ -33,8 +33,8 @@ INTEGRITY: Final = Feature(
     rules=RULES,
     offers=(*FORMS,),
     states=(
-        DerivedState(State.DOOR_OPEN, lambda cabinet: bool(cabinet.doors_open)),
-        DerivedState(State.TILT, lambda cabinet: cabinet.is_tilted),
+        DerivedState(State.DOOR_OPEN, lambda machine: bool(machine.doors_open)),
+        DerivedState(State.TILT, lambda machine: machine.is_tilted),
         DerivedState(State.OUT_OF_SERVICE, _is_out_of_service),
     ),
     notices=notices,

@@ -25,7 +25,7 @@ class HardMeters:
     name = "hard_meters"
 
     def __init__(self, context: MachineContext, board: IoBoardDriver, pulse_cents: int) -> None:
-        self._cabinet = context.engine.cabinet
+        self._machine = context.engine.machine
         self._board = board
         self._pulse_cents = pulse_cents
         self._news = asyncio.Event()
@@ -49,10 +49,10 @@ class HardMeters:
         if counted is None:
             return False
         metered = self._metered()
-        fitted = self._cabinet.memory.get(IntegrityKey.HARD_METERS)
+        fitted = self._machine.memory.get(IntegrityKey.HARD_METERS)
         if fitted is None:
             fitted = [pulses - count for pulses, count in zip(metered, counted, strict=True)]
-            self._cabinet.record(
+            self._machine.record(
                 "hard_meters.fitted",
                 state={IntegrityKey.HARD_METERS: fitted},
                 details={"counted": list(counted)},
@@ -63,13 +63,13 @@ class HardMeters:
 
     def _metered(self) -> list[int]:
         """The electronic meters in whole pulses, by counter; what is short of one is owed with the next."""
-        values = self._cabinet.journal.meters().values
-        pulses = [values[name] // self._pulse_cents for name in self._cabinet.profile.hard_meters.meters]
+        values = self._machine.journal.meters().values
+        pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]
         return pulses + [0] * (HARD_METERS - len(pulses))
 
 
 def hard_meters(context: MachineContext) -> Iterable[Attachment]:
     """One where the place wants hard meters and the cabinet has the board that drives them."""
-    pulse_cents = context.engine.cabinet.profile.hard_meters.pulse_cents
+    pulse_cents = context.engine.machine.profile.hard_meters.pulse_cents
     board = next((device for device in context.devices if isinstance(device, IoBoardDriver)), None)
     return () if pulse_cents is None or board is None else (HardMeters(context, board, pulse_cents),)

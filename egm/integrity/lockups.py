@@ -6,7 +6,7 @@ from typing import Any
 
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.records.keys import IntegrityKey, PlayKey
@@ -18,23 +18,23 @@ from rng import RandomService, ReseedNotAllowed, RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def door_was_open(cabinet: Cabinet, event: Event) -> bool:
+def door_was_open(machine: Machine, event: Event) -> bool:
     """The door stands open in memory; a repeat changes nothing."""
-    return event.data["door"] in cabinet.doors_open
+    return event.data["door"] in machine.doors_open
 
 
-def has_failed(cabinet: Cabinet, _: Event) -> bool:
+def has_failed(machine: Machine, _: Event) -> bool:
     """A self-test or the generator failed: not merely held out of service by somebody."""
-    return cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
+    return machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
 
 
 # ---------------------------------------------------------------------------------------------- coming up
-def record_power_up(cabinet: Cabinet, event: Event) -> None:
+def record_power_up(machine: Machine, event: Event) -> None:
     """Count the boot, and keep what is running; the first position speaks for the machine."""
-    if cabinet.position.number > 1:
+    if machine.position.number > 1:
         return
-    boots = int(cabinet.memory.get(IntegrityKey.BOOTS) or 0) + 1
-    cabinet.record(
+    boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
+    machine.record(
         "power.up",
         transaction_id=f"power-up-{boots}",
         counts={"power_resets": 1},
@@ -44,105 +44,105 @@ def record_power_up(cabinet: Cabinet, event: Event) -> None:
     )
 
 
-def record_self_test(cabinet: Cabinet, event: Event) -> None:
+def record_self_test(machine: Machine, event: Event) -> None:
     """Keep what was tested. A pass lifts what an earlier self-test had stopped, never a failure of chance."""
-    if cabinet.credit_cents and cabinet.memory.get(PlayKey.GAME) is None:
-        cabinet.notice = Notice(code="restarted")
-    if cabinet.position.number > 1:
+    if machine.credit_cents and machine.memory.get(PlayKey.GAME) is None:
+        machine.notice = Notice(code="restarted")
+    if machine.position.number > 1:
         return
-    stopped = cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)
+    stopped = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
     lifted: dict[str, Any] = (
         {IntegrityKey.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
     )
-    cabinet.record("self_test.passed", state=lifted, details=dict(event.data))
+    machine.record("self_test.passed", state=lifted, details=dict(event.data))
 
 
-def take_out_of_service(cabinet: Cabinet, event: Event) -> None:
+def take_out_of_service(machine: Machine, event: Event) -> None:
     """Stop offering games. Credits stay the player's, and can be cashed out."""
     entry = {
         "cause": event.type.value.removesuffix("_failed"),
         "detail": event.data.get("detail", ""),
     }
-    cabinet.record(f"{entry['cause']}.failed", state={IntegrityKey.OUT_OF_SERVICE: entry}, details=entry)
+    machine.record(f"{entry['cause']}.failed", state={IntegrityKey.OUT_OF_SERVICE: entry}, details=entry)
 
 
-def disabled_by(cabinet: Cabinet) -> dict[str, Any]:
+def disabled_by(machine: Machine) -> dict[str, Any]:
     """Who has taken the machine out of service, and why: source -> its reason and since when."""
-    states = sorted(cabinet.journal.states(IntegrityKey.DISABLED).items())
+    states = sorted(machine.journal.states(IntegrityKey.DISABLED).items())
     return {key.removeprefix(IntegrityKey.DISABLED): held for key, held in states}
 
 
-def record_disabled(cabinet: Cabinet, event: Event) -> None:
+def record_disabled(machine: Machine, event: Event) -> None:
     """A host, a link or an operator takes the machine out of service; credits can still be cashed out.
 
     Each ``source`` holds the machine on its own account, so that one cannot release what another holds; it
     stays held over a power cut. A repeat changes nothing.
     """
     source = str(event.data["source"])
-    if source in disabled_by(cabinet):
+    if source in disabled_by(machine):
         return
-    held = {"reason": str(event.data["reason"]), "since": cabinet.clock.now().isoformat()}
-    cabinet.record(
+    held = {"reason": str(event.data["reason"]), "since": machine.clock.now().isoformat()}
+    machine.record(
         "service.disabled",
         state={f"{IntegrityKey.DISABLED}{source}": held},
         details={"source": source, **held},
     )
 
 
-def record_enabled(cabinet: Cabinet, event: Event) -> None:
+def record_enabled(machine: Machine, event: Event) -> None:
     """The same source gives the machine back."""
     source = str(event.data["source"])
-    if source in disabled_by(cabinet):
-        cabinet.record(
+    if source in disabled_by(machine):
+        machine.record(
             "service.enabled", state={f"{IntegrityKey.DISABLED}{source}": None}, details=dict(event.data)
         )
 
 
 # ---------------------------------------------------------------------------------------------- doors
-def record_door_opened(cabinet: Cabinet, event: Event) -> None:
+def record_door_opened(machine: Machine, event: Event) -> None:
     """Remember the door as open, and count it; a repeat changes nothing.
 
     Whoever was at the logic, with the power on or off, is asked about: the machine stays locked when the door
     is closed again, until an attendant has looked (NZ 1.18.2; Annex E).
     """
     door = str(event.data["door"])
-    if door in cabinet.doors_open:
+    if door in machine.doors_open:
         return
     while_off = bool(event.data.get("unattended"))
     # What locks the machine first: after a power cut in between the door is reported anew, the lock is not.
     if door == "logic":
-        raise_fault(cabinet, "logic_access")
-    if not is_identified(cabinet, door):
-        raise_fault(cabinet, UNIDENTIFIED, detail=door)
-    cabinet.record(
+        raise_fault(machine, "logic_access")
+    if not is_identified(machine, door):
+        raise_fault(machine, UNIDENTIFIED, detail=door)
+    machine.record(
         "door.opened_while_off" if while_off else "door.opened",
         counts={f"door.{door}.opens": 1},
-        state={f"{KernelKey.DOOR}{door}": {"since": cabinet.clock.now().isoformat()}},
+        state={f"{KernelKey.DOOR}{door}": {"since": machine.clock.now().isoformat()}},
         details=dict(event.data),
     )
     if door in AUDITED:
-        print_slip(cabinet, "AUDIT", f"{door} {'opened while off' if while_off else 'opened'}")
+        print_slip(machine, "AUDIT", f"{door} {'opened while off' if while_off else 'opened'}")
 
 
-def record_door_closed(cabinet: Cabinet, event: Event) -> None:
+def record_door_closed(machine: Machine, event: Event) -> None:
     """Remember the door as closed."""
     door = str(event.data["door"])
-    cabinet.record(
+    machine.record(
         "door.closed",
         marks=(Mark.DOOR_CLOSE,),
         state={f"{KernelKey.DOOR}{door}": None},
         details=dict(event.data),
     )
-    if not cabinet.doors_open:
-        cabinet.notice = Notice(code="door_closed", values={"door": door})
+    if not machine.doors_open:
+        machine.notice = Notice(code="door_closed", values={"door": door})
 
 
-def reseed(cabinet: Cabinet, _: Event) -> None:
+def reseed(machine: Machine, _: Event) -> None:
     """A door is closed: take fresh entropy, where the profile wants it then."""
-    if cabinet.chance is None or cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
+    if machine.chance is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
     try:
-        cabinet.chance.reseed("door_closed")
+        machine.chance.reseed("door_closed")
     except ReseedNotAllowed:
         return
     except RngError as error:
@@ -150,31 +150,31 @@ def reseed(cabinet: Cabinet, _: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- faults
-def record_fault(cabinet: Cabinet, event: Event) -> None:
+def record_fault(machine: Machine, event: Event) -> None:
     """Remember a fault until it is cleared; one by which a device says that it is open is an opening."""
     code = str(event.data["code"])
-    if code in OPENINGS and code not in cabinet.faults and not is_identified(cabinet, OPENINGS[code]):
-        raise_fault(cabinet, UNIDENTIFIED, detail=OPENINGS[code])
-    raise_fault(cabinet, **event.data)
+    if code in OPENINGS and code not in machine.faults and not is_identified(machine, OPENINGS[code]):
+        raise_fault(machine, UNIDENTIFIED, detail=OPENINGS[code])
+    raise_fault(machine, **event.data)
 
 
-def record_fault_cleared(cabinet: Cabinet, event: Event) -> None:
+def record_fault_cleared(machine: Machine, event: Event) -> None:
     """The cause has gone. A fault that a person must clear stays."""
-    clear_fault(cabinet, **event.data)
+    clear_fault(machine, **event.data)
 
 
-def clear_tilts(cabinet: Cabinet, event: Event) -> None:
+def clear_tilts(machine: Machine, event: Event) -> None:
     """The attendant clears what an attendant may clear."""
-    clearable = [code for code, entry in cabinet.faults.items() if entry["cleared_by"] == "attendant"]
+    clearable = [code for code, entry in machine.faults.items() if entry["cleared_by"] == "attendant"]
     if not clearable:
-        cabinet.notice = Notice(code="not_yours_to_clear", severity="warning")
+        machine.notice = Notice(code="not_yours_to_clear", severity="warning")
         return
-    cabinet.record(
+    machine.record(
         "tilt.cleared",
         state={f"{KernelKey.FAULT}{code}": None for code in clearable},
-        details={"codes": clearable, "person": who(cabinet, event)},
+        details={"codes": clearable, "person": who(machine, event)},
     )
-    cabinet.notice = Notice(code="fault_cleared")
+    machine.notice = Notice(code="fault_cleared")
 
 
 # ---------------------------------------------------------------------------------------------- the generator
@@ -185,15 +185,15 @@ class GeneratorStart:
     start: Callable[[], RandomService]
 
 
-def restart_generator(cabinet: Cabinet, event: Event) -> None:
+def restart_generator(machine: Machine, event: Event) -> None:
     """Instantiate the generator anew, under authority: the only way back from a failure of chance."""
     try:
-        cabinet.chance = cabinet.state(GeneratorStart).start()
+        machine.chance = machine.state(GeneratorStart).start()
     except RngError as error:
-        cabinet.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
+        machine.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
         return
-    cabinet.record(
+    machine.record(
         "chance.restarted",
         state={IntegrityKey.OUT_OF_SERVICE: None},
-        details={"person": who(cabinet, event)},
+        details={"person": who(machine, event)},
     )

@@ -27,7 +27,7 @@ class MemoryWatch:
     name = "memory"
 
     def __init__(self, context: MachineContext) -> None:
-        self._cabinet = context.engine.cabinet
+        self._machine = context.engine.machine
         self._handle = context.handle
         self._wanted = asyncio.Event()
 
@@ -44,25 +44,25 @@ class MemoryWatch:
 
     def changed(self, _: Snapshot) -> None:
         """Look again: something was recorded."""
-        if self._causes().keys() - self._cabinet.faults.keys():
+        if self._causes().keys() - self._machine.faults.keys():
             self._wanted.set()
 
     def look(self) -> None:
         """Raise what is the matter, and clear what no longer is."""
-        journal = self._cabinet.journal
+        journal = self._machine.journal
         journal.look_for_room()
         causes = self._causes()
         for code, detail in causes.items():
             self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
-        for code in {MISSING, FULL} & self._cabinet.faults.keys() - causes.keys():
+        for code in {MISSING, FULL} & self._machine.faults.keys() - causes.keys():
             self._handle(Event(EventType.FAULT_CLEARED, {"code": code}))
         if MEDIUM_REPLACED in causes:
             # Only now that the fault is recorded: it asks for a technician whatever happens in between.
             details = {"detail": causes[MEDIUM_REPLACED]}
-            self._cabinet.record("memory.noted", state={IntegrityKey.MEDIUM_REPLACED: None}, details=details)
+            self._machine.record("memory.noted", state={IntegrityKey.MEDIUM_REPLACED: None}, details=details)
 
     def _causes(self) -> Mapping[str, str]:
-        journal = self._cabinet.journal
+        journal = self._machine.journal
         found = {
             MISSING: journal.missing,
             MEDIUM_REPLACED: str(journal.state(IntegrityKey.MEDIUM_REPLACED) or ""),

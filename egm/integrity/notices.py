@@ -5,36 +5,36 @@ from collections.abc import Iterator
 from egm.devices.ledgers import EscrowPhase
 from egm.integrity.lockups import disabled_by
 from egm.kernel.faults import fault, said_faults
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.records.keys import IntegrityKey, MoneyKey
 from egm.records.money import PaperRecord
 
 
-def notices(cabinet: Cabinet) -> Iterator[Notice]:
+def notices(machine: Machine) -> Iterator[Notice]:
     """Standing faults, a call for service, and everything that keeps the machine out of service."""
-    faults = cabinet.faults
+    faults = machine.faults
     for code in said_faults(faults):
         yield Notice(
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",
-            values=_held(cabinet, code),
+            values=_held(machine, code),
         )
-    if cabinet.memory.get(IntegrityKey.SERVICE) is not None:
+    if machine.memory.get(IntegrityKey.SERVICE) is not None:
         yield Notice(code="service_called")
-    stopped = cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)
+    stopped = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
     if stopped is not None:
         yield Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm")
     for code, entry in faults.items():
         if fault(code).closes:
             yield Notice(code=f"out_of_service.{code}", severity="alarm", values={"detail": entry["detail"]})
-    for source in disabled_by(cabinet):
+    for source in disabled_by(machine):
         code = f"disabled.{source.partition(':')[0]}"
         yield Notice(code=code, severity="warning", values={"source": source})
 
 
-def _held(cabinet: Cabinet, code: str) -> dict[str, int | str]:
+def _held(machine: Machine, code: str) -> dict[str, int | str]:
     """What of the player's a failed acceptor holds: neither credited nor given back yet."""
-    paper = cabinet.memory.read(PaperRecord, MoneyKey.PAPER) if code.startswith("bill_acceptor.") else None
+    paper = machine.memory.read(PaperRecord, MoneyKey.PAPER) if code.startswith("bill_acceptor.") else None
     held = paper is not None and paper.phase is EscrowPhase.ORDERED
     return {"amount_cents": paper.amount_cents} if paper is not None and held else {}

@@ -24,7 +24,7 @@ from egm.integrity.technician import (
     verify_software,
 )
 from egm.kernel.events import EventType, Next, State
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import (
     AT_WORK,
@@ -40,7 +40,7 @@ from egm.staff.service.effects import (
     key_is_enough,
 )
 
-RULES: Final[tuple[Rule[Cabinet], ...]] = (
+RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ doors, faults, who stops the machine
     Rule(EventType.DOOR_OPENED, AWAKE, (), (record_door_opened,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.FAULT_RAISED, AWAKE, (), (record_fault,), Next.DERIVED_ONCE_TESTED),

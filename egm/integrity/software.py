@@ -20,7 +20,7 @@ from egm.integrity.technician import SOFTWARE_CHECK as CHECK
 from egm.integrity.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.integrity.technician import SoftwareCheck
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.records.keys import IntegrityKey
@@ -34,21 +34,21 @@ class Verifier:
     """Holds one machine's software against its manifest and tells the state table what it finds."""
 
     def __init__(self, context: MachineContext) -> None:
-        self._cabinet: Cabinet = context.engine.cabinet
+        self._machine: Machine = context.engine.machine
         self._handle = context.handle
         self._file: CabinetFile = context.file
 
     def at_start(self) -> None:
         """Examine everything before anything may be played, and record what has changed since last time."""
         pinned = self._file.software
-        kept = self._cabinet.memory.get(IntegrityKey.SOFTWARE)
+        kept = self._machine.memory.get(IntegrityKey.SOFTWARE)
         if pinned is None:
             if kept is not None:
                 self._installed(kept, None)
             return
-        cabinet = self._cabinet
-        games = cabinet.games.values()
-        read = (cabinet.profile.file, *(game.source for game in games))
+        machine = self._machine
+        games = machine.games.values()
+        read = (machine.profile.file, *(game.source for game in games))
         opened = [source for source in read if source is not None]
         opened += [source for game in games for source in game.assets.values()]
         findings = examine(pinned.manifest, pinned.key, own_files(self._file), opened)
@@ -68,12 +68,12 @@ class Verifier:
         self._conclude(findings, why)
 
     def _conclude(self, findings: Findings, why: str) -> None:
-        standing = self._cabinet.faults.get(DIFFERS)
+        standing = self._machine.faults.get(DIFFERS)
         detail = _shown(findings.names)
         if findings.right:
-            self._cabinet.log("software.verified", {"version": findings.version, "when": why})
+            self._machine.log("software.verified", {"version": findings.version, "when": why})
         else:
-            self._cabinet.record(
+            self._machine.record(
                 "software.differs",
                 counts={"verify_fail": 1},
                 details={"trouble": list(findings.trouble), "when": why},
@@ -98,7 +98,7 @@ class Verifier:
         if kept == now:
             return
         before: Mapping[str, Any] = kept or {"version": "", "signer": "", "components": {}}
-        self._cabinet.record(
+        self._machine.record(
             "software.changed",
             state={IntegrityKey.SOFTWARE: None if found is None else now},
             details={
@@ -138,7 +138,7 @@ class Reverification:
         self._doors: tuple[str, ...] = ()
         self._wanted = asyncio.Event()
         self._why = ""
-        context.engine.cabinet.state(SoftwareCheck).ask = partial(self._want, "asked")
+        context.engine.machine.state(SoftwareCheck).ask = partial(self._want, "asked")
 
     async def run(self) -> None:
         """Work until cancelled."""

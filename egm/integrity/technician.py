@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.records.keys import IntegrityKey
 from egm.staff.service.desk import who
 
@@ -19,9 +19,9 @@ _RULED_ON: Final = frozenset({"progressive_unproved"})
 """Faults that end with a ruling of persons, and with nothing else."""
 
 
-def _settled(cabinet: Cabinet) -> list[str]:
+def _settled(machine: Machine) -> list[str]:
     """The faults a technician may settle now. Software that is still wrong is not settled by saying so."""
-    faults = cabinet.faults
+    faults = machine.faults
     return [
         code
         for code, entry in faults.items()
@@ -39,58 +39,58 @@ class SoftwareCheck:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def technician_is_needed(cabinet: Cabinet, _: Event) -> bool:
+def technician_is_needed(machine: Machine, _: Event) -> bool:
     """A fault waits for a technician, and its cause has gone."""
-    return bool(_settled(cabinet))
+    return bool(_settled(machine))
 
 
-def software_is_signed(cabinet: Cabinet, _: Event) -> bool:
+def software_is_signed(machine: Machine, _: Event) -> bool:
     """There is a manifest to hold the software against."""
-    return cabinet.state(SoftwareCheck).ask is not None
+    return machine.state(SoftwareCheck).ask is not None
 
 
-def hard_meters_are_fitted(cabinet: Cabinet, _: Event) -> bool:
+def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
     """There are counters that follow the electronic meters."""
-    return cabinet.memory.get(IntegrityKey.HARD_METERS) is not None
+    return machine.memory.get(IntegrityKey.HARD_METERS) is not None
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def settle_faults(cabinet: Cabinet, event: Event) -> None:
+def settle_faults(machine: Machine, event: Event) -> None:
     """The technician has found the cause and says what it was."""
-    codes = _settled(cabinet)
-    cabinet.record(
+    codes = _settled(machine)
+    machine.record(
         "fault.settled",
         state={f"{KernelKey.FAULT}{code}": None for code in codes},
         details={
             "codes": codes,
             "finding": str(event.data["finding"]),
-            "person": who(cabinet, event),
+            "person": who(machine, event),
             "persons": list(event.data["persons"]),
         },
     )
 
 
-def verify_software(cabinet: Cabinet, event: Event) -> None:
+def verify_software(machine: Machine, event: Event) -> None:
     """Have every file of the software read and compared, now."""
-    ask = cabinet.state(SoftwareCheck).ask
+    ask = machine.state(SoftwareCheck).ask
     if ask is not None:
-        cabinet.log("software.check", {"person": who(cabinet, event)})
+        machine.log("software.check", {"person": who(machine, event)})
         ask()
 
 
-def refit_hard_meters(cabinet: Cabinet, event: Event) -> None:
+def refit_hard_meters(machine: Machine, event: Event) -> None:
     """The board or its counters are others than before: they count on from where they stand (D-20).
 
     What the old counters were short of is not made up for on the new ones; the electronic meters have it.
     """
-    cabinet.record(
+    machine.record(
         "hard_meters.exchanged",
         state={IntegrityKey.HARD_METERS: None},
         details={
-            "person": who(cabinet, event),
+            "person": who(machine, event),
             "persons": list(event.data["persons"]),
             "reason": event.data["reason"],
             "readings": event.data["readings"],
-            "before": cabinet.memory.get(IntegrityKey.HARD_METERS),
+            "before": machine.memory.get(IntegrityKey.HARD_METERS),
         },
     )

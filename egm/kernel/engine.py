@@ -13,7 +13,7 @@ from egm.kernel.rules import Refusal, Rule, Rules
 _NAMES: Final = frozenset({"id", "code", "door", "device", "claim", "level", "source", "reason", "why"})
 
 
-class Machine(Protocol):
+class RuledMachine(Protocol):
     """What the engine itself needs of the machine whose rules it follows."""
 
     notice: Notice | None
@@ -23,7 +23,7 @@ class Machine(Protocol):
         ...
 
 
-MachineT = TypeVar("MachineT", bound=Machine)
+MachineT = TypeVar("MachineT", bound=RuledMachine)
 
 
 class Engine(Generic[MachineT]):
@@ -33,12 +33,12 @@ class Engine(Generic[MachineT]):
     event waits, ``AT_REST``, whose rule decides what the machine does by itself.
     """
 
-    def __init__(self, cabinet: MachineT, rules: Rules[MachineT], changed: Callable[[], None]) -> None:
+    def __init__(self, machine: MachineT, rules: Rules[MachineT], changed: Callable[[], None]) -> None:
         """Raises InvariantError where the engine's own events are not decided in every state."""
         for own in (EventType.AFTER_EVENT, EventType.AT_REST):
             whole = all(any(not rule.guards for rule in rules.of(state, own)) for state in State)
             invariant(whole, f"no rule decides {own} in every state")
-        self.cabinet: Final = cabinet
+        self.machine: Final = machine
         self.rules: Final = rules
         self.state = State.BOOT
         self._changed = changed
@@ -80,13 +80,13 @@ class Engine(Generic[MachineT]):
 
     def derived_state(self) -> State:
         """The state that the durable memory says the machine is in."""
-        return self.rules.derived_state(self.cabinet)
+        return self.rules.derived_state(self.machine)
 
     def _rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
         """The rule to take, or None and the reason for refusing: the failed guard, else the state."""
         reason = self.state.value
         for rule in self.rules.of(self.state, event.type):
-            failed = next((guard for guard in rule.guards if not guard(self.cabinet, event)), None)
+            failed = next((guard for guard in rule.guards if not guard(self.machine, event)), None)
             if failed is None:
                 return rule, ""
             reason = failed.__name__
@@ -101,9 +101,9 @@ class Engine(Generic[MachineT]):
 
     def _take(self, rule: Rule[MachineT], event: Event) -> None:
         if rule.refusal is Refusal.TELL:  # what a person was told before is answered by what he does now
-            self.cabinet.notice = None
+            self.machine.notice = None
         try:
-            follow = [effect(self.cabinet, event) for effect in rule.effects]
+            follow = [effect(self.machine, event) for effect in rule.effects]
         except SupersededBy as turn:
             self._queue.appendleft(turn.event)
             return
@@ -126,7 +126,7 @@ class Engine(Generic[MachineT]):
             rule = next(
                 rule
                 for rule in self.rules.of(self.state, event.type)
-                if rule not in taken and all(guard(self.cabinet, event) for guard in rule.guards)
+                if rule not in taken and all(guard(self.machine, event) for guard in rule.guards)
             )
             if not rule.effects:
                 return
@@ -135,7 +135,7 @@ class Engine(Generic[MachineT]):
 
     def _refuse(self, event: Event, reason: str) -> None:
         if self.rules.refusal(event.type) is Refusal.TELL:
-            self.cabinet.notice = Notice(
+            self.machine.notice = Notice(
                 code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
             )
         else:
@@ -154,7 +154,7 @@ class Engine(Generic[MachineT]):
             str(name): value if isinstance(value, int) or name in _NAMES else type(value).__name__
             for name, value in event.data.items()
         }
-        self.cabinet.log(
+        self.machine.log(
             "event.unexpected",
             {"event": event.type.value, "state": self.state.value, "reason": reason, "values": values},
         )

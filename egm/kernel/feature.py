@@ -8,7 +8,7 @@ from prometheus_client.core import Metric
 
 from egm.errors import invariant
 from egm.kernel.keys import Key, Keys
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import DerivedState, Rule, Rules
 from egm.kernel.services import Attachment, MachineContext, Make
@@ -16,7 +16,7 @@ from egm.kernel.services import Attachment, MachineContext, Make
 T = TypeVar("T")
 
 
-def _nothing(_: Cabinet) -> Iterable[Any]:
+def _nothing(_: Machine) -> Iterable[Any]:
     """What a feature tells that tells nothing."""
     return ()
 
@@ -28,9 +28,9 @@ class Feature:
     name: str
     keys: type[Key] | None = None
     """What of the machine's memory is its own; each key says its fate at a clear, and its owner."""
-    rules: tuple[Rule[Cabinet], ...] = ()
+    rules: tuple[Rule[Machine], ...] = ()
     """Its rows of the state table, in the order in which they are tried."""
-    states: tuple[DerivedState[Cabinet], ...] = ()
+    states: tuple[DerivedState[Machine], ...] = ()
     """What its memory says the machine is doing."""
     services: tuple[Make, ...] = ()
     """What works beside the devices, once a machine."""
@@ -38,9 +38,9 @@ class Feature:
     """The same, once a player position."""
     offers: tuple[object, ...] = ()
     """What it brings to the tables of other features: forms and pages of the service menu."""
-    notices: Callable[[Cabinet], Iterable[Notice]] = _nothing
+    notices: Callable[[Machine], Iterable[Notice]] = _nothing
     """What it tells whoever stands before the machine, as long as it is so."""
-    metrics: Callable[[Cabinet], Iterable[Metric]] = _nothing
+    metrics: Callable[[Machine], Iterable[Metric]] = _nothing
     """What monitoring reads of it, beside the meters of the journal."""
 
 
@@ -54,7 +54,7 @@ class Features:
         for name in names:
             invariant(names.count(name) == 1, f"two features are called {name}")
         self.keys: Final = Keys(feature.keys for feature in self.all if feature.keys is not None)
-        self.rules: Final[Rules[Cabinet]] = Rules(
+        self.rules: Final[Rules[Machine]] = Rules(
             (rule for feature in self.all for rule in feature.rules),
             (state for feature in self.all for state in feature.states),
         )
@@ -74,10 +74,10 @@ class Features:
         """Everything of a class that a feature brings to others."""
         return tuple(one for feature in self.all for one in feature.offers if isinstance(one, kind))
 
-    def notices(self, cabinet: Cabinet) -> Iterable[Notice]:
+    def notices(self, machine: Machine) -> Iterable[Notice]:
         """What every feature tells whoever stands before the machine."""
-        return (notice for feature in self.all for notice in feature.notices(cabinet))
+        return (notice for feature in self.all for notice in feature.notices(machine))
 
-    def metrics(self, cabinet: Cabinet) -> Iterable[Metric]:
+    def metrics(self, machine: Machine) -> Iterable[Metric]:
         """What monitoring reads of every feature."""
-        return (metric for feature in self.all for metric in feature.metrics(cabinet))
+        return (metric for feature in self.all for metric in feature.metrics(machine))

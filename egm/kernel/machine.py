@@ -1,6 +1,6 @@
-"""What the effects act on: the journal, the chance, the games and the ports of one machine.
+"""One machine as its features act on it: journal, memory, clock, generator, and what each feature holds.
 
-A :class:`Cabinet` keeps no truth of its own. Everything that must outlive a power cut is in the journal,
+A :class:`Machine` keeps no truth of its own. Everything that must outlive a power cut is in the journal,
 under the keys of its features; what is held here besides is only what can be rebuilt from it.
 """
 
@@ -52,7 +52,7 @@ class Outbox(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Cabinet:
+class Machine:
     """One position of a machine, and most have one; several share journal, games, generator and desk."""
 
     identity: Identity

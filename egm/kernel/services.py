@@ -20,7 +20,7 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.devices.interface import Device
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 
 Source: TypeAlias = Callable[[], Iterable[Metric]]
@@ -51,7 +51,7 @@ class Attachment(Protocol):
 class MachineContext:
     """What an attachment may use of its machine."""
 
-    engine: Engine[Cabinet]
+    engine: Engine[Machine]
     """Its ``cabinet`` holds journal, profile, games and devices."""
     file: CabinetFile
     folder: StateFolder

@@ -39,7 +39,7 @@ class Monitoring:
 
     def __init__(self, context: MachineContext) -> None:
         self._context = context
-        self._cabinet = context.engine.cabinet
+        self._machine = context.engine.machine
         self._collector = MachineCollector()
         self._now: Snapshot | None = None
         self._said = False
@@ -70,7 +70,7 @@ class Monitoring:
             try:
                 exporter = Exporter(self._collector, port, hosts, token)
             except OSError as error:
-                if PORT_TAKEN not in self._cabinet.faults:
+                if PORT_TAKEN not in self._machine.faults:
                     detail = f"port {port}: {error}"
                     self._context.handle(
                         Event(EventType.FAULT_RAISED, {"code": PORT_TAKEN, "detail": detail})
@@ -82,7 +82,7 @@ class Monitoring:
                     )
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
-            if PORT_TAKEN in self._cabinet.faults:
+            if PORT_TAKEN in self._machine.faults:
                 self._context.handle(Event(EventType.FAULT_CLEARED, {"code": PORT_TAKEN}))
             return exporter
 
@@ -104,7 +104,7 @@ class Monitoring:
         self._timer = None
         if self._now is not None:
             families = [
-                *self._machine(self._now),
+                *self._families(self._now),
                 *device_metrics(self._context.devices),
                 *self._lag.collect(),
             ]
@@ -115,8 +115,8 @@ class Monitoring:
 
     def _reader(self) -> Callable[[], None]:
         """What to do when the monitoring system has read it: the technician is known there."""
-        opened = self._cabinet.memory.get(StaffKey.INTERVENTION)
-        if opened is None or not self._cabinet.profile.staff.monitored_openings:
+        opened = self._machine.memory.get(StaffKey.INTERVENTION)
+        if opened is None or not self._machine.profile.staff.monitored_openings:
             return lambda: None
         seen = Event(EventType.INTERVENTION_SEEN, {"id": opened["id"]})
         loop = asyncio.get_running_loop()
@@ -127,9 +127,9 @@ class Monitoring:
 
         return read
 
-    def _machine(self, now: Snapshot) -> Iterator[Metric]:
+    def _families(self, now: Snapshot) -> Iterator[Metric]:
         """The machine as of one journal sequence; its meters are those of the same instant."""
-        installed = self._cabinet.memory.get(IntegrityKey.SOFTWARE)
+        installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
         yield InfoMetricFamily(
             "egm",
             "Who this machine is and what it runs.",
@@ -139,31 +139,31 @@ class Monitoring:
                 "version": version("open-egm"),
                 "python": platform.python_version(),
                 "signer": "" if installed is None else installed["signer"],
-                "profile": self._cabinet.profile.id,
+                "profile": self._machine.profile.id,
                 "currency": now.currency,
             },
         )
-        reading = self._cabinet.journal.meters()
+        reading = self._machine.journal.meters()
         yield GaugeMetricFamily(
             "egm_journal_sequence", "Number of the last durable transaction.", reading.sequence
         )
         yield GaugeMetricFamily(
             "egm_journal_head",
             "The first 48 bits of the hash of that transaction, as a number (egm audit verify --witness).",
-            int(self._cabinet.journal.head_hash[:12], 16),
+            int(self._machine.journal.head_hash[:12], 16),
         )
         yield from meter_families(reading)
         yield _flags("egm_state", "state", State, (now.state,), "1 for the state the machine is in.")
-        faults = self._cabinet.faults
+        faults = self._machine.faults
         yield _flags("egm_fault", "code", faults, faults, "1 for each standing fault.")
         tilts = [tilt.code for tilt in now.tilts]
         yield _flags("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
         doors = now.doors_open
         yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
-        held = disabled_by(self._cabinet)
+        held = disabled_by(self._machine)
         yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
-        yield _at_work(self._cabinet.memory.get(StaffKey.INTERVENTION))
-        yield from self._cabinet.state(Features).metrics(self._cabinet)
+        yield _at_work(self._machine.memory.get(StaffKey.INTERVENTION))
+        yield from self._machine.state(Features).metrics(self._machine)
 
 
 def _at_work(opened: Mapping[str, Any] | None) -> Metric:

@@ -22,7 +22,7 @@ from egm.devices.ledgers import (
 from egm.errors import InvariantError, invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.money.pay_out import open_job
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRecord, PaperRecord, PrintingRecord
@@ -40,16 +40,16 @@ class PaperLedger:
     durable when it returns.
     """
 
-    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
-        self._cabinet = cabinet
+    def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
+        self._machine = machine
         self._handle = handle
 
     def pending(self) -> EscrowRecord | None:
         """The bill or ticket whose stacking is not finished."""
-        paper = self._cabinet.memory.read(PaperRecord, MoneyKey.PAPER)
+        paper = self._machine.memory.read(PaperRecord, MoneyKey.PAPER)
         if paper is None:
             return None
-        desk = self._cabinet.installed(TicketDesk)
+        desk = self._machine.installed(TicketDesk)
         number = desk.number_of(paper.id) if desk is not None and paper.ticket else None
         content = Note(paper.amount_cents) if number is None else Barcode(number)
         return EscrowRecord(
@@ -63,23 +63,23 @@ class PaperLedger:
         """Reserve the paper's credit: from here on the machine knows what may come."""
         invariant(self.pending() is None, "a second paper ordered into the box")
         if isinstance(content, Note):
-            paper_id = self._cabinet.fresh_id("bill")
+            paper_id = self._machine.fresh_id("bill")
             amount_cents, ticket = content.amount_cents, ""
-            account = self._cabinet.credit(CreditKind.CASHABLE)
+            account = self._machine.credit(CreditKind.CASHABLE)
             transfer = Transfer("world:bill", account, amount_cents, {"bill_cents": amount_cents})
         else:
-            redemption = self._cabinet.state(LockedTicket).redemption
+            redemption = self._machine.state(LockedTicket).redemption
             if redemption is None or redemption.ticket.number != content.digits:
                 raise InvariantError("a ticket ordered into the box that was not locked")
             paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
             amount_cents = redemption.ticket.amount_cents
             kind = CreditKind(redemption.ticket.kind.value)
-            transfer = Transfer(f"world:voucher_in:{kind}", self._cabinet.credit(kind), amount_cents)
-        self._cabinet.state(LockedTicket).redemption = None
+            transfer = Transfer(f"world:voucher_in:{kind}", self._machine.credit(kind), amount_cents)
+        self._machine.state(LockedTicket).redemption = None
         paper = PaperRecord(
             id=paper_id, amount_cents=amount_cents, ticket=ticket, phase=EscrowPhase.ORDERED, mark=mark
         )
-        self._cabinet.record(
+        self._machine.record(
             "voucher.escrow" if ticket else "bill.escrow",
             transaction_id=paper_id,
             phase=Phase.RESERVE,
@@ -96,7 +96,7 @@ class PaperLedger:
     def vend_confirmed(self) -> None:
         """The acceptor knows that we know; the record is closed."""
         invariant(self._phase() is EscrowPhase.VENDED, "a paper closed before it was credited")
-        self._cabinet.record("bill.confirmed", state={MoneyKey.PAPER: None})
+        self._machine.record("bill.confirmed", state={MoneyKey.PAPER: None})
 
     def not_stacked(self, why: str) -> None:
         """The paper never reached the box."""
@@ -117,13 +117,13 @@ class PaperLedger:
     def moving(self, *, outward: bool) -> None:
         """Which way the acceptor says the paper moves."""
         invariant(self._phase() is EscrowPhase.ORDERED, "a paper moves that nobody ordered")
-        paper = self._cabinet.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._cabinet.record("bill.moving", state={MoneyKey.PAPER: replace(paper, outward=outward)})
+        paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
+        self._machine.record("bill.moving", state={MoneyKey.PAPER: replace(paper, outward=outward)})
 
     def set_mark(self, mark: int) -> None:
         """Keep the driver's place in its protocol with the open paper."""
-        paper = self._cabinet.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._cabinet.record("bill.mark", state={MoneyKey.PAPER: replace(paper, mark=mark)})
+        paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
+        self._machine.record("bill.mark", state={MoneyKey.PAPER: replace(paper, mark=mark)})
 
     def _phase(self) -> EscrowPhase | None:
         record = self.pending()
@@ -133,25 +133,25 @@ class PaperLedger:
 class PrintingLedger:
     """The ticket being printed (:class:`egm.devices.ledgers.PrintLedger`)."""
 
-    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
-        self._cabinet = cabinet
+    def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
+        self._machine = machine
         self._handle = handle
 
     def pending(self) -> PrintRecord | None:
         """The open ticket."""
-        job = open_job(self._cabinet)
+        job = open_job(self._machine)
         return None if job is None else PrintRecord(job=job, state=self._kept().state)
 
     def opened(self, job: TicketJob) -> None:
         """The printer's driver has it."""
         invariant(self.pending() is None, "a second ticket given to the printer")
         language = (
-            self._cabinet.selection.language
+            self._machine.selection.language
             if is_test(job.job_id) or is_slip(job.job_id)
-            else self._cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT).language
+            else self._machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT).language
         )
         kept = PrintingRecord(id=job.job_id, language=language, state=PrintState.PENDING)
-        self._cabinet.record("ticket.pending", state={MoneyKey.PRINT: kept})
+        self._machine.record("ticket.pending", state={MoneyKey.PRINT: kept})
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Its next state; a bar code that is done is money, a failure gives the credits back."""
@@ -163,14 +163,14 @@ class PrintingLedger:
             invariant(settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._handle(EventType.TICKET_FAILED, why=detail)
-            invariant(self._cabinet.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not given up")
+            invariant(self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not given up")
         elif state is PrintState.TAKEN:
-            self._cabinet.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
+            self._machine.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
         else:
-            self._cabinet.record("ticket.printing", state={MoneyKey.PRINT: replace(kept, state=state)})
+            self._machine.record("ticket.printing", state={MoneyKey.PRINT: replace(kept, state=state)})
 
     def _kept(self) -> PrintingRecord:
-        kept = self._cabinet.memory.read(PrintingRecord, MoneyKey.PRINT)
+        kept = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
         if kept is None:
             raise InvariantError("the printer speaks of a ticket that is not open")
         return kept
@@ -179,24 +179,24 @@ class PrintingLedger:
 class HopperLedger:
     """The coins being paid (:class:`egm.devices.ledgers.PayoutLedger`)."""
 
-    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
-        self._cabinet = cabinet
+    def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
+        self._machine = machine
         self._handle = handle
 
     def pending(self) -> PayoutRecord | None:
         """The open payout."""
-        return self._cabinet.memory.read(PayoutRecord, MoneyKey.HOPPER)
+        return self._machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
 
     def ordered(self, record: PayoutRecord) -> None:
         """The hopper is about to be told."""
         invariant(self.pending() is None, "a second payout ordered from the hopper")
-        self._cabinet.record("coins.ordered", state={MoneyKey.HOPPER: record})
+        self._machine.record("coins.ordered", state={MoneyKey.HOPPER: record})
 
     def progressed(self, payout_id: str, paid_coins: int) -> None:
         """So many have been seen to leave."""
         self._is_of(payout_id)
-        kept = self._cabinet.memory.require(PayoutRecord, MoneyKey.HOPPER)
-        self._cabinet.record(
+        kept = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
+        self._machine.record(
             "coins.counted",
             state={MoneyKey.HOPPER: replace(kept, paid_coins=paid_coins)},
             details={"id": payout_id, "paid_coins": paid_coins},
@@ -220,13 +220,13 @@ class HopperLedger:
 class CoinsLedger:
     """Coins taken in (:class:`egm.devices.ledgers.CoinLedger`)."""
 
-    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
-        self._cabinet = cabinet
+    def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
+        self._machine = machine
         self._handle = handle
 
     def position(self) -> int | None:
         """How far the acceptor's events are recorded."""
-        kept = self._cabinet.memory.get(MoneyKey.COINS)
+        kept = self._machine.memory.get(MoneyKey.COINS)
         return None if kept is None else int(kept)
 
     def coins_in(
@@ -247,11 +247,11 @@ class Ledgers:
     payouts: PayoutLedger
 
 
-def ledgers_of(cabinet: Cabinet, handle: Callable[..., None]) -> Ledgers:
+def ledgers_of(machine: Machine, handle: Callable[..., None]) -> Ledgers:
     """The ledgers of one machine; ``handle`` is its engine's."""
     return Ledgers(
-        paper=PaperLedger(cabinet, handle),
-        printing=PrintingLedger(cabinet, handle),
-        coins=CoinsLedger(cabinet, handle),
-        payouts=HopperLedger(cabinet, handle),
+        paper=PaperLedger(machine, handle),
+        printing=PrintingLedger(machine, handle),
+        coins=CoinsLedger(machine, handle),
+        payouts=HopperLedger(machine, handle),
     )

@@ -18,7 +18,7 @@ from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import raise_fault
 from egm.money.host.model import Redeeming
@@ -55,7 +55,7 @@ class DisputedAmount:
     @classmethod
     def about(
         cls,
-        cabinet: Cabinet,
+        machine: Machine,
         device: str,
         why: str,
         *,
@@ -68,10 +68,10 @@ class DisputedAmount:
     ) -> Self:
         """A dispute that begins now: about ``subject``, or about something that has no id of its own."""
         return cls(
-            id=subject or cabinet.fresh_id("disputed"),
+            id=subject or machine.fresh_id("disputed"),
             device=device,
             why=why,
-            since=cabinet.clock.now().isoformat(),
+            since=machine.clock.now().isoformat(),
             least_cents=least_cents,
             most_cents=most_cents,
             held_cents=held_cents,
@@ -112,22 +112,22 @@ class DisputeRuling:
     story: Mapping[str, JSON]
 
 
-def disputed_amounts(cabinet: Cabinet) -> dict[str, DisputedAmount]:
+def disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
     """The open disputes of a position by id, in the order of their ids."""
-    return cabinet.memory.read_all(DisputedAmount, MoneyKey.DISPUTED)
+    return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTED)
 
 
 # ---------------------------------------------------------------------------------------------- opening
-def open_dispute(cabinet: Cabinet, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
+def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
     """Open one that no other transaction opens; a repeat changes nothing.
 
     ``transfers`` are the facts that are known all the same; what is held is set aside.
     """
-    if disputed.id in disputed_amounts(cabinet):
+    if disputed.id in disputed_amounts(machine):
         return
     if disputed.held_cents:
-        transfers = (Transfer(cabinet.credit(CreditKind.CASHABLE), PAID, disputed.held_cents),)
-    cabinet.record(
+        transfers = (Transfer(machine.credit(CreditKind.CASHABLE), PAID, disputed.held_cents),)
+    machine.record(
         "disputed.opened",
         transaction_id=held_id(disputed) if disputed.held_cents else None,
         phase=Phase.RESERVE if disputed.held_cents else Phase.POST,
@@ -142,43 +142,43 @@ def held_id(disputed: DisputedAmount) -> str:
     return f"{disputed.id}.disputed"
 
 
-def dispute_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
+def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
     """An open dispute has not stopped play yet, or the ruling on one takes another entry."""
-    if cabinet.memory.get(MoneyKey.RULING) is not None:
+    if machine.memory.get(MoneyKey.RULING) is not None:
         return True
-    open_ones = disputed_amounts(cabinet).values()
-    return bool(open_ones) and any(disputed.code not in cabinet.faults for disputed in open_ones)
+    open_ones = disputed_amounts(machine).values()
+    return bool(open_ones) and any(disputed.code not in machine.faults for disputed in open_ones)
 
 
-def end_disputes(cabinet: Cabinet, _: Event) -> None:
+def end_disputes(machine: Machine, _: Event) -> None:
     """What follows from the open disputes and rulings."""
-    finish(cabinet)
+    finish(machine)
 
 
-def finish(cabinet: Cabinet) -> None:
+def finish(machine: Machine) -> None:
     """What follows from the open disputes and rulings: at once, or after a restart in between."""
-    ruling = cabinet.memory.read(DisputeRuling, MoneyKey.RULING)
+    ruling = machine.memory.read(DisputeRuling, MoneyKey.RULING)
     if ruling is not None:
-        _pay(cabinet, ruling)
-    for disputed in disputed_amounts(cabinet).values():
-        raise_fault(cabinet, disputed.code, detail=disputed.why)
+        _pay(machine, ruling)
+    for disputed in disputed_amounts(machine).values():
+        raise_fault(machine, disputed.code, detail=disputed.why)
 
 
 # ---------------------------------------------------------------------------------------------- ruling
-def ruling_is_sound(cabinet: Cabinet, event: Event) -> bool:
+def ruling_is_sound(machine: Machine, event: Event) -> bool:
     """An open dispute, an amount within its bounds, and the reason."""
-    disputed = disputed_amounts(cabinet).get(str(event.data.get("disputed")))
+    disputed = disputed_amounts(machine).get(str(event.data.get("disputed")))
     return disputed is not None and disputed.allows(event.data.get("amount_cents")) and says(event, "reason")
 
 
-def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
+def rule_disputed_amount(machine: Machine, event: Event) -> None:
     """Pay by hand what was decided; the last ruling about a device clears its fault."""
-    disputed = disputed_amounts(cabinet)[str(event.data["disputed"])]
+    disputed = disputed_amounts(machine)[str(event.data["disputed"])]
     amount_cents = int(event.data["amount_cents"])
-    details = ruling_details(cabinet, event, **disputed.details, amount_cents=amount_cents)
+    details = ruling_details(machine, event, **disputed.details, amount_cents=amount_cents)
     ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=details)
     if disputed.held_cents:
-        cabinet.record(
+        machine.record(
             "disputed.released",
             transaction_id=f"{disputed.id}.released",
             phase=Phase.VOID,
@@ -186,48 +186,48 @@ def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
             state={MoneyKey.RULING: ruling},
             details={"id": disputed.id},
         )
-    _pay(cabinet, ruling)
-    cabinet.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
+    _pay(machine, ruling)
+    machine.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
 
 
-def _pay(cabinet: Cabinet, ruling: DisputeRuling) -> None:
+def _pay(machine: Machine, ruling: DisputeRuling) -> None:
     disputed, amount_cents = ruling.disputed, ruling.amount_cents
-    desk = cabinet.installed(TicketDesk)
-    others = [one for one in disputed_amounts(cabinet).values() if one.id != disputed.id]
+    desk = machine.installed(TicketDesk)
+    others = [one for one in disputed_amounts(machine).values() if one.id != disputed.id]
     cleared = all(one.device != disputed.device for one in others)
     held = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
     redeems = held and amount_cents > 0
     ended = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
-    cabinet.record(
+    machine.record(
         "disputed.ruled",
         # As a redemption's end is named: a restart finds it, and ends the redemption in the ticket ledger.
         transaction_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
-        transfers=_flows(cabinet, disputed, amount_cents, redeems=redeems),
+        transfers=_flows(machine, disputed, amount_cents, redeems=redeems),
         counts={"rulings": 1},
         state={
             f"{MoneyKey.DISPUTED}{disputed.id}": None,
             **({f"{KernelKey.FAULT}{disputed.code}": None} if cleared else {}),
             **({MoneyKey.RULING: None} if disputed.held_cents else {}),
-            **(anchor(cabinet) if redeems else {}),
-            **host_ticket(cabinet, disputed.id, ended),
+            **(anchor(machine) if redeems else {}),
+            **host_ticket(machine, disputed.id, ended),
         },
-        details={**ruling.story, **(committed(cabinet, _number(cabinet, disputed)) if redeems else {})},
+        details={**ruling.story, **(committed(machine, _number(machine, disputed)) if redeems else {})},
     )
     if redeems:
-        cabinet.state(TicketDesk).redeem_commit(disputed.id)
+        machine.state(TicketDesk).redeem_commit(disputed.id)
     elif held:
-        cabinet.state(TicketDesk).redeem_abort(disputed.id, "a person decided that it was given back")
+        machine.state(TicketDesk).redeem_abort(disputed.id, "a person decided that it was given back")
 
 
-def _number(cabinet: Cabinet, disputed: DisputedAmount) -> str:
-    number = cabinet.state(TicketDesk).number_of(disputed.id)
+def _number(machine: Machine, disputed: DisputedAmount) -> str:
+    number = machine.state(TicketDesk).number_of(disputed.id)
     if number is None:
         raise InvariantError(f"{disputed.id} holds a ticket the ledger has no number of")
     return number
 
 
 def _flows(
-    cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
+    machine: Machine, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
 ) -> tuple[Transfer, ...]:
     """Where the amount comes from, and where the rest of what was set aside has gone.
 
@@ -235,7 +235,7 @@ def _flows(
     """
     source = SOURCE
     if disputed.held_cents:
-        source = cabinet.credit(CreditKind.CASHABLE)
+        source = machine.credit(CreditKind.CASHABLE)
     elif redeems:
         source = f"world:voucher_in:{disputed.kind}"
     paid = (Transfer(source, PAID, amount_cents),) if amount_cents else ()

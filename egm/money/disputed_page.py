@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table
 from egm.money.disputed import DisputedAmount, disputed_amounts
 from egm.money.forms import DISPUTED
@@ -17,7 +17,7 @@ from egm.staff.service.words import BACK, columns, moment, money, plain, say
 class DisputedList:
     """Every amount that waits for a ruling."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """A line a dispute: when, about what, why, and between which amounts."""
         rows = tuple(
             Row(
@@ -31,14 +31,14 @@ class DisputedList:
                 action=f"disputed:{disputed.id}",
                 mark="warning",
             )
-            for disputed in disputed_amounts(cabinet).values()
+            for disputed in disputed_amounts(machine).values()
         )
         table = Table(columns=columns("time", "id", "reason", "least", "most"), rows=rows)
         return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into the ruling on one."""
-        disputed = disputed_amounts(cabinet).get(action.removeprefix("disputed:"))
+        disputed = disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return refuse("not_offered") if disputed is None else Go(Filling(_form(disputed)))
 
 

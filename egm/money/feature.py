@@ -16,7 +16,7 @@ MONEY: Final = Feature(
     rules=RULES,
     offers=(*PAGES, *FORMS),
     states=(
-        DerivedState(State.HANDPAY, lambda cabinet: cabinet.memory.get(MoneyKey.HANDPAY) is not None),
-        DerivedState(State.PAYING, lambda cabinet: cabinet.memory.get(MoneyKey.PAY_OUT) is not None),
+        DerivedState(State.HANDPAY, lambda machine: machine.memory.get(MoneyKey.HANDPAY) is not None),
+        DerivedState(State.PAYING, lambda machine: machine.memory.get(MoneyKey.PAY_OUT) is not None),
     ),
 )

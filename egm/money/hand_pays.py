@@ -12,7 +12,7 @@ from typing import Final
 
 from egm.errors import InvariantError
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
@@ -26,61 +26,61 @@ from meters.chart import words_of
 IDENTITY_FIELDS: Final = ("name", "document", "number")
 
 
-def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
-    from_cents = cabinet.profile.by_hand.identity_cents
+def _wants_identity(machine: Machine, amount_cents: int) -> bool:
+    from_cents = machine.profile.by_hand.identity_cents
     return from_cents is not None and amount_cents >= from_cents
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def handpay_is_in_order(cabinet: Cabinet, _: Event) -> bool:
+def handpay_is_in_order(machine: Machine, _: Event) -> bool:
     """The hand-pay needs no form, or its form is in."""
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    return handpay.form is not None or not _wants_identity(cabinet, handpay.worth_cents)
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    return handpay.form is not None or not _wants_identity(machine, handpay.worth_cents)
 
 
-def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
+def form_is_whole(machine: Machine, event: Event) -> bool:
     """It names a means of payment of this place, and the identity where that is wanted."""
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     identified = says(event, *IDENTITY_FIELDS)
-    return event.data.get("method") in cabinet.profile.by_hand.methods and (
-        identified or not _wants_identity(cabinet, handpay.worth_cents)
+    return event.data.get("method") in machine.profile.by_hand.methods and (
+        identified or not _wants_identity(machine, handpay.worth_cents)
     )
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
+def record_handpay_form(machine: Machine, event: Event) -> None:
     """Write down who will be paid and how; filled in again, the later form holds."""
-    identities = cabinet.installed(IdentityRegister)
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    identities = machine.installed(IdentityRegister)
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     identity = ""
     if says(event, *IDENTITY_FIELDS):
         if identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
         fields = {name: str(event.data[name]).strip() for name in IDENTITY_FIELDS}
-        identity = identities.keep(handpay.id, fields, cabinet.clock.now())
+        identity = identities.keep(handpay.id, fields, machine.clock.now())
     form = HandpayForm(
-        method=str(event.data["method"]), persons=tuple(persons_of(cabinet, event)), identity=identity
+        method=str(event.data["method"]), persons=tuple(persons_of(machine, event)), identity=identity
     )
-    cabinet.record(
+    machine.record(
         "handpay.form",
         state={MoneyKey.HANDPAY: replace(handpay, form=form)},
         details={"handpay": handpay.id, "amount_cents": handpay.amount_cents, **to_json(form)},
     )
-    cabinet.notice = Notice(code="form_recorded")
+    machine.notice = Notice(code="form_recorded")
 
 
-def settle_handpay(cabinet: Cabinet, event: Event) -> None:
+def settle_handpay(machine: Machine, event: Event) -> None:
     """The attendant has paid, and handed over any prize: the reservation is settled and the machine is free.
 
     The details are the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
     """
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     form = {"method": "cash"} if handpay.form is None else to_json(handpay.form)
     wrote = () if handpay.form is None else handpay.form.persons
-    slip = int(cabinet.memory.get(MoneyKey.SLIP) or 0) + 1
-    tax_cents = cabinet.profile.by_hand.tax_cents
-    persons = persons_of(cabinet, event)
-    cabinet.record(
+    slip = int(machine.memory.get(MoneyKey.SLIP) or 0) + 1
+    tax_cents = machine.profile.by_hand.tax_cents
+    persons = persons_of(machine, event)
+    machine.record(
         "handpay.paid",
         transaction_id=f"{handpay.id}.paid",
         phase=Phase.SETTLE,
@@ -91,23 +91,23 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
             **to_json(replace(handpay, form=None)),
             **form,
             "slip": slip,
-            "witness": cabinet.witness,
-            "machine": cabinet.identity.serial,
+            "witness": machine.witness,
+            "machine": machine.identity.serial,
             "taxable": tax_cents is not None and handpay.worth_cents >= tax_cents,
             "person": persons[0],
             "persons": list(dict.fromkeys((*wrote, *persons))),
         },
     )
     code = "prize_delivered" if handpay.prizes else "handpay_paid"
-    cabinet.notice = Notice(code=code, values={"amount_cents": handpay.amount_cents})
+    machine.notice = Notice(code=code, values={"amount_cents": handpay.amount_cents})
 
 
 BOOK: Final = "prizes:"
 
 
-def no_prize_waits(cabinet: Cabinet, _: Event) -> bool:
+def no_prize_waits(machine: Machine, _: Event) -> bool:
     """No prize in kind is owed: one needs a person's hands, which no line has."""
-    return not cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
+    return not machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
 
 
 def unclaimed(flow: Transfer) -> str:

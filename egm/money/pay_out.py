@@ -15,7 +15,7 @@ from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import disputed
 from egm.money.disputed import DisputedAmount, open_dispute
@@ -38,130 +38,130 @@ from rng import RngError
 
 
 # ---------------------------------------------------------------------------------------------- by ticket
-def reserve_ticket(cabinet: Cabinet, _: Event) -> None:
+def reserve_ticket(machine: Machine, _: Event) -> None:
     """Have a ticket numbered, set the whole balance aside for it, and print."""
-    _reserve(cabinet, CreditKind.CASHABLE, _into_money(cabinet))
+    _reserve(machine, CreditKind.CASHABLE, _into_money(machine))
 
 
-def reserve_restricted_ticket(cabinet: Cabinet, _: Event) -> None:
+def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
     """The same with the restricted credit, on a ticket of its own kind."""
-    _reserve(cabinet, CreditKind.RESTRICTED, cabinet.kind_cents(CreditKind.RESTRICTED))
+    _reserve(machine, CreditKind.RESTRICTED, machine.kind_cents(CreditKind.RESTRICTED))
 
 
-def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
+def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
     """Set credits aside for a ticket: numbered here, or waiting for a number from the host."""
-    pay_out_id, number = cabinet.fresh_id("cashout"), ""
-    if cabinet.state(HostMoney).validation is not Validation.SYSTEM:
-        ticket = _own_number(cabinet, pay_out_id, kind, amount_cents)
+    pay_out_id, number = machine.fresh_id("cashout"), ""
+    if machine.state(HostMoney).validation is not Validation.SYSTEM:
+        ticket = _own_number(machine, pay_out_id, kind, amount_cents)
         if isinstance(ticket, Refusal):
             if kind is CreditKind.RESTRICTED:  # it stays on the meter: it is never paid by hand
-                cabinet.notice = Notice(code="restricted_stays", severity="warning")
+                machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
             raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
         number = ticket.masked
-    cabinet.record(
+    machine.record(
         "voucher.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(cabinet.credit(kind), f"out:voucher:{kind}", amount_cents),),
+        transfers=(Transfer(machine.credit(kind), f"out:voucher:{kind}", amount_cents),),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
                 id=pay_out_id,
                 way="ticket",
                 kind=kind,
-                pool=_pool(cabinet, kind),
+                pool=_pool(machine, kind),
                 amount_cents=amount_cents,
                 number=number,
-                language=cabinet.selection.language,
+                language=machine.selection.language,
             ),
             MoneyKey.GOES_ON: None,
         },
     )
-    print_ticket(cabinet)
+    print_ticket(machine)
 
 
-def _pool(cabinet: Cabinet, kind: CreditKind) -> int:
+def _pool(machine: Machine, kind: CreditKind) -> int:
     """The pool a host has given restricted credit from; 0 for every other credit."""
-    terms = cabinet.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     return terms.pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
-def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cents: int) -> Ticket | Refusal:
+def _own_number(machine: Machine, pay_out_id: str, kind: CreditKind, amount_cents: int) -> Ticket | Refusal:
     try:
-        return cabinet.state(TicketDesk).prepare(
+        return machine.state(TicketDesk).prepare(
             pay_out_id,
             amount_cents,
             TicketKind(kind.value),
-            denomination_cents=cabinet.selection.denomination_cents,
-            printed=printed_terms(cabinet, kind),
-            witness=cabinet.witness,
+            denomination_cents=machine.selection.denomination_cents,
+            printed=printed_terms(machine, kind),
+            witness=machine.witness,
         )
     except RngError as error:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
-def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
+def printed_terms(machine: Machine, kind: CreditKind) -> Printed:
     """What a ticket of this kind says of its house and its last day, as the host has it where it says so.
 
     Restricted credit that has a last day of its own takes it along.
     """
-    own, terms = cabinet.profile.tickets.valid_days, ticket_terms(cabinet)
+    own, terms = machine.profile.tickets.valid_days, ticket_terms(machine)
     days = terms.valid_days(kind, own)
     restricted = kind is CreditKind.RESTRICTED
-    credit = cabinet.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
+    credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
     if credit is not None and credit.expires:
-        days = max(0, (date.fromisoformat(credit.expires) - cabinet.local_date).days)
-    return Printed(terms.house(cabinet.identity.house), days)
+        days = max(0, (date.fromisoformat(credit.expires) - machine.local_date).days)
+    return Printed(terms.house(machine.identity.house), days)
 
 
-def print_ticket(cabinet: Cabinet) -> None:
+def print_ticket(machine: Machine) -> None:
     """Give the reserved ticket to the printer, unless it has it: once a job, also after a restart.
 
     A ticket that waits for the host's number waits on, unless the machine has no such host any more.
     """
-    pay_out = cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     if pay_out is None or pay_out.way != "ticket":
         return
     if not pay_out.number:
-        if cabinet.state(HostMoney).validation is Validation.SYSTEM:
+        if machine.state(HostMoney).validation is Validation.SYSTEM:
             return
         values = {"id": pay_out.id, "why": "no host numbers tickets here"}
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
-    if ticket_of(cabinet, pay_out.id) is None:  # its ledger is lost: no printer can be given it, or asked
+    if ticket_of(machine, pay_out.id) is None:  # its ledger is lost: no printer can be given it, or asked
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
-    printer = cabinet.state(Devices).printer
+    printer = machine.state(Devices).printer
     if printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer"}))
-    if cabinet.memory.get(MoneyKey.PRINT) is not None:
+    if machine.memory.get(MoneyKey.PRINT) is not None:
         return
-    job = _job(cabinet, pay_out.id, pay_out.language)
+    job = _job(machine, pay_out.id, pay_out.language)
     try:
         printer.print_ticket(job)
     except ValueError as error:
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": str(error)})) from error
 
 
-def open_job(cabinet: Cabinet) -> TicketJob | None:
+def open_job(machine: Machine) -> TicketJob | None:
     """The ticket the printer has, made again from the ticket ledger: the journal holds no whole number."""
-    printing = cabinet.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     if printing is None:
         return None
     if is_test(printing.id):
-        return test_job(cabinet.profile.id, printing.id)
+        return test_job(machine.profile.id, printing.id)
     if is_slip(printing.id):
-        return slip_job(cabinet, printing.id)
-    if ticket_of(cabinet, printing.id) is None:
+        return slip_job(machine, printing.id)
+    if ticket_of(machine, printing.id) is None:
         return None
-    return _job(cabinet, printing.id, printing.language)
+    return _job(machine, printing.id, printing.language)
 
 
-def _job(cabinet: Cabinet, pay_out_id: str, language: str) -> TicketJob:
-    return _template(cabinet.profile.id).job(pay_out_id, _ticket(cabinet, pay_out_id), language)
+def _job(machine: Machine, pay_out_id: str, language: str) -> TicketJob:
+    return _template(machine.profile.id).job(pay_out_id, _ticket(machine, pay_out_id), language)
 
 
-def ticket_of(cabinet: Cabinet, pay_out_id: str) -> Ticket | None:
+def ticket_of(machine: Machine, pay_out_id: str) -> Ticket | None:
     """The ticket of a cash-out; None where the ledger does not know it, or there is none."""
-    desk = cabinet.installed(TicketDesk)
+    desk = machine.installed(TicketDesk)
     return None if desk is None else desk.ticket_of(pay_out_id)
 
 
@@ -171,20 +171,20 @@ def _template(place: str) -> Template:
     return load_template(place)
 
 
-def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
-    ticket = ticket_of(cabinet, pay_out_id)
+def _ticket(machine: Machine, pay_out_id: str) -> Ticket:
+    ticket = ticket_of(machine, pay_out_id)
     if ticket is None:
         raise InvariantError(f"the ticket of {pay_out_id} is not in the ticket ledger")
     return ticket
 
 
-def settle_ticket(cabinet: Cabinet, _: Event) -> None:
+def settle_ticket(machine: Machine, _: Event) -> None:
     """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
-    pay_out = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    printing = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT)
-    number = _ticket(cabinet, pay_out.id).number
-    ring = into_ring(cabinet.journal, pay_out.id) if cabinet.state(HostMoney).validation.by_host else {}
-    cabinet.record(
+    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    number = _ticket(machine, pay_out.id).number
+    ring = into_ring(machine.journal, pay_out.id) if machine.state(HostMoney).validation.by_host else {}
+    machine.record(
         "voucher.out",
         transaction_id=f"{pay_out.id}.printed",
         phase=Phase.SETTLE,
@@ -193,50 +193,50 @@ def settle_ticket(cabinet: Cabinet, _: Event) -> None:
             MoneyKey.PAY_OUT: None,
             MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE),
             **ring,
-            **anchor(cabinet),
+            **anchor(machine),
         },
-        details={**to_json(pay_out), **committed(cabinet, number)},
+        details={**to_json(pay_out), **committed(machine, number)},
     )
-    cabinet.state(TicketDesk).printed(number)
-    cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out.amount_cents})
+    machine.state(TicketDesk).printed(number)
+    machine.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out.amount_cents})
 
 
-def give_ticket_up(cabinet: Cabinet, event: Event) -> None:
+def give_ticket_up(machine: Machine, event: Event) -> None:
     """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
-    pay_out = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     why = str(event.data.get("why", ""))
-    ticket = ticket_of(cabinet, pay_out.id)
-    _void(cabinet, pay_out, {MoneyKey.PRINT: None}, why)
+    ticket = ticket_of(machine, pay_out.id)
+    _void(machine, pay_out, {MoneyKey.PRINT: None}, why)
     if ticket is not None:
-        cabinet.state(TicketDesk).failed(ticket.number, why)
-    _pay_otherwise(cabinet, pay_out)
+        machine.state(TicketDesk).failed(ticket.number, why)
+    _pay_otherwise(machine, pay_out)
 
 
-def give_up_unprinted(cabinet: Cabinet, pay_out: CashOutRecord, why: str) -> None:
+def give_up_unprinted(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
     """A reserved ticket that never got a number: the credits are paid by hand."""
-    _void(cabinet, pay_out, {}, why)
-    _pay_otherwise(cabinet, pay_out)
+    _void(machine, pay_out, {}, why)
+    _pay_otherwise(machine, pay_out)
 
 
-def _pay_otherwise(cabinet: Cabinet, pay_out: CashOutRecord) -> None:
+def _pay_otherwise(machine: Machine, pay_out: CashOutRecord) -> None:
     if pay_out.kind is CreditKind.RESTRICTED:
-        cabinet.notice = Notice(code="restricted_stays", severity="warning")
+        machine.notice = Notice(code="restricted_stays", severity="warning")
     else:
-        open_cancelled_credit(cabinet, Event(EventType.NO_PAYOUT_DEVICE))
+        open_cancelled_credit(machine, Event(EventType.NO_PAYOUT_DEVICE))
 
 
 # ---------------------------------------------------------------------------------------------- by coins
-def reserve_coins(cabinet: Cabinet, _: Event) -> None:
+def reserve_coins(machine: Machine, _: Event) -> None:
     """Set aside what the hopper can pay in whole coins, and start it."""
-    _into_money(cabinet)
-    coins = payable_coins(cabinet)
-    amount_cents = coins * cabinet.profile.coins.hopper_cents
-    pay_out_id = cabinet.fresh_id("cashout")
-    cabinet.record(
+    _into_money(machine)
+    coins = payable_coins(machine)
+    amount_cents = coins * machine.profile.coins.hopper_cents
+    pay_out_id = machine.fresh_id("cashout")
+    machine.record(
         "coins.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=_coins_leave(cabinet, amount_cents, amount_cents),
+        transfers=_coins_leave(machine, amount_cents, amount_cents),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
                 id=pay_out_id, way="coins", amount_cents=amount_cents, coins=coins
@@ -244,7 +244,7 @@ def reserve_coins(cabinet: Cabinet, _: Event) -> None:
             MoneyKey.GOES_ON: None,
         },
     )
-    start_hopper(cabinet)
+    start_hopper(machine)
 
 
 @dataclass(slots=True)
@@ -254,12 +254,12 @@ class HopperPayout:
     asked: str = ""
 
 
-def start_hopper(cabinet: Cabinet) -> None:
+def start_hopper(machine: Machine) -> None:
     """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
-    pay_out = cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    if pay_out is None or pay_out.way != "coins" or cabinet.memory.get(MoneyKey.HOPPER) is not None:
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    if pay_out is None or pay_out.way != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
-    given, hopper = cabinet.state(HopperPayout), cabinet.state(Devices).hopper
+    given, hopper = machine.state(HopperPayout), machine.state(Devices).hopper
     if given.asked == pay_out.id:  # its driver has it, and will record it before a coin leaves
         return
     if hopper is None:
@@ -268,23 +268,23 @@ def start_hopper(cabinet: Cabinet) -> None:
     given.asked = pay_out.id
 
 
-def settle_coins(cabinet: Cabinet, event: Event) -> None:
+def settle_coins(machine: Machine, event: Event) -> None:
     """The hopper has stopped: what it counted has left; what it could not pay is paid by hand.
 
     Where nobody knows what became of the rest (``doubt``), it is neither: it is set aside for a person.
     """
-    pay_out = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
     if paid == pay_out.coins:
-        cabinet.record(
+        machine.record(
             "coins.out",
             transaction_id=f"{pay_out.id}.paid",
             phase=Phase.SETTLE,
             ref=pay_out.id,
-            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_goes_on(cabinet)},
+            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_goes_on(machine)},
             details={**to_json(pay_out), "paid_coins": paid},
         )
-        cabinet.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
+        machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
         return
     gone = CoinsGone(
         id=pay_out.id,
@@ -292,74 +292,74 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
         amount_cents=pay_out.amount_cents,
         coins=pay_out.coins,
         paid_coins=paid,
-        coin_cents=cabinet.profile.coins.hopper_cents,
+        coin_cents=machine.profile.coins.hopper_cents,
         doubt=doubt,
     )
     state: dict[str, object] = {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: gone if paid or doubt else None}
-    _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out.coins} coins")
-    post_coins(cabinet, event)
-    if cabinet.cash_cents:
-        open_cancelled_credit(cabinet, event)
+    _void(machine, pay_out, state, f"short pay: {paid} of {pay_out.coins} coins")
+    post_coins(machine, event)
+    if machine.cash_cents:
+        open_cancelled_credit(machine, event)
 
 
-def coins_are_unposted(cabinet: Cabinet, _: Event) -> bool:
+def coins_are_unposted(machine: Machine, _: Event) -> bool:
     """Coins left before a payout was given up, and are not posted yet."""
-    return cabinet.memory.get(MoneyKey.COINS_GONE) is not None
+    return machine.memory.get(MoneyKey.COINS_GONE) is not None
 
 
-def post_coins(cabinet: Cabinet, _: Event) -> None:
+def post_coins(machine: Machine, _: Event) -> None:
     """Post the coins that left before a payout was given up: at once, or after a restart in between."""
-    gone = cabinet.memory.read(CoinsGone, MoneyKey.COINS_GONE)
+    gone = machine.memory.read(CoinsGone, MoneyKey.COINS_GONE)
     if gone is None:
         return
     counted_cents, paid_cents = gone.counted_cents, gone.paid_cents
     if gone.doubt and paid_cents < gone.amount_cents:
         rest_cents = gone.amount_cents - paid_cents
         in_doubt = DisputedAmount.about(
-            cabinet,
+            machine,
             "hopper",
             gone.doubt,
             subject=gone.id,
             most_cents=rest_cents,
             held_cents=rest_cents,
         )
-        open_dispute(cabinet, in_doubt)
-        disputed.finish(cabinet)
+        open_dispute(machine, in_doubt)
+        disputed.finish(machine)
     details = {key: value for key, value in to_json(gone).items() if key != "coin_cents" and value != ""}
-    cabinet.record(
+    machine.record(
         "coins.out",
         transaction_id=f"{gone.id}.paid",
-        transfers=_coins_leave(cabinet, paid_cents, counted_cents) if counted_cents else (),
+        transfers=_coins_leave(machine, paid_cents, counted_cents) if counted_cents else (),
         state={MoneyKey.COINS_GONE: None},
         details=details,
     )
 
 
-def record_stray_coins(cabinet: Cabinet, event: Event) -> None:
+def record_stray_coins(machine: Machine, event: Event) -> None:
     """Coins have left the hopper that nobody ordered: they are out of its stock, and a person looks."""
-    cents = int(event.data["coins"]) * cabinet.profile.coins.hopper_cents
+    cents = int(event.data["coins"]) * machine.profile.coins.hopper_cents
     left = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
-    stray = DisputedAmount.about(cabinet, "hopper", str(event.data["why"]))
-    open_dispute(cabinet, stray, left)
-    disputed.finish(cabinet)
+    stray = DisputedAmount.about(machine, "hopper", str(event.data["why"]))
+    open_dispute(machine, stray, left)
+    disputed.finish(machine)
 
 
-def _goes_on(cabinet: Cabinet) -> dict[str, bool]:
+def _goes_on(machine: Machine) -> dict[str, bool]:
     """What the hopper could not pay in whole coins goes the next way, where the profile says so."""
-    goes_on = cabinet.profile.pay_out.rest == "next_way" and cabinet.cash_cents > 0
+    goes_on = machine.profile.pay_out.rest == "next_way" and machine.cash_cents > 0
     return {MoneyKey.GOES_ON: True} if goes_on else {}
 
 
-def _coins_leave(cabinet: Cabinet, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
+def _coins_leave(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
     """The player's money for the coins he is paid, and every coin counted out, out of the hopper's stock."""
     return (
-        Transfer(_cashable(cabinet), "out:hopper", paid_cents),
+        Transfer(_cashable(machine), "out:hopper", paid_cents),
         Transfer("stock:hopper", "stock:floor", counted_cents),
     )
 
 
-def _void(cabinet: Cabinet, pay_out: CashOutRecord, state: Mapping[str, object], why: str) -> None:
-    cabinet.record(
+def _void(machine: Machine, pay_out: CashOutRecord, state: Mapping[str, object], why: str) -> None:
+    machine.record(
         "cashout.void",
         transaction_id=f"{pay_out.id}.void",
         phase=Phase.VOID,
@@ -370,16 +370,16 @@ def _void(cabinet: Cabinet, pay_out: CashOutRecord, state: Mapping[str, object],
 
 
 # ---------------------------------------------------------------------------------------------- by hand
-def open_cancelled_credit(cabinet: Cabinet, _: Event) -> None:
+def open_cancelled_credit(machine: Machine, _: Event) -> None:
     """Set all the player's money aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
-    amount_cents = _into_money(cabinet)
-    handpay_id = cabinet.fresh_id("handpay")
-    why = no_ticket(cabinet, amount_cents)
-    cabinet.record(
+    amount_cents = _into_money(machine)
+    handpay_id = machine.fresh_id("handpay")
+    why = no_ticket(machine, amount_cents)
+    machine.record(
         "handpay.pending",
         transaction_id=handpay_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(_cashable(cabinet), "out:handpay_cancelled_credit", amount_cents),),
+        transfers=(Transfer(_cashable(machine), "out:handpay_cancelled_credit", amount_cents),),
         state={
             MoneyKey.HANDPAY: HandpayRecord(
                 id=handpay_id, kind="cancelled_credit", amount_cents=amount_cents, why=why
@@ -390,55 +390,55 @@ def open_cancelled_credit(cabinet: Cabinet, _: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- in between
-def _cashable(cabinet: Cabinet) -> str:
+def _cashable(machine: Machine) -> str:
     """The account of the player's own money."""
-    return cabinet.credit(CreditKind.CASHABLE)
+    return machine.credit(CreditKind.CASHABLE)
 
 
-def _into_money(cabinet: Cabinet) -> int:
+def _into_money(machine: Machine) -> int:
     """Make nonrestricted credit the player's own, and return all there is of it, in minor units.
 
     What leaves the machine then leaves in one transfer, and is counted as one.
     """
-    promotional_cents = cabinet.kind_cents(CreditKind.NONRESTRICTED)
+    promotional_cents = machine.kind_cents(CreditKind.NONRESTRICTED)
     if promotional_cents:
-        flow = Transfer(cabinet.credit(CreditKind.NONRESTRICTED), _cashable(cabinet), promotional_cents)
-        cabinet.record("credit.converted", transfers=(flow,))
-    return cabinet.kind_cents(CreditKind.CASHABLE)
+        flow = Transfer(machine.credit(CreditKind.NONRESTRICTED), _cashable(machine), promotional_cents)
+        machine.record("credit.converted", transfers=(flow,))
+    return machine.kind_cents(CreditKind.CASHABLE)
 
 
-def payout_may_begin(cabinet: Cabinet, _: Event) -> bool:
+def payout_may_begin(machine: Machine, _: Event) -> bool:
     """There is money that may leave by itself.
 
     A cash-out that its host has just not taken stays: the host would be asked without end.
     """
-    host = cabinet.state(HostMoney)
-    return cabinet.cash_cents > 0 and not (host.online and host.not_taken_cents == cabinet.credit_cents)
+    host = machine.state(HostMoney)
+    return machine.cash_cents > 0 and not (host.online and host.not_taken_cents == machine.credit_cents)
 
 
-def payout_is_due(cabinet: Cabinet, event: Event) -> bool:
+def payout_is_due(machine: Machine, event: Event) -> bool:
     """The player is paid without asking, from the place's balance on."""
-    limit_cents = cabinet.profile.pay_out.automatic_cents
-    too_much = limit_cents is not None and cabinet.cash_cents >= limit_cents
-    return payout_may_begin(cabinet, event) and (rest_goes_on(cabinet, event) or too_much)
+    limit_cents = machine.profile.pay_out.automatic_cents
+    too_much = limit_cents is not None and machine.cash_cents >= limit_cents
+    return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or too_much)
 
 
-def rest_goes_on(cabinet: Cabinet, _: Event) -> bool:
+def rest_goes_on(machine: Machine, _: Event) -> bool:
     """What one way out has left over goes the next way by itself."""
-    return cabinet.cash_cents > 0 and cabinet.memory.get(MoneyKey.GOES_ON) is not None
+    return machine.cash_cents > 0 and machine.memory.get(MoneyKey.GOES_ON) is not None
 
 
-def cash_out_by_itself(_cabinet: Cabinet, _: Event) -> Event:
+def cash_out_by_itself(_machine: Machine, _: Event) -> Event:
     """Pay the player as if he had asked."""
     return Event(EventType.CASH_OUT)
 
 
-def payout_is_under_way(cabinet: Cabinet, _: Event) -> bool:
+def payout_is_under_way(machine: Machine, _: Event) -> bool:
     """Credits are set aside for a payout."""
-    return cabinet.memory.get(MoneyKey.PAY_OUT) is not None
+    return machine.memory.get(MoneyKey.PAY_OUT) is not None
 
 
-def resume_payout(cabinet: Cabinet, _: Event) -> None:
+def resume_payout(machine: Machine, _: Event) -> None:
     """Go on with a payout that a restart interrupted before its device had it."""
-    print_ticket(cabinet)
-    start_hopper(cabinet)
+    print_ticket(machine)
+    start_hopper(machine)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import EventType, Next, State
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import (
     AWAKE,
@@ -91,7 +91,7 @@ _HANDPAY: Final = only(State.HANDPAY)
 
 _MENU: Final = only(State.SERVICE_MENU)
 
-RULES: Final[tuple[Rule[Cabinet], ...]] = (
+RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ value in
     Rule(EventType.BILL_ESCROWED, _IDLE, (bill_is_welcome,), (stack_bill,)),
     Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_is_welcome,), (redeem_ticket,)),

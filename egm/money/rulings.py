@@ -7,7 +7,7 @@ two.
 
 from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import ticket_ledger
 from egm.money.hand_pays import unclaimed
@@ -24,68 +24,68 @@ from meters.transaction import JSON
 
 
 # ---------------------------------------------------------------------------------------------- complements
-def complement_is_sound(cabinet: Cabinet, event: Event) -> bool:
+def complement_is_sound(machine: Machine, event: Event) -> bool:
     """An amount, and the reason; where it completes a hand-pay, the running number of a slip there is."""
     amount_cents, slip = event.data.get("amount_cents"), event.data.get("slip")
-    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(cabinet.memory.get(MoneyKey.SLIP) or 0))
+    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(machine.memory.get(MoneyKey.SLIP) or 0))
     return is_paid and type(amount_cents) is int and amount_cents > 0 and says(event, "reason")
 
 
-def pay_complement(cabinet: Cabinet, event: Event) -> None:
+def pay_complement(machine: Machine, event: Event) -> None:
     """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
     amount_cents = int(event.data["amount_cents"])
-    last = cabinet.memory.read(LastGame, PlayKey.LAST)
+    last = machine.memory.read(LastGame, PlayKey.LAST)
     slip = event.data.get("slip")
-    cabinet.record(
+    machine.record(
         "complement.paid",
         transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
         counts={"complements": 1},
         details=ruling_details(
-            cabinet,
+            machine,
             event,
             amount_cents=amount_cents,
             play_id=event.data.get("play_id") or (None if last is None else last.play_id),
             **({} if slip is None else {"slip": slip}),
         ),
     )
-    cabinet.notice = Notice(code="complement_paid", values={"amount_cents": amount_cents})
+    machine.notice = Notice(code="complement_paid", values={"amount_cents": amount_cents})
 
 
 # ---------------------------------------------------------------------------------------------- orphans
-def credits_are_unclaimed(cabinet: Cabinet, _: Event) -> bool:
+def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
     """There are credits, which nobody owns."""
-    return cabinet.credit_cents > 0
+    return machine.credit_cents > 0
 
 
-def place_is_said(_: Cabinet, event: Event) -> bool:
+def place_is_said(_: Machine, event: Event) -> bool:
     """Where the orphan was found is said (Monaco 21.3)."""
     return says(event, "place")
 
 
-def handpay_waits(cabinet: Cabinet, _: Event) -> bool:
+def handpay_waits(machine: Machine, _: Event) -> bool:
     """There is a hand-pay that nobody has been paid."""
-    return cabinet.memory.get(MoneyKey.HANDPAY) is not None
+    return machine.memory.get(MoneyKey.HANDPAY) is not None
 
 
-def found_ticket_is_named(cabinet: Cabinet, event: Event) -> bool:
+def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     """A ticket was found: its number, on a machine that keeps the tickets itself."""
     return (
-        ticket_ledger.tickets_may_move(cabinet)
-        and not cabinet.state(HostMoney).validation.by_host
+        ticket_ledger.tickets_may_move(machine)
+        and not machine.state(HostMoney).validation.by_host
         and says(event, "number")
     )
 
 
-def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
+def take_orphan_credits(machine: Machine, event: Event) -> None:
     """Credits left on the meter leave it for the register of orphans (Monaco 21.3); promotions expire."""
-    amount_cents, promotion_cents = cabinet.cash_cents, cabinet.kind_cents(CreditKind.RESTRICTED)
-    cabinet.record(
+    amount_cents, promotion_cents = machine.cash_cents, machine.kind_cents(CreditKind.RESTRICTED)
+    machine.record(
         "orphan.credits",
-        transfers=cabinet.take(amount_cents, "house:orphan", MONEY)
-        + cabinet.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
+        transfers=machine.take(amount_cents, "house:orphan", MONEY)
+        + machine.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
         counts={"orphans": 1},
         details=ruling_details(
-            cabinet,
+            machine,
             event,
             kind="credits",
             amount_cents=amount_cents,
@@ -94,19 +94,19 @@ def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
     )
 
 
-def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
+def take_orphan_handpay(machine: Machine, event: Event) -> None:
     """An unclaimed hand-pay is given up and becomes an orphan; see :func:`end_rulings`."""
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay.id)
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    reserved = next(held for held in machine.journal.pending() if held.id == handpay.id)
     told = {"kind": handpay.kind, **_named(handpay)}
     given_up = UnclaimedRecord(
         id=handpay.id,
         flows=tuple(
             OrphanFlow(flow.source, unclaimed(flow), flow.amount_cents) for flow in reserved.transfers
         ),
-        story=ruling_details(cabinet, event, **told),
+        story=ruling_details(machine, event, **told),
     )
-    cabinet.record(
+    machine.record(
         "handpay.unclaimed",
         transaction_id=f"{handpay.id}.unclaimed",
         phase=Phase.VOID,
@@ -114,20 +114,20 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
         state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED: given_up},
         details={"id": handpay.id},
     )
-    end_rulings(cabinet, event)
+    end_rulings(machine, event)
 
 
-def ruling_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
+def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     """A ruling takes another entry: the orphan of a hand-pay is not posted."""
-    return cabinet.memory.get(MoneyKey.UNCLAIMED) is not None
+    return machine.memory.get(MoneyKey.UNCLAIMED) is not None
 
 
-def end_rulings(cabinet: Cabinet, _: Event) -> None:
+def end_rulings(machine: Machine, _: Event) -> None:
     """Post the orphan of a hand-pay that was given up: at once, or after a restart in between."""
-    given_up = cabinet.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
+    given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return
-    cabinet.record(
+    machine.record(
         "orphan.handpay",
         transaction_id=f"{given_up.id}.orphan",
         transfers=given_up.transfers,
@@ -137,33 +137,33 @@ def end_rulings(cabinet: Cabinet, _: Event) -> None:
     )
 
 
-def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
+def take_orphan_ticket(machine: Machine, event: Event) -> None:
     """A ticket found on a machine or on the floor is redeemed to the register of orphans, for good.
 
     The journal leads and the ticket ledger follows; a restart between the two finds the journal's entry and
     ends the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover`).
     """
-    desk = cabinet.state(TicketDesk)
-    redemption_id = cabinet.fresh_id("orphan")
+    desk = machine.state(TicketDesk)
+    redemption_id = machine.fresh_id("orphan")
     answer = desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
     if isinstance(answer, Refusal):
-        cabinet.record("orphan.refused", details=ruling_details(cabinet, event, answer=answer.reason.value))
-        cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
+        machine.record("orphan.refused", details=ruling_details(machine, event, answer=answer.reason.value))
+        machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     ticket = answer.ticket
-    cabinet.record(
+    machine.record(
         "orphan.ticket",
         transaction_id=f"{redemption_id}.in",
         transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
         counts={"orphans": 1},
-        state=ticket_ledger.anchor(cabinet),
+        state=ticket_ledger.anchor(machine),
         details=ruling_details(
-            cabinet,
+            machine,
             event,
             kind="ticket",
             amount_cents=ticket.amount_cents,
             number=ticket.masked,
-            **ticket_ledger.committed(cabinet, ticket.number),
+            **ticket_ledger.committed(machine, ticket.number),
         ),
     )
     desk.redeem_commit(redemption_id)
@@ -172,39 +172,39 @@ def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- forfeits
 
 
-def prize_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
+def prize_is_forfeit(machine: Machine, event: Event) -> bool:
     """The hand-pay is a prize, the place forfeits it, and the reason is said. Cancelled credits are not."""
-    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
-        "handpay" in cabinet.profile.by_hand.forfeits
+        "handpay" in machine.profile.by_hand.forfeits
         and handpay is not None
         and handpay.kind != "cancelled_credit"
         and says(event, "reason")
     )
 
 
-def credits_are_forfeit(cabinet: Cabinet, event: Event) -> bool:
+def credits_are_forfeit(machine: Machine, event: Event) -> bool:
     """An amount within the credits, the place forfeits them, and the reason is said."""
     amount_cents = event.data.get("amount_cents")
     return (
-        "credits" in cabinet.profile.by_hand.forfeits
+        "credits" in machine.profile.by_hand.forfeits
         and type(amount_cents) is int
-        and 0 < amount_cents <= cabinet.credit_cents
+        and 0 < amount_cents <= machine.credit_cents
         and says(event, "reason")
     )
 
 
-def forfeit_prize(cabinet: Cabinet, event: Event) -> None:
+def forfeit_prize(machine: Machine, event: Event) -> None:
     """The prize that waited for an attendant is not paid (Québec s.94)."""
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    cabinet.record(
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    machine.record(
         "forfeit.prize",
         transaction_id=f"{handpay.id}.forfeit",
         phase=Phase.VOID,
         ref=handpay.id,
         counts={"forfeits": 1},
         state={MoneyKey.HANDPAY: None},
-        details=ruling_details(cabinet, event, **_named(handpay)),
+        details=ruling_details(machine, event, **_named(handpay)),
     )
 
 
@@ -214,14 +214,14 @@ def _named(handpay: HandpayRecord) -> dict[str, JSON]:
     return {key: told[key] for key in ("id", "amount_cents", "prizes") if key in told}
 
 
-def forfeit_credits(cabinet: Cabinet, event: Event) -> None:
+def forfeit_credits(machine: Machine, event: Event) -> None:
     """Credits that a disrupted game brought in leave the meter (Québec s.94)."""
     amount_cents = int(event.data["amount_cents"])
-    cabinet.record(
+    machine.record(
         "forfeit.credits",
-        transfers=cabinet.take(amount_cents, "house:forfeit", reversed(CreditKind)),
+        transfers=machine.take(amount_cents, "house:forfeit", reversed(CreditKind)),
         counts={"forfeits": 1},
-        details=ruling_details(cabinet, event, amount_cents=amount_cents),
+        details=ruling_details(machine, event, amount_cents=amount_cents),
     )
 
 

@@ -8,7 +8,7 @@ void: there is never both the hand-pay and the ticket, and never neither.
 from dataclasses import replace
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.ways_out import no_ticket
 from egm.records.keys import MoneyKey
@@ -18,46 +18,46 @@ from meters import Phase
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def ticket_may_replace(cabinet: Cabinet, _: Event) -> bool:
+def ticket_may_replace(machine: Machine, _: Event) -> bool:
     """The hand-pay is the player's own credits, nobody has begun its form, and a ticket could be printed."""
-    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         handpay is not None
-        and cabinet.profile.by_hand.ticket_instead
+        and machine.profile.by_hand.ticket_instead
         and handpay.kind == "cancelled_credit"
         and handpay.form is None
-        and not no_ticket(cabinet, handpay.amount_cents)
+        and not no_ticket(machine, handpay.amount_cents)
     )
 
 
-def ticket_is_asked(cabinet: Cabinet, _: Event) -> bool:
+def ticket_is_asked(machine: Machine, _: Event) -> bool:
     """The player has asked for a ticket in its place."""
-    return bool(cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY).way)
+    return bool(machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).way)
 
 
-def asked_ticket_is_gone(cabinet: Cabinet, event: Event) -> bool:
+def asked_ticket_is_gone(machine: Machine, event: Event) -> bool:
     """A ticket was asked for, and none can be printed any more."""
-    return ticket_is_asked(cabinet, event) and not ticket_may_replace(cabinet, event)
+    return ticket_is_asked(machine, event) and not ticket_may_replace(machine, event)
 
 
-def hand_is_asked(cabinet: Cabinet, event: Event) -> bool:
+def hand_is_asked(machine: Machine, event: Event) -> bool:
     """The player has asked for nothing else than the attendant's hand."""
-    return not ticket_is_asked(cabinet, event)
+    return not ticket_is_asked(machine, event)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def choose_way(cabinet: Cabinet, _: Event) -> None:
+def choose_way(machine: Machine, _: Event) -> None:
     """The player would rather have a ticket; asked again, the attendant's hand after all."""
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     way = "hand" if handpay.way else "ticket"
     kept = replace(handpay, way="" if handpay.way else way)
-    cabinet.record("handpay.way", state={MoneyKey.HANDPAY: kept}, details={"handpay": handpay.id, "way": way})
+    machine.record("handpay.way", state={MoneyKey.HANDPAY: kept}, details={"handpay": handpay.id, "way": way})
 
 
-def return_handpay(cabinet: Cabinet, event: Event) -> None:
+def return_handpay(machine: Machine, event: Event) -> None:
     """Give the reservation up for the ticket that was asked for: the cash-out goes on by itself."""
-    handpay, persons = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY), persons_of(cabinet, event)
-    cabinet.record(
+    handpay, persons = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), persons_of(machine, event)
+    machine.record(
         "handpay.returned",
         transaction_id=f"{handpay.id}.returned",
         phase=Phase.VOID,
@@ -72,7 +72,7 @@ def return_handpay(cabinet: Cabinet, event: Event) -> None:
     )
 
 
-def keep_handpay(cabinet: Cabinet, event: Event) -> None:
+def keep_handpay(machine: Machine, event: Event) -> None:
     """The printer has failed since: the hand-pay stands, and the attendant is told before he pays."""
-    choose_way(cabinet, event)
-    cabinet.notice = Notice(code="ticket_impossible", severity="warning")
+    choose_way(machine, event)
+    machine.notice = Notice(code="ticket_impossible", severity="warning")

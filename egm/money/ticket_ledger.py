@@ -14,7 +14,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord
@@ -62,68 +62,68 @@ def open_store(
         return None, f"{error}{_REMEDY}"
 
 
-def tickets_may_move(cabinet: Cabinet) -> bool:
+def tickets_may_move(machine: Machine) -> bool:
     """There is a ledger, and it agrees with the journal."""
-    return cabinet.installed(TicketDesk) is not None and FAULT not in cabinet.faults
+    return machine.installed(TicketDesk) is not None and FAULT not in machine.faults
 
 
-def anchor(cabinet: Cabinet) -> dict[str, LedgerAnchor]:
+def anchor(machine: Machine) -> dict[str, LedgerAnchor]:
     """The machine state that keeps how far the ledger has come by now."""
-    kept = cabinet.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _beginning(cabinet)
-    place, digest = cabinet.state(TicketDesk).store.end
+    kept = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _beginning(machine)
+    place, digest = machine.state(TicketDesk).store.end
     return {MoneyKey.TICKETS: replace(kept, place=place, digest=digest[:DIGEST_DIGITS])}
 
 
-def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
+def committed(machine: Machine, number: str) -> dict[str, str]:
     """What an entry tells of a ticket's number (:mod:`egm.tickets.proof`)."""
-    return {"commitment": commitment(cabinet.journal.derive(NUMBERS), number)}
+    return {"commitment": commitment(machine.journal.derive(NUMBERS), number)}
 
 
-def host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, HostTicketRecord]:
+def host_ticket(machine: Machine, ticket_id: str, status: Redeeming) -> dict[str, HostTicketRecord]:
     """What the host may read of this ticket from now on; nothing where it was not asked about it."""
-    kept = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    kept = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if kept is None or kept.id != ticket_id:
         return {}
     return {HostKey.TICKET: replace(kept, status=status)}
 
 
-def is_accounted(cabinet: Cabinet, record: Record) -> bool:
+def is_accounted(machine: Machine, record: Record) -> bool:
     """Whether the journal knows a ticket that the ledger says this machine has issued."""
-    return journal_knows(cabinet.journal, record)
+    return journal_knows(machine.journal, record)
 
 
-def hold_against(cabinet: Cabinet) -> str:
+def hold_against(machine: Machine) -> str:
     """Hold the ledger against the journal; why they differ and what to do, or nothing.
 
     Where they agree, how far the ledger has come is recorded, unless it stands there already.
     """
-    store, kept = cabinet.state(TicketDesk).store, cabinet.memory.read(LedgerAnchor, MoneyKey.TICKETS)
-    fresh = _beginning(cabinet)
+    store, kept = machine.state(TicketDesk).store, machine.memory.read(LedgerAnchor, MoneyKey.TICKETS)
+    fresh = _beginning(machine)
     begun_anew = kept is None or kept.begun != fresh.begun
-    if differs := put_back(store, cabinet.journal):
+    if differs := put_back(store, machine.journal):
         return f"{differs}{_REMEDY}"
     base = fresh if kept is None or begun_anew else kept
-    differs = disagreement(store, base, cabinet.journal.balance_cents, cabinet.identity.serial)
+    differs = disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
     if differs:
         return f"{differs}{_REMEDY}"
     place, digest = store.end
     now = replace(base, place=place, digest=digest[:DIGEST_DIGITS])
     if now != kept:
         details = {"place": place} | ({"begun": _who_began(store)} if base.begun and begun_anew else {})
-        cabinet.record("tickets.checked", state={MoneyKey.TICKETS: now}, details=details)
+        machine.record("tickets.checked", state={MoneyKey.TICKETS: now}, details=details)
     return ""
 
 
-def _beginning(cabinet: Cabinet) -> LedgerAnchor:
+def _beginning(machine: Machine) -> LedgerAnchor:
     """What the ledger knew when this journal began, or when two persons began the ledger anew.
 
     A journal that neither was begun by a clear nor has a restored ledger beside it knows all there is.
     """
-    store, journal = cabinet.state(TicketDesk).store, cabinet.journal
+    store, journal = machine.state(TicketDesk).store, machine.journal
     begun = store.begun()
     base: Mapping[str, int] = {}
     if begun is not None or _is_cleared(journal):
-        known = ledger_cents(store, cabinet.identity.serial)
+        known = ledger_cents(store, machine.identity.serial)
         base = {name: cents - abs(journal.balance_cents(name)) for name, cents in known.items()}
     return LedgerAnchor(
         begun=begun_as(store),
@@ -144,7 +144,7 @@ def _is_cleared(journal: Journal) -> bool:
     return isinstance(genesis, Mapping) and "cleared" in genesis
 
 
-def check_ledger(cabinet: Cabinet, _: Event) -> None:
+def check_ledger(machine: Machine, _: Event) -> None:
     """Hold the ledger against the journal when a door is closed; where they differ, tickets stop."""
-    if cabinet.installed(TicketDesk) is not None:
-        note_fault(cabinet, FAULT, hold_against(cabinet))
+    if machine.installed(TicketDesk) is not None:
+        note_fault(machine, FAULT, hold_against(machine))

@@ -12,7 +12,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
-from egm.kernel.machine import Cabinet, Identity
+from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import note_fault, raise_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring, unread_places
@@ -27,7 +27,7 @@ from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import CashOutRecord, PrintingRecord
 from egm.tickets.audit import LedgerAnchor
 from egm.tickets.desk import (
-    Machine,
+    Issuer,
     TicketDesk,
     TicketRules,
     secure_enhanced_numbers,
@@ -71,7 +71,7 @@ def open_desk(
 
     return TicketDesk(
         store,
-        Machine(
+        Issuer(
             serial=identity.serial,
             operator_number=identity.operator_number,
             house=identity.house,
@@ -92,60 +92,60 @@ def open_desk(
     )
 
 
-def _open_anywhere(cabinet: Cabinet) -> frozenset[str]:
+def _open_anywhere(machine: Machine) -> frozenset[str]:
     """The payouts, papers and disputes under way at any position: the desk is shared by all."""
     return frozenset(
         kept["id"]
-        for key, kept in cabinet.journal.states().items()
+        for key, kept in machine.journal.states().items()
         if key.rpartition("/")[2].startswith((MoneyKey.PAY_OUT, MoneyKey.PAPER, MoneyKey.DISPUTED))
         and isinstance(kept, dict)
     )
 
 
-def recover(cabinet: Cabinet, why: str = "") -> None:
+def recover(machine: Machine, why: str = "") -> None:
     """End each ticket the journal says has ended; leave alone what a device still works on.
 
     Then the ledger is held against the journal; ``why`` there is none, or why it differs, stops tickets.
     """
-    desk = cabinet.installed(TicketDesk)
+    desk = machine.installed(TicketDesk)
     if desk is None:
-        _let_go_of_prints(cabinet)
+        _let_go_of_prints(machine)
     else:
-        _recover(cabinet, desk)
-        _look_for_contradictions(cabinet, desk)
-        why = hold_against(cabinet)
-    note_fault(cabinet, LEDGER_FAULT, why)
+        _recover(machine, desk)
+        _look_for_contradictions(machine, desk)
+        why = hold_against(machine)
+    note_fault(machine, LEDGER_FAULT, why)
 
 
-def _let_go_of_prints(cabinet: Cabinet) -> None:
+def _let_go_of_prints(machine: Machine) -> None:
     """Without a ledger no printer can be asked about a ticket: one that was printed is out."""
-    for key, kept in cabinet.journal.states().items():
+    for key, kept in machine.journal.states().items():
         if key.rpartition("/")[2] != MoneyKey.PRINT:
             continue
         printed = from_json(PrintingRecord, kept, f"the memory's {key!r}")
         if printed.state is PrintState.BARCODE_DONE:
-            cabinet.record("ticket.taken", state={key: None}, details={"id": printed.id})
+            machine.record("ticket.taken", state={key: None}, details={"id": printed.id})
 
 
-def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
+def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
     """A ticket credited by the journal whose redemption ended otherwise: a technician's tilt, told once.
 
     It takes a cut between credit and redemption and a cage that released the ticket meanwhile. The credit
     stands; who else was paid is for persons to find.
     """
-    latest = cabinet.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
+    latest = machine.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
     for entry in list(latest):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.by_redemption(redemption_id)
-        told = cabinet.journal.get(f"{redemption_id}.contradicted")
+        told = machine.journal.get(f"{redemption_id}.contradicted")
         if record is None or told is not None or _was_redeemed(record, redemption_id):
             continue
-        ticket, kept = record.ticket, cabinet.memory.require(LedgerAnchor, MoneyKey.TICKETS)
+        ticket, kept = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKETS)
         account = f"world:voucher_in:{ticket.kind}"
         base = {**kept.base, account: kept.base.get(account, 0) - ticket.amount_cents}
         what = f"{ticket.masked}, {ticket.amount_cents} cents"
-        raise_fault(cabinet, "ticket_contradiction", detail=what)
-        cabinet.record(
+        raise_fault(machine, "ticket_contradiction", detail=what)
+        machine.record(
             "tickets.contradicted",
             transaction_id=f"{redemption_id}.contradicted",
             state={MoneyKey.TICKETS: replace(kept, base=base)},
@@ -157,47 +157,47 @@ def _was_redeemed(record: Record, redemption_id: str) -> bool:
     return any(move.action is Action.REDEEM and move.redemption_id == redemption_id for move in record.moves)
 
 
-def _recover(cabinet: Cabinet, desk: TicketDesk) -> None:
+def _recover(machine: Machine, desk: TicketDesk) -> None:
     unfinished = desk.unfinished()
-    pay_out = cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    open_ids = _open_anywhere(cabinet)
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    open_ids = _open_anywhere(machine)
     for record in unfinished.tickets:
-        if has_ended(cabinet.journal, f"{record.issue_id}.printed"):
+        if has_ended(machine.journal, f"{record.issue_id}.printed"):
             desk.printed(record.ticket.number)
         elif record.issue_id not in open_ids:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
         elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.number:
             # the host's number was taken; the journal had not heard of it yet
-            note_number(cabinet, pay_out, record.ticket)
+            note_number(machine, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
-        if has_ended(cabinet.journal, f"{redemption.redemption_id}.in"):
+        if has_ended(machine.journal, f"{redemption.redemption_id}.in"):
             desk.redeem_commit(redemption.redemption_id)
         elif redemption.redemption_id not in open_ids:
             desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")
-    _recover_what_the_host_knows(cabinet, desk)
+    _recover_what_the_host_knows(machine, desk)
 
 
-def _have_it_read(cabinet: Cabinet, record: Record) -> None:
+def _have_it_read(machine: Machine, record: Record) -> None:
     """Put a ticket into the ring of those the host reads."""
     details = {"id": record.issue_id, "number": record.ticket.masked}
-    cabinet.record("voucher.unread", state=into_ring(cabinet.journal, record.issue_id), details=details)
+    machine.record("voucher.unread", state=into_ring(machine.journal, record.issue_id), details=details)
 
 
-def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
+def _recover_what_the_host_knows(machine: Machine, desk: TicketDesk) -> None:
     """Bring up to date what a host is told: the tickets it has read, and the end of the one it redeemed."""
-    if cabinet.state(HostMoney).validation.by_host:
-        unread = {in_ring(cabinet.journal, place) for place in unread_places(cabinet.journal)}
+    if machine.state(HostMoney).validation.by_host:
+        unread = {in_ring(machine.journal, place) for place in unread_places(machine.journal)}
         for record in desk.unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:
                 continue
-            if not cabinet.journal.knows(f"{record.issue_id}.printed") and len(unread) < RING:
-                _have_it_read(cabinet, record)  # printed before a clear, which forgot that it is unread
+            if not machine.journal.knows(f"{record.issue_id}.printed") and len(unread) < RING:
+                _have_it_read(machine, record)  # printed before a clear, which forgot that it is unread
                 unread.add(record.issue_id)
             else:  # read, and the ticket ledger had not heard of it yet
                 desk.reported(record.ticket.number)
-    asked = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    asked = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if asked is None or asked.status is not Redeeming.PENDING:
         return
-    if asked.id not in _open_anywhere(cabinet):
+    if asked.id not in _open_anywhere(machine):
         ended = replace(asked, status=Redeeming.NOT_STACKED)
-        cabinet.record("voucher.not_stacked", state={HostKey.TICKET: ended}, details=ended)
+        machine.record("voucher.not_stacked", state={HostKey.TICKET: ended}, details=ended)

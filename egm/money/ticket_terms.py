@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.record_codec import from_json, to_json
 from egm.records.keys import MoneyKey
 from egm.tickets.model import House
@@ -55,6 +55,6 @@ class TicketTerms:
         return replace(own, site=self.location or own.site, address=address or own.address)
 
 
-def ticket_terms(cabinet: Cabinet) -> TicketTerms:
+def ticket_terms(machine: Machine) -> TicketTerms:
     """What the host has laid down about tickets."""
-    return cabinet.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()
+    return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

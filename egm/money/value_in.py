@@ -14,7 +14,7 @@ from egm.devices.interface import Devices
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.disputed import DisputedAmount, finish, open_dispute
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
@@ -30,89 +30,89 @@ from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
 from meters import Phase, Transfer
 
 
-def bills_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
+def bills_wanted(machine: Machine, state: State) -> frozenset[int]:
     """The denominations the acceptor should take now; none unless the machine is ready to play (G-04)."""
-    bills_cents = frozenset(cabinet.profile.value_in.bills_cents)
-    return bills_allowed(cabinet, bills_cents) if _is_ready(cabinet, state) else frozenset()
+    bills_cents = frozenset(machine.profile.value_in.bills_cents)
+    return bills_allowed(machine, bills_cents) if _is_ready(machine, state) else frozenset()
 
 
-def _is_ready(cabinet: Cabinet, state: State) -> bool:
-    return state is State.IDLE and cabinet.credit_cents < cabinet.profile.value_in.credit_limit_cents
+def _is_ready(machine: Machine, state: State) -> bool:
+    return state is State.IDLE and machine.credit_cents < machine.profile.value_in.credit_limit_cents
 
 
-def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
+def tickets_wanted(machine: Machine, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
-    kept = cabinet.state(HostMoney).validation.by_host or not cabinet.profile.tickets.central
-    taken = kept and tickets_may_move(cabinet) and ticket_terms(cabinet).redemption
-    return taken and _is_ready(cabinet, state) and acceptor_is_allowed(cabinet)
+    kept = machine.state(HostMoney).validation.by_host or not machine.profile.tickets.central
+    taken = kept and tickets_may_move(machine) and ticket_terms(machine).redemption
+    return taken and _is_ready(machine, state) and acceptor_is_allowed(machine)
 
 
-def coins_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
+def coins_wanted(machine: Machine, state: State) -> frozenset[int]:
     """The coins the acceptor should take now."""
-    return frozenset(cabinet.profile.coins.accepted_cents) if _is_ready(cabinet, state) else frozenset()
+    return frozenset(machine.profile.coins.accepted_cents) if _is_ready(machine, state) else frozenset()
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bill_is_welcome(cabinet: Cabinet, event: Event) -> bool:
+def bill_is_welcome(machine: Machine, event: Event) -> bool:
     """A bill the profile takes, below the credit limit, and no other bill on its way into the box."""
     return (
-        event.data.get("amount_cents") in bills_wanted(cabinet, State.IDLE)
-        and cabinet.memory.get(MoneyKey.PAPER) is None
+        event.data.get("amount_cents") in bills_wanted(machine, State.IDLE)
+        and machine.memory.get(MoneyKey.PAPER) is None
     )
 
 
-def ticket_is_welcome(cabinet: Cabinet, event: Event) -> bool:
+def ticket_is_welcome(machine: Machine, event: Event) -> bool:
     """Tickets are taken here, below the credit limit, and no other paper is on its way into the box."""
     return (
-        tickets_wanted(cabinet, State.IDLE)
-        and cabinet.memory.get(MoneyKey.PAPER) is None
-        and no_ticket_is_asked(cabinet, event)
+        tickets_wanted(machine, State.IDLE)
+        and machine.memory.get(MoneyKey.PAPER) is None
+        and no_ticket_is_asked(machine, event)
     )
 
 
-def no_ticket_is_asked(cabinet: Cabinet, _: Event) -> bool:
+def no_ticket_is_asked(machine: Machine, _: Event) -> bool:
     """No ticket is in escrow of which the ledger or a host is asked what it is worth."""
-    return cabinet.state(LockedTicket).redemption is None and cabinet.state(HostMoney).inquiry is None
+    return machine.state(LockedTicket).redemption is None and machine.state(HostMoney).inquiry is None
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def hopper_takes_coins(cabinet: Cabinet) -> bool:
+def hopper_takes_coins(machine: Machine) -> bool:
     """Coins are sent to the hopper; else to the box in the base (Monaco art. 19.5)."""
-    coins = cabinet.profile.coins
+    coins = machine.profile.coins
     if not coins.hopper_cents:
         return False
     return (
-        not coins.hopper_full_cents or cabinet.journal.balance_cents("stock:hopper") < coins.hopper_full_cents
+        not coins.hopper_full_cents or machine.journal.balance_cents("stock:hopper") < coins.hopper_full_cents
     )
 
 
-def stack_bill(cabinet: Cabinet, event: Event) -> None:
+def stack_bill(machine: Machine, event: Event) -> None:
     """Order the bill into the box; the driver has the ledger reserve its credit first."""
-    cabinet.notice = None
-    cabinet.state(Devices).the_acceptor.stack(int(event.data["escrow"]))
+    machine.notice = None
+    machine.state(Devices).the_acceptor.stack(int(event.data["escrow"]))
 
 
-def return_bill(cabinet: Cabinet, event: Event) -> None:
+def return_bill(machine: Machine, event: Event) -> None:
     """Order the bill or ticket back to the player, and say so."""
-    cabinet.state(Devices).the_acceptor.return_bill(int(event.data["escrow"]))
+    machine.state(Devices).the_acceptor.return_bill(int(event.data["escrow"]))
     amount_cents = event.data.get("amount_cents")
     values: dict[str, str | int] = {} if amount_cents is None else {"amount_cents": int(amount_cents)}
     code = "ticket_returned" if "digits" in event.data else "bill_returned"
-    cabinet.notice = Notice(code=code, severity="warning", values=values)
+    machine.notice = Notice(code=code, severity="warning", values=values)
 
 
-def credit_bill(cabinet: Cabinet, _: Event) -> None:
+def credit_bill(machine: Machine, _: Event) -> None:
     """The bill is in the box: post its reservation into the player's credits.
 
     A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
     """
-    desk = cabinet.installed(TicketDesk)
-    paper = cabinet.memory.require(PaperRecord, MoneyKey.PAPER)
+    desk = machine.installed(TicketDesk)
+    paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
     if paper.ticket and not (desk is not None and desk.holds(paper.id)):
-        _dispute(cabinet, paper)
+        _dispute(machine, paper)
         return
     kind = "voucher" if paper.ticket else "bill"
-    cabinet.record(
+    machine.record(
         f"{kind}.in",
         transaction_id=f"{paper.id}.in",
         phase=Phase.SETTLE,
@@ -120,33 +120,33 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
         counts={f"{kind}s_accepted": 1},
         state={
             MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
-            **_restricted(cabinet, paper),
-            **host_ticket(cabinet, paper.id, Redeeming.REDEEMED),
-            **(anchor(cabinet) if paper.ticket else {}),
+            **_restricted(machine, paper),
+            **host_ticket(machine, paper.id, Redeeming.REDEEMED),
+            **(anchor(machine) if paper.ticket else {}),
         },
-        details={**_story(paper), **_commitment(cabinet, paper)},
+        details={**_story(paper), **_commitment(machine, paper)},
     )
     if paper.ticket:
-        cabinet.state(TicketDesk).redeem_commit(paper.id)
+        machine.state(TicketDesk).redeem_commit(paper.id)
     code = "ticket_accepted" if paper.ticket else "bill_accepted"
-    cabinet.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
+    machine.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
 
 
-def _commitment(cabinet: Cabinet, paper: PaperRecord) -> dict[str, str]:
-    number = cabinet.state(TicketDesk).number_of(paper.id) if paper.ticket else None
-    return {} if number is None else committed(cabinet, number)
+def _commitment(machine: Machine, paper: PaperRecord) -> dict[str, str]:
+    number = machine.state(TicketDesk).number_of(paper.id) if paper.ticket else None
+    return {} if number is None else committed(machine, number)
 
 
-def _dispute(cabinet: Cabinet, paper: PaperRecord) -> None:
+def _dispute(machine: Machine, paper: PaperRecord) -> None:
     """The cage has had the ticket, or there is no ledger to ask: it is in the box, and no credit."""
     disputed = DisputedAmount.about(
-        cabinet,
+        machine,
         "bill_acceptor",
         f"ticket {paper.ticket} is in the box, and not this machine's to redeem any more",
         subject=paper.id,
-        most_cents=0 if _kind_of(cabinet, paper) == CreditKind.RESTRICTED else paper.amount_cents,
+        most_cents=0 if _kind_of(machine, paper) == CreditKind.RESTRICTED else paper.amount_cents,
     )
-    cabinet.record(
+    machine.record(
         "voucher.disputed",
         transaction_id=f"{paper.id}.void",
         phase=Phase.VOID,
@@ -158,33 +158,33 @@ def _dispute(cabinet: Cabinet, paper: PaperRecord) -> None:
         },
         details={**_story(paper), "disputed": disputed.details},
     )
-    finish(cabinet)
+    finish(machine)
 
 
-def _kind_of(cabinet: Cabinet, paper: PaperRecord) -> str:
+def _kind_of(machine: Machine, paper: PaperRecord) -> str:
     """The kind of credit a ticket on its way into the box would be."""
-    held = next(one for one in cabinet.journal.pending() if one.id == paper.id)
+    held = next(one for one in machine.journal.pending() if one.id == paper.id)
     return held.transfers[0].source.rpartition(":")[2]
 
 
-def void_bill(cabinet: Cabinet, event: Event) -> None:
+def void_bill(machine: Machine, event: Event) -> None:
     """An ordered bill or ticket never reached the box: void its reservation."""
-    desk = cabinet.installed(TicketDesk)
-    paper, why = cabinet.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
-    _void(cabinet, paper, why)
+    desk = machine.installed(TicketDesk)
+    paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
+    _void(machine, paper, why)
     if paper.ticket and desk is not None and desk.holds(paper.id):
         desk.redeem_abort(paper.id, why)
 
 
-def dispute_bill(cabinet: Cabinet, event: Event) -> None:
+def dispute_bill(machine: Machine, event: Event) -> None:
     """Nobody knows where an ordered bill or ticket went: nothing is credited, and a person decides.
 
     A ticket stays locked meanwhile, so that nobody can have it paid twice.
     """
-    paper, why = cabinet.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
-    kind = _kind_of(cabinet, paper) if paper.ticket else ""
+    paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
+    kind = _kind_of(machine, paper) if paper.ticket else ""
     disputed = DisputedAmount.about(
-        cabinet,
+        machine,
         "bill_acceptor",
         why,
         subject=paper.id,
@@ -192,17 +192,17 @@ def dispute_bill(cabinet: Cabinet, event: Event) -> None:
         ticket=paper.ticket,
         kind=kind,
     )
-    _void(cabinet, paper, why, disputed)
-    finish(cabinet)
+    _void(machine, paper, why, disputed)
+    finish(machine)
 
 
-def _void(cabinet: Cabinet, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None) -> None:
+def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None) -> None:
     kind = "voucher" if paper.ticket else "bill"
     # A ticket in dispute stays pending to its host, which keeps it locked until the ruling.
-    ended = host_ticket(cabinet, paper.id, Redeeming.NOT_STACKED)
+    ended = host_ticket(machine, paper.id, Redeeming.NOT_STACKED)
     opened = ended if disputed is None else disputed.state
     told = {} if disputed is None else {"disputed": disputed.details}
-    cabinet.record(
+    machine.record(
         f"{kind}.not_stacked",
         transaction_id=f"{paper.id}.void",
         phase=Phase.VOID,
@@ -213,17 +213,17 @@ def _void(cabinet: Cabinet, paper: PaperRecord, why: str, disputed: DisputedAmou
     )
 
 
-def dispute_amount(cabinet: Cabinet, event: Event) -> None:
+def dispute_amount(machine: Machine, event: Event) -> None:
     """A device has taken what nobody ordered: a person decides what it was worth."""
     values = event.data
     device, why = str(values["device"]), str(values["why"])
-    open_dispute(cabinet, DisputedAmount.about(cabinet, device, why, most_cents=int(values["most_cents"])))
-    finish(cabinet)
+    open_dispute(machine, DisputedAmount.about(machine, device, why, most_cents=int(values["most_cents"])))
+    finish(machine)
 
 
-def _restricted(cabinet: Cabinet, paper: PaperRecord) -> dict[str, RestrictedTerms]:
+def _restricted(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms]:
     """The terms of restricted credit that a host's ticket brings with it."""
-    kept = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    kept = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     terms = None if kept is None or kept.id != paper.id else kept.restricted
     return {} if terms is None else {MoneyKey.RESTRICTED: terms}
 
@@ -234,73 +234,73 @@ def _story(paper: PaperRecord) -> dict[str, int | str]:
     return {"amount_cents": paper.amount_cents, **number}
 
 
-def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
+def record_bill_returned(machine: Machine, event: Event) -> None:
     """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
     told: dict[str, HostTicketRecord] = {}
-    locked = cabinet.state(LockedTicket)
+    locked = machine.state(LockedTicket)
     if locked.redemption is not None:
-        desk, redemption_id = cabinet.state(TicketDesk), locked.redemption.redemption_id
+        desk, redemption_id = machine.state(TicketDesk), locked.redemption.redemption_id
         if desk.holds(redemption_id):
             desk.redeem_abort(redemption_id, "returned")
-        told = host_ticket(cabinet, redemption_id, Redeeming.NOT_STACKED)
-    locked.redemption = cabinet.state(HostMoney).inquiry = None
+        told = host_ticket(machine, redemption_id, Redeeming.NOT_STACKED)
+    locked.redemption = machine.state(HostMoney).inquiry = None
     ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"
     details = {"reason": str(event.data["reason"])}
-    cabinet.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, details=details)
-    said = cabinet.notice
+    machine.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, details=details)
+    said = machine.notice
     if said is None or said.code.endswith("_accepted"):  # what went in before is not what came out now
         code = "ticket_returned" if ticket else "bill_returned"
-        cabinet.notice = Notice(code=code, severity="warning")
+        machine.notice = Notice(code=code, severity="warning")
 
 
-def record_bill_rejected(cabinet: Cabinet, event: Event) -> None:
+def record_bill_rejected(machine: Machine, event: Event) -> None:
     """The acceptor refused something by itself."""
-    cabinet.record("bill.rejected", counts={"bills_rejected": 1}, details=dict(event.data))
-    cabinet.notice = Notice(code="bill_rejected", severity="warning")
+    machine.record("bill.rejected", counts={"bills_rejected": 1}, details=dict(event.data))
+    machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
-def redeem_ticket(cabinet: Cabinet, event: Event) -> None:
+def redeem_ticket(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow and order it into the box, or give it back with the reason."""
-    desk = cabinet.state(TicketDesk)
+    desk = machine.state(TicketDesk)
     escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
-    ticket_id = cabinet.fresh_id("ticket")
+    ticket_id = machine.fresh_id("ticket")
     answer = desk.redeem_begin(ticket_id, digits)
     promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
-    if promotional and not cabinet.profile.tickets.promotional:
+    if promotional and not machine.profile.tickets.promotional:
         desk.redeem_abort(ticket_id, "promotional credit is not taken here")
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):
-        cabinet.record(
+        machine.record(
             "voucher.refused", counts={"vouchers_refused": 1}, details={"reason": answer.reason.value}
         )
-        cabinet.state(Devices).the_acceptor.return_bill(escrow)
-        cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
+        machine.state(Devices).the_acceptor.return_bill(escrow)
+        machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
-    cabinet.state(LockedTicket).redemption = answer
-    cabinet.state(Devices).the_acceptor.stack(escrow)
+    machine.state(LockedTicket).redemption = answer
+    machine.state(Devices).the_acceptor.stack(escrow)
 
 
-def credit_coins(cabinet: Cabinet, event: Event) -> None:
+def credit_coins(machine: Machine, event: Event) -> None:
     """Coins have passed the acceptor: they are in, in the hopper or in the drop box (Monaco art. 19.5)."""
     coins: tuple[tuple[int, bool], ...] = event.data["coins"]
     doubt: CoinDoubt | None = event.data.get("doubt")
     disputed = None
     if doubt is not None:
         disputed = DisputedAmount.about(
-            cabinet,
+            machine,
             "coin_acceptor",
             doubt.why,
             least_cents=doubt.least_cents,
             most_cents=doubt.most_cents,
         )
-    account = cabinet.credit(CreditKind.CASHABLE)
+    account = machine.credit(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
     fell = tuple(
         Transfer("stock:floor", "stock:hopper" if to_hopper else "stock:coin_box", cents)
         for cents, to_hopper in coins
     )
-    cabinet.record(
+    machine.record(
         "coin.in",
         transfers=credit + fell,
         counts={"coins_accepted": len(coins)} if coins else {},
@@ -310,7 +310,7 @@ def credit_coins(cabinet: Cabinet, event: Event) -> None:
         },
         details=None if disputed is None else {"disputed": disputed.details},
     )
-    finish(cabinet)
+    finish(machine)
     if coins:
         total_cents = sum(cents for cents, _ in coins)
-        cabinet.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})
+        machine.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})

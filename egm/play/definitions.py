@@ -14,7 +14,7 @@ from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.records.game_record import GameName
 from egm.records.keys import PlayKey
 from paytables import Game, PaytableError, game_from_text
@@ -28,24 +28,24 @@ class GameDefectiveError(LocalError):
     """A game in memory that cannot be finished as it was recorded."""
 
 
-def keeping(cabinet: Cabinet, game: Game) -> dict[str, str]:
+def keeping(machine: Machine, game: Game) -> dict[str, str]:
     """What the start of a game sets in memory to keep its definition; nothing where it is kept already."""
     key = f"{PlayKey.DEFINITION}{game.digest}"
-    if cabinet.journal.state(key) is not None:
+    if machine.journal.state(key) is not None:
         return {}
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
 
 
-def definition_of(cabinet: Cabinet, named: GameName) -> Game:
+def definition_of(machine: Machine, named: GameName) -> Game:
     """The very game an entry names by id, version and digest: a resident one, or made of the kept text.
 
     Raises :class:`GameDefectiveError` where neither is to be had.
     """
-    resident = cabinet.games.get(named.id) or cabinet.state(InstalledGames).games.get(named.id)
+    resident = machine.games.get(named.id) or machine.state(InstalledGames).games.get(named.id)
     if resident is not None and resident.digest == named.digest:
         return resident
     what = f"{named.id} {named.version} with digest {named.digest[:12]}"
-    kept = cabinet.journal.state(f"{PlayKey.DEFINITION}{named.digest}")
+    kept = machine.journal.state(f"{PlayKey.DEFINITION}{named.digest}")
     if not isinstance(kept, str):
         raise GameDefectiveError(f"this machine has no game {what}")
     try:

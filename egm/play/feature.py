@@ -16,6 +16,6 @@ PLAY: Final = Feature(
     keys=PlayKey,
     rules=RULES,
     offers=(*PAGES, *FORMS),
-    states=(DerivedState(State.PLAYING, lambda cabinet: cabinet.memory.get(PlayKey.GAME) is not None),),
+    states=(DerivedState(State.PLAYING, lambda machine: machine.memory.get(PlayKey.GAME) is not None),),
     position_services=(reminders,),
 )

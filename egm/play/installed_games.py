@@ -13,7 +13,7 @@ from typing import Final
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Chances, LongOdds
 from egm.kernel.standing_faults import note_fault
 from egm.play.odds import chances, long_odds
@@ -221,9 +221,9 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
     return within
 
 
-def note_cabinet_file(cabinet: Cabinet, why: str) -> None:
+def note_cabinet_file(machine: Machine, why: str) -> None:
     """Tell staff that the machine does not offer all that its cabinet file names, or that it does now."""
-    standing = cabinet.faults.get(_FAULT)
+    standing = machine.faults.get(_FAULT)
     if standing is not None and standing["detail"] != why:
-        note_fault(cabinet, _FAULT, "")
-    note_fault(cabinet, _FAULT, why)
+        note_fault(machine, _FAULT, "")
+    note_fault(machine, _FAULT, why)

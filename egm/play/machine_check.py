@@ -4,7 +4,7 @@ import hashlib
 
 from egm.errors import LocalError
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.conversation import replay
 from egm.play.definitions import definition_of
@@ -17,47 +17,47 @@ from meters import SelfAuditFailed
 from paytables import PaytableError
 
 
-def record_machine_check(cabinet: Cabinet, event: Event) -> None:
+def record_machine_check(machine: Machine, event: Event) -> None:
     """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
-    game, last = open_game(cabinet), last_game(cabinet)
+    game, last = open_game(machine), last_game(machine)
     game = last[0] if game is None and last is not None else game
-    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-    values = cabinet.journal.meters().values
+    handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    values = machine.journal.meters().values
     found = {
-        "game": "none" if game is None else _replayed(cabinet, game),
-        "books": _audited(cabinet),
+        "game": "none" if game is None else _replayed(machine, game),
+        "books": _audited(machine),
     }
-    cabinet.record(
+    machine.record(
         "machine.checked",
         details={
             **found,
             "play_id": None if game is None else game.play_id,
             "digest": None if game is None else game.game.digest,
-            "software": _software(cabinet),
+            "software": _software(machine),
             "handpay": None if handpay is None else handpay.id,
             "meters": {name: value for name, value in values.items() if value},
-            "head": cabinet.journal.head_hash,
-            "persons": persons_of(cabinet, event),
+            "head": machine.journal.head_hash,
+            "persons": persons_of(machine, event),
             "remark": str(event.data.get("remark", "")),
         },
     )
     right = all(part in {"right", "none"} for part in found.values())
-    cabinet.notice = Notice(
+    machine.notice = Notice(
         code="machine_checked" if right else "machine_check_failed", severity="info" if right else "alarm"
     )
 
 
-def _replayed(cabinet: Cabinet, game: GameRecord) -> str:
+def _replayed(machine: Machine, game: GameRecord) -> str:
     try:
-        replay(definition_of(cabinet, game.game), game)
+        replay(definition_of(machine, game.game), game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         return str(error)
     return "right"
 
 
-def _software(cabinet: Cabinet) -> dict[str, str] | None:
+def _software(machine: Machine) -> dict[str, str] | None:
     """The software as its manufacturer signed it, in one digest; None where nobody vouches for it."""
-    installed = cabinet.memory.get(IntegrityKey.SOFTWARE)
+    installed = machine.memory.get(IntegrityKey.SOFTWARE)
     if installed is None:
         return None
     listed = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
@@ -68,9 +68,9 @@ def _software(cabinet: Cabinet) -> dict[str, str] | None:
     }
 
 
-def _audited(cabinet: Cabinet) -> str:
+def _audited(machine: Machine) -> str:
     try:
-        cabinet.journal.self_audit()
+        machine.journal.self_audit()
     except SelfAuditFailed as error:
         return str(error)
     return "right"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.play import rounds as play
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
@@ -26,27 +26,27 @@ from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
 
 
-def record_mystery(cabinet: Cabinet, event: Event) -> None:
+def record_mystery(machine: Machine, event: Event) -> None:
     """Add a prize to the game that won it; a game already closed has it paid by hand, when that is possible.
 
     Told again, it changes nothing. A prize for no wager of this machine is recorded, and not paid; one that
     is not proved is held until persons have ruled on it (:mod:`egm.progressive.unproved`).
     """
     level, won = str(event.data["level"]), event.data["won"]
-    if cabinet.journal.knows(unproved.entry_of(won.claim)):
+    if machine.journal.knows(unproved.entry_of(won.claim)):
         return
-    opened = open_game(cabinet)
+    opened = open_game(machine)
     game = opened if opened is not None and _fed(opened, level, won.sequence) else None
-    game = game or _earlier(cabinet, level, won.sequence)
+    game = game or _earlier(machine, level, won.sequence)
     if game is None:
-        cabinet.record(
+        machine.record(
             "progressive.not_ours",
             transaction_id=unproved.entry_of(won.claim),
-            details=_details(cabinet, None, level, won),
+            details=_details(machine, None, level, won),
         )
-    elif _is_void(cabinet, game):
-        _return(cabinet, game, level, won, "void")
-    elif why := unproved.doubt_prize(cabinet, level, won):
+    elif _is_void(machine, game):
+        _return(machine, game, level, won, "void")
+    elif why := unproved.doubt_prize(machine, level, won):
         prize = HeldPrize(
             pool=level,
             play_id=game.play_id,
@@ -55,51 +55,51 @@ def record_mystery(cabinet: Cabinet, event: Event) -> None:
             ruling=None,
             won=won.model_dump(mode="json"),
         )
-        unproved.hold(cabinet, won.claim, prize)
+        unproved.hold(machine, won.claim, prize)
     elif opened is not None and game.play_id == opened.play_id:
-        _win(cabinet, game, level, won)
-    elif _is_free(cabinet, opened):
-        _pay_by_hand(cabinet, game, level, won)
+        _win(machine, game, level, won)
+    elif _is_free(machine, opened):
+        _pay_by_hand(machine, game, level, won)
 
 
-def ruled_prize_can_end(cabinet: Cabinet, _: Event) -> bool:
+def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
     """Persons have ruled on a prize that was held, and nothing is in the way of doing it."""
-    return any(True for _ in _ruled(cabinet))
+    return any(True for _ in _ruled(machine))
 
 
-def end_ruled_prizes(cabinet: Cabinet, _: Event) -> None:
+def end_ruled_prizes(machine: Machine, _: Event) -> None:
     """Do what persons have ruled of each held prize: it is paid by hand, or goes back to its level."""
-    for key, ruling, game, level, won in _ruled(cabinet):
+    for key, ruling, game, level, won in _ruled(machine):
         if ruling == unproved.PAY:
-            _pay_by_hand(cabinet, game, level, won, {key: None})
+            _pay_by_hand(machine, game, level, won, {key: None})
         else:
-            _return(cabinet, game, level, won, "declined", {key: None})
+            _return(machine, game, level, won, "declined", {key: None})
 
 
-def _ruled(cabinet: Cabinet) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
+def _ruled(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
     """Each prize whose ruling can be done now: its key, the ruling, its game, level and prize."""
-    for claim, held in cabinet.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
-        if held.ruling is None or not _is_free(cabinet, open_game(cabinet)):
+    for claim, held in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
+        if held.ruling is None or not _is_free(machine, open_game(machine)):
             continue
         level, won = held.pool, Won.model_validate(held.won)
-        game = _earlier(cabinet, level, won.sequence)
+        game = _earlier(machine, level, won.sequence)
         if game is not None:
             yield f"{ProgressiveKey.HELD}{claim}", held.ruling, game, level, won
 
 
-def tell_award(cabinet: Cabinet, event: Event) -> None:
+def tell_award(machine: Machine, event: Event) -> None:
     """The screen is told the open game again, with the amount now locked (AR 29.1(b))."""
-    game = open_game(cabinet)
+    game = open_game(machine)
     if game is not None and any(
-        award.claim == event.data["claim"] for award in progressives.awards(cabinet, game)
+        award.claim == event.data["claim"] for award in progressives.awards(machine, game)
     ):
-        _tell(cabinet)
+        _tell(machine)
 
 
-def _tell(cabinet: Cabinet) -> None:
-    told = play.message(cabinet, resumed=False)
+def _tell(machine: Machine) -> None:
+    told = play.message(machine, resumed=False)
     if told is not None:
-        cabinet.outbox.show(told)
+        machine.outbox.show(told)
 
 
 # ---------------------------------------------------------------------------------------------- which game
@@ -107,9 +107,9 @@ def _fed(game: GameRecord, level: str, sequence: int) -> bool:
     return any(share.pool == level and share.sequence == sequence for share in game.levels.fed)
 
 
-def _earlier(cabinet: Cabinet, level: str, sequence: int) -> GameRecord | None:
+def _earlier(machine: Machine, level: str, sequence: int) -> GameRecord | None:
     """The game whose wager made a contribution, from the newest back."""
-    for entry in cabinet.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
+    for entry in machine.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         made = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
         if sequence in made:
@@ -119,26 +119,26 @@ def _earlier(cabinet: Cabinet, level: str, sequence: int) -> GameRecord | None:
     return None
 
 
-def _is_void(cabinet: Cabinet, game: GameRecord) -> bool:
+def _is_void(machine: Machine, game: GameRecord) -> bool:
     void = f"{game.play_id}.void"
-    return game.ended == "game.void" or cabinet.journal.knows(void)
+    return game.ended == "game.void" or machine.journal.knows(void)
 
 
-def _is_free(cabinet: Cabinet, game: GameRecord | None) -> bool:
+def _is_free(machine: Machine, game: GameRecord | None) -> bool:
     """Whether a hand-pay can be opened now: no game is on, and nothing else is being paid."""
     return (
         game is None
-        and cabinet.memory.get(MoneyKey.HANDPAY) is None
-        and cabinet.memory.get(MoneyKey.PAY_OUT) is None
+        and machine.memory.get(MoneyKey.HANDPAY) is None
+        and machine.memory.get(MoneyKey.PAY_OUT) is None
     )
 
 
 # -------------------------------------------------------------------------------------------- what is written
 
 
-def _details(cabinet: Cabinet, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
+def _details(machine: Machine, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
     """The prize with its secret, and the commitment this machine had heard of it, if any."""
-    heard = unproved.commitment_heard(cabinet, level, won.trigger.number)
+    heard = unproved.commitment_heard(machine, level, won.trigger.number)
     return MysteryWon(
         play_id=None if game is None else game.play_id,
         pool=level,
@@ -148,11 +148,11 @@ def _details(cabinet: Cabinet, game: GameRecord | None, level: str, won: Won) ->
         order=won.order,
         trigger=won.trigger.to_json(),
         commitment=heard,
-        proved=not unproved.doubt_prize(cabinet, level, won),
+        proved=not unproved.doubt_prize(machine, level, won),
     )
 
 
-def _claim(cabinet: Cabinet, game: GameRecord, level: str, won: Won, way: str | None) -> dict[str, object]:
+def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | None) -> dict[str, object]:
     """What memory keeps until the controller has closed the claim."""
     kept = ClaimRecord(
         pool=level,
@@ -162,7 +162,7 @@ def _claim(cabinet: Cabinet, game: GameRecord, level: str, won: Won, way: str | 
         shown_cents=won.amount_cents,
         play_id=game.play_id,
         game=game.game.id,
-        at_utc=cabinet.clock.now().isoformat(),
+        at_utc=machine.clock.now().isoformat(),
         amount_cents=won.amount_cents,
         way=way,
         unanswered=False,
@@ -175,7 +175,7 @@ def _name(game: GameRecord, level: str) -> str:
     return next((name for name, pool in game.levels.pools.items() if pool == level), level)
 
 
-def _win(cabinet: Cabinet, game: GameRecord, level: str, won: Won) -> None:
+def _win(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
     hit = Hit(
         pool=level,
         level=_name(game, level),
@@ -183,18 +183,18 @@ def _win(cabinet: Cabinet, game: GameRecord, level: str, won: Won) -> None:
         claim=won.claim,
         amount_cents=won.amount_cents,
     )
-    cabinet.record(
+    machine.record(
         MYSTERY_WON,
         transaction_id=unproved.entry_of(won.claim),
-        state=_claim(cabinet, game, level, won, None),
-        details=replace(_details(cabinet, game, level, won), hits=(hit,)),
+        state=_claim(machine, game, level, won, None),
+        details=replace(_details(machine, game, level, won), hits=(hit,)),
     )
-    cabinet.state(GameInProgress).record = game.hitting((hit,))
-    _tell(cabinet)
+    machine.state(GameInProgress).record = game.hitting((hit,))
+    _tell(machine)
 
 
 def _return(
-    cabinet: Cabinet,
+    machine: Machine,
     game: GameRecord,
     level: str,
     won: Won,
@@ -202,16 +202,16 @@ def _return(
     state: Mapping[str, object] | None = None,
 ) -> None:
     """The prize goes back to the level: its game was void, or persons have declined it."""
-    cabinet.record(
+    machine.record(
         MYSTERY_WON,
         transaction_id=unproved.entry_of(won.claim),
-        state={**_claim(cabinet, game, level, won, "void"), **(state or {})},
-        details=replace(_details(cabinet, game, level, won), late=why),
+        state={**_claim(machine, game, level, won, "void"), **(state or {})},
+        details=replace(_details(machine, game, level, won), late=why),
     )
 
 
 def _pay_by_hand(
-    cabinet: Cabinet,
+    machine: Machine,
     game: GameRecord,
     level: str,
     won: Won,
@@ -227,7 +227,7 @@ def _pay_by_hand(
         play_id=game.play_id,
     )
     progressives.register_hit(
-        cabinet,
+        machine,
         game,
         f"{won.claim}.hit",
         pool=level,
@@ -235,12 +235,12 @@ def _pay_by_hand(
         amount_cents=won.amount_cents,
         way="hand",
     )
-    cabinet.record(
+    machine.record(
         MYSTERY_WON,
         transaction_id=reservation,
         phase=Phase.RESERVE,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
         dims=game.dims,
-        state={**_claim(cabinet, game, level, won, "hand"), MoneyKey.HANDPAY: handpay, **(state or {})},
-        details=replace(_details(cabinet, game, level, won), late="hand"),
+        state={**_claim(machine, game, level, won, "hand"), MoneyKey.HANDPAY: handpay, **(state or {})},
+        details=replace(_details(machine, game, level, won), late="hand"),
     )

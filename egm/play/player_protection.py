@@ -15,7 +15,7 @@ from typing import Final
 from egm.errors import InvariantError
 from egm.kernel import messages
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ReminderKind
 from egm.record_codec import omitted
 from egm.records.keys import MoneyKey, PlayKey
@@ -66,11 +66,11 @@ class OwnLimits:
 
 
 # ---------------------------------------------------------------------------------------------- the count
-def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> dict[str, SessionRecord]:
+def counted(machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0) -> dict[str, SessionRecord]:
     """The machine state a game's transaction sets with what it moved: the session's count, or nothing."""
-    if not cabinet.profile.protection.counts:
+    if not machine.profile.protection.counts:
         return {}
-    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION) or _fresh(cabinet)
+    session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _fresh(machine)
     return {
         PlayKey.SESSION: replace(
             session,
@@ -80,65 +80,65 @@ def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> 
     }
 
 
-def _fresh(cabinet: Cabinet) -> SessionRecord:
-    since = cabinet.times.now().isoformat(timespec="seconds")
+def _fresh(machine: Machine) -> SessionRecord:
+    since = machine.times.now().isoformat(timespec="seconds")
     return SessionRecord(since=since, wagered_cents=0, won_cents=0, time_reminders=0, spend_reminders=0)
 
 
-def _own_limits(cabinet: Cabinet) -> OwnLimits:
-    return cabinet.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
+def _own_limits(machine: Machine) -> OwnLimits:
+    return machine.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
 
 
-def _minutes(cabinet: Cabinet, session: SessionRecord) -> int:
+def _minutes(machine: Machine, session: SessionRecord) -> int:
     """Whole minutes since the session began; a clock set back counts as none."""
-    played = cabinet.times.now() - datetime.fromisoformat(session.since)
+    played = machine.times.now() - datetime.fromisoformat(session.since)
     return max(0, int(played / timedelta(minutes=1)))
 
 
-def time_due_at(cabinet: Cabinet) -> datetime | None:
+def time_due_at(machine: Machine) -> datetime | None:
     """When time alone makes a reminder due, or ends a pause; None: never."""
-    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION)
-    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
+    session = machine.memory.read(SessionRecord, PlayKey.SESSION)
+    reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
         return datetime.fromisoformat(reminder.until) if reminder.until else None
     if session is None:
         return None
-    minutes = [at for at in (_limits(cabinet)[0], _time_reminder_at(cabinet, session)) if at is not None]
+    minutes = [at for at in (_limits(machine)[0], _time_reminder_at(machine, session)) if at is not None]
     if not minutes:
         return None
     return datetime.fromisoformat(session.since) + timedelta(minutes=min(minutes))
 
 
-def _limits(cabinet: Cabinet) -> tuple[int | None, int | None]:
+def _limits(machine: Machine) -> tuple[int | None, int | None]:
     """The minutes and minor units at which play pauses: the lesser of the place's and the player's."""
-    rules, own = cabinet.profile.protection, _own_limits(cabinet)
+    rules, own = machine.profile.protection, _own_limits(machine)
     minutes = [limit for limit in (rules.limit_minutes, own.minutes) if limit]
     cents = [limit for limit in (rules.limit_spend_cents, own.cents) if limit]
     return min(minutes, default=None), min(cents, default=None)
 
 
-def _time_reminder_at(cabinet: Cabinet, session: SessionRecord) -> int | None:
+def _time_reminder_at(machine: Machine, session: SessionRecord) -> int | None:
     """The minute the next reminder of time is due at: after each of the steps, the last again and again."""
-    steps, number = cabinet.profile.protection.remind_minutes, session.time_reminders + 1
+    steps, number = machine.profile.protection.remind_minutes, session.time_reminders + 1
     return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
 
 
-def _time_reminders_by(cabinet: Cabinet, minutes: int) -> int:
+def _time_reminders_by(machine: Machine, minutes: int) -> int:
     """How many reminders of time are due by a minute, however far a clock that was set has put it."""
-    steps = cabinet.profile.protection.remind_minutes
+    steps = machine.profile.protection.remind_minutes
     early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
     return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
 
 
-def due(cabinet: Cabinet) -> ReminderKind | None:
+def due(machine: Machine) -> ReminderKind | None:
     """The kind of reminder that is due now, the most pressing; None while one stands, or none is due."""
-    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION)
-    if session is None or cabinet.memory.get(PlayKey.REMINDER) is not None:
+    session = machine.memory.read(SessionRecord, PlayKey.SESSION)
+    if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
-    minutes, spent_cents = _minutes(cabinet, session), session.spent_cents
-    limit_minutes, limit_cents = _limits(cabinet)
-    step_cents = cabinet.profile.protection.remind_spend_cents
-    remind_at = _time_reminder_at(cabinet, session)
+    minutes, spent_cents = _minutes(machine, session), session.spent_cents
+    limit_minutes, limit_cents = _limits(machine)
+    step_cents = machine.profile.protection.remind_spend_cents
+    remind_at = _time_reminder_at(machine, session)
     kinds: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
@@ -148,90 +148,90 @@ def due(cabinet: Cabinet) -> ReminderKind | None:
     return next((kind for kind, holds in kinds if holds), None)
 
 
-def limit_pays_out(cabinet: Cabinet, _: Event) -> bool:
+def limit_pays_out(machine: Machine, _: Event) -> bool:
     """A limit is reached, and the place then pays the player out."""
-    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
+    reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
         reminder is not None
         and reminder.kind in _LIMITS
-        and cabinet.profile.protection.at_limit == "cash_out"
+        and machine.profile.protection.at_limit == "cash_out"
     )
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_reminder_stands(cabinet: Cabinet, _: Event) -> bool:
+def no_reminder_stands(machine: Machine, _: Event) -> bool:
     """Nothing waits to be read, and play is not paused."""
-    return cabinet.memory.get(PlayKey.REMINDER) is None
+    return machine.memory.get(PlayKey.REMINDER) is None
 
 
-def reminder_is_due(cabinet: Cabinet, _: Event) -> bool:
+def reminder_is_due(machine: Machine, _: Event) -> bool:
     """It is time to remind."""
-    return due(cabinet) is not None
+    return due(machine) is not None
 
 
-def reminder_may_go(cabinet: Cabinet, _: Event) -> bool:
+def reminder_may_go(machine: Machine, _: Event) -> bool:
     """A reminder stands that the player may wave away; a pause is not one."""
-    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
+    reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind not in _LIMITS
 
 
-def pause_is_over(cabinet: Cabinet, _: Event) -> bool:
+def pause_is_over(machine: Machine, _: Event) -> bool:
     """A pause stands whose time has come."""
-    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
+    reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
         reminder is not None
         and bool(reminder.until)
-        and cabinet.times.now() >= datetime.fromisoformat(reminder.until)
+        and machine.times.now() >= datetime.fromisoformat(reminder.until)
     )
 
 
-def session_is_over(cabinet: Cabinet, _: Event) -> bool:
+def session_is_over(machine: Machine, _: Event) -> bool:
     """A session was counted, and nothing of the player's is left on the machine."""
-    begun = any(cabinet.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
+    begun = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     busy = any(
-        cabinet.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
+        machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
     )
-    return begun and not busy and cabinet.credit_cents == 0
+    return begun and not busy and machine.credit_cents == 0
 
 
-def limit_is_offered(cabinet: Cabinet, event: Event) -> bool:
+def limit_is_offered(machine: Machine, event: Event) -> bool:
     """The place lets players set limits, and this one binds no less than the one in force.
 
     Limits are for a player who has credits; 0 takes one away, which like raising it waits for a new session.
     """
     value, options = event.data.get("value"), event.data.get("options") or {}
     of = options.get("of") if isinstance(options, dict) else None
-    if not cabinet.profile.protection.own_limits or cabinet.credit_cents <= 0:
+    if not machine.profile.protection.own_limits or machine.credit_cents <= 0:
         return False
     if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
         return False
-    now = _own_limits(cabinet).of(of)
+    now = _own_limits(machine).of(of)
     return not now or (0 < value <= now)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remind(cabinet: Cabinet, _: Event) -> None:
+def remind(machine: Machine, _: Event) -> None:
     """Put the reminder up; it stands over a restart until it is answered or its session has ended."""
-    kind, session = due(cabinet), cabinet.memory.require(SessionRecord, PlayKey.SESSION)
+    kind, session = due(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:
         raise InvariantError("a reminder that is not due")
-    minutes, spent_cents = _minutes(cabinet, session), session.spent_cents
-    rules, until = cabinet.profile.protection, ""
+    minutes, spent_cents = _minutes(machine, session), session.spent_cents
+    rules, until = machine.profile.protection, ""
     if kind in _LIMITS and rules.pause_minutes:
-        over = cabinet.times.now() + timedelta(minutes=rules.pause_minutes)
+        over = machine.times.now() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
-    mine, binding = _own_limits(cabinet).of("minutes" if kind == "time_limit" else "cents"), _limits(cabinet)
+    mine, binding = _own_limits(machine).of("minutes" if kind == "time_limit" else "cents"), _limits(machine)
     is_own = bool(mine) and mine == binding[0 if kind == "time_limit" else 1]
     reminder = ReminderRecord(kind=kind, minutes=minutes, spent_cents=spent_cents, until=until, own=is_own)
-    cabinet.record(
+    machine.record(
         "protection.reminder",
         counts={f"reminders.{kind}": 1},
         state={
             PlayKey.REMINDER: reminder,
             PlayKey.SESSION: replace(
                 session,
-                time_reminders=_time_reminders_by(cabinet, minutes),
+                time_reminders=_time_reminders_by(machine, minutes),
                 spend_reminders=max(session.spend_reminders, spent_cents // step_cents if step_cents else 0),
             ),
         },
@@ -239,48 +239,48 @@ def remind(cabinet: Cabinet, _: Event) -> None:
     )
 
 
-def acknowledge(cabinet: Cabinet, _: Event) -> None:
+def acknowledge(machine: Machine, _: Event) -> None:
     """The player has read it."""
-    reminder = cabinet.memory.require(ReminderRecord, PlayKey.REMINDER)
-    cabinet.record("protection.acknowledged", state={PlayKey.REMINDER: None}, details={"kind": reminder.kind})
+    reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
+    machine.record("protection.acknowledged", state={PlayKey.REMINDER: None}, details={"kind": reminder.kind})
 
 
-def end_pause(cabinet: Cabinet, _: Event) -> None:
+def end_pause(machine: Machine, _: Event) -> None:
     """The pause is over: play may go on, and time and money are counted from here."""
-    reminder = cabinet.memory.require(ReminderRecord, PlayKey.REMINDER)
-    cabinet.record(
+    reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
+    machine.record(
         "protection.pause_over",
-        state={PlayKey.REMINDER: None, PlayKey.SESSION: _fresh(cabinet)},
+        state={PlayKey.REMINDER: None, PlayKey.SESSION: _fresh(machine)},
         details={"kind": reminder.kind},
     )
 
 
-def end_session(cabinet: Cabinet, _: Event) -> None:
+def end_session(machine: Machine, _: Event) -> None:
     """The player has left; what he set and what he was told goes with him."""
-    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION)
+    session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     details = (
-        {} if session is None else {"minutes": _minutes(cabinet, session), "spent_cents": session.spent_cents}
+        {} if session is None else {"minutes": _minutes(machine, session), "spent_cents": session.spent_cents}
     )
-    cabinet.record(
+    machine.record(
         "protection.session_ended",
         state={PlayKey.SESSION: None, PlayKey.REMINDER: None, PlayKey.LIMITS: None},
         details=details,
     )
 
 
-def set_limit(cabinet: Cabinet, event: Event) -> None:
+def set_limit(machine: Machine, event: Event) -> None:
     """Take the player's own limit."""
     of, value = str(event.data["options"]["of"]), int(event.data["value"])
-    own = _own_limits(cabinet)
+    own = _own_limits(machine)
     limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
-    cabinet.record("protection.limit_set", state={PlayKey.LIMITS: limits}, details={"of": of, "value": value})
-    cabinet.notice = Notice(code="limit_set")
+    machine.record("protection.limit_set", state={PlayKey.LIMITS: limits}, details={"of": of, "value": value})
+    machine.notice = Notice(code="limit_set")
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
-def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
+def reminder_view(machine: Machine) -> messages.Reminder | None:
     """The reminder that stands, for the screen."""
-    reminder = cabinet.memory.read(ReminderRecord, PlayKey.REMINDER)
+    reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is None:
         return None
     return messages.Reminder(
@@ -292,12 +292,12 @@ def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
     )
 
 
-def session_view(cabinet: Cabinet) -> messages.Session | None:
+def session_view(machine: Machine) -> messages.Session | None:
     """The session, for the screen."""
-    session = cabinet.memory.read(SessionRecord, PlayKey.SESSION)
+    session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
         return None
-    own = _own_limits(cabinet)
+    own = _own_limits(machine)
     return messages.Session(
         since_utc=session.since,
         spent_cents=session.spent_cents,
@@ -306,7 +306,7 @@ def session_view(cabinet: Cabinet) -> messages.Session | None:
     )
 
 
-def protection_view(cabinet: Cabinet) -> messages.Protection:
+def protection_view(machine: Machine) -> messages.Protection:
     """What the place wants in sight."""
-    rules = cabinet.profile.protection
+    rules = machine.profile.protection
     return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, PrizeInKind
 from egm.money.hand_pays import BOOK
 from egm.play.definitions import definition_of
@@ -24,12 +24,12 @@ from meters import Phase, Transfer
 
 
 # ---------------------------------------------------------------------------------------------- what was won
-def won(cabinet: Cabinet, game: GameRecord) -> tuple[PrizeRecord, ...]:
+def won(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
     """The prizes in kind a decided game has won, in order, as its definition states them."""
     named = () if game.outcome is None else game.outcome.merchandise
     if not named:
         return ()
-    rules = definition_of(cabinet, game.game)
+    rules = definition_of(machine, game.game)
     stated = {prize.id: prize for prize in rules.prizes_in_kind()}
     return tuple(
         PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
@@ -45,17 +45,17 @@ def transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
     )
 
 
-def register(cabinet: Cabinet, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
+def register(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
     """Write the prizes into the win register (FR68-20): machine, game, prize and its stated value."""
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"
-        if not cabinet.journal.knows(entry_id):  # else a cut came between this and the game's end
-            cabinet.record(
+        if not machine.journal.knows(entry_id):  # else a cut came between this and the game's end
+            machine.record(
                 "merchandise.won",
                 transaction_id=entry_id,
                 counts={"merchandise_won": 1},
                 details={
-                    "machine": cabinet.identity.serial,
+                    "machine": machine.identity.serial,
                     "play_id": game.play_id,
                     "game": game.game.id,
                     "prizes": [to_json(prize)],
@@ -73,19 +73,19 @@ def views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 # ---------------------------------------------------------------------------------------------- guards
 
 
-def prize_may_be_cash(cabinet: Cabinet, _: Event) -> bool:
+def prize_may_be_cash(machine: Machine, _: Event) -> bool:
     """A prize in kind is owed, and the place lets the player take its value instead."""
-    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
-        cabinet.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
+        machine.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
     )
 
 
 # ---------------------------------------------------------------------------------------------- the exchange
-def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
+def exchange_prizes(machine: Machine, event: Event) -> None:
     """The player takes the stated value: it becomes part of the money an attendant pays as a jackpot."""
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay.id)
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    reserved = next(held for held in machine.journal.pending() if held.id == handpay.id)
     value_cents = handpay.worth_cents - handpay.amount_cents
     money = replace(
         handpay,
@@ -95,7 +95,7 @@ def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
         prizes=(),
         instead_of=handpay.id,
     )
-    cabinet.record(
+    machine.record(
         "handpay.exchanged",
         transaction_id=money.id,
         phase=Phase.RESERVE,
@@ -105,11 +105,11 @@ def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
             "handpay": handpay.id,
             "prizes": [to_json(prize) for prize in handpay.prizes],
             "amount_cents": value_cents,
-            "machine": cabinet.identity.serial,
+            "machine": machine.identity.serial,
             "persons": list(event.data["persons"]),
         },
     )
-    cabinet.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
+    machine.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
 
 
 def _in_cash(flow: Transfer) -> Transfer:
@@ -119,17 +119,17 @@ def _in_cash(flow: Transfer) -> Transfer:
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
 
 
-def exchange_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
+def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
     """A prize was exchanged for cash, and its own reservation still stands."""
-    handpay = cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.instead_of)
 
 
-def end_exchange(cabinet: Cabinet, _: Event) -> None:
+def end_exchange(machine: Machine, _: Event) -> None:
     """Give up the reservation that an exchange has replaced: at once, or after a restart in between."""
-    handpay = cabinet.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     older = handpay.instead_of
-    cabinet.record(
+    machine.record(
         "handpay.replaced",
         transaction_id=f"{older}.replaced",
         phase=Phase.VOID,

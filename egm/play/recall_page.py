@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from egm.errors import LocalError
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.play.conversation import Conversation
@@ -41,20 +41,20 @@ _LISTED: Final = 50
 class PlayList:
     """The last plays, newest first; the one still open leads."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """A line a play."""
-        rows = tuple(_line(cabinet, play) for play in recall.plays(cabinet.journal, _LISTED))
+        rows = tuple(_line(machine, play) for play in recall.plays(machine.journal, _LISTED))
         table = Table(columns=columns("time", "game", "bet", "win", "state"), rows=rows)
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a play."""
-        play = _find(cabinet, action)
+        play = _find(machine, action)
         if play is None:
             return refuse("not_offered")
-        person = cabinet.state(ServiceDesk).person
-        cabinet.log("recall.shown", {"play_id": play.play_id, "person": "" if person is None else person.id})
-        return Go(PlayDetail(play, _steps(cabinet, play)))
+        person = machine.state(ServiceDesk).person
+        machine.log("recall.shown", {"play_id": play.play_id, "person": "" if person is None else person.id})
+        return Go(PlayDetail(play, _steps(machine, play)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ class PlayDetail:
     at: int = -1
     """The step shown; -1: the figures."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """The figures, or the picture of one step."""
         title = say("service.recall.title", play=self.play.play_id)
         if self.at < 0:
             show = Action(
                 id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
             )
-            return ServicePage(id="", title=title, tables=_figures(cabinet, self.play), actions=(BACK, show))
+            return ServicePage(id="", title=title, tables=_figures(machine, self.play), actions=(BACK, show))
         forward = self.at + 1 < len(self.steps)
         return ServicePage(
             id="",
@@ -97,7 +97,7 @@ class PlayDetail:
             ),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Step by step, or back to the figures."""
         targets = {"show": 0, "figures": -1, "earlier": self.at - 1, "later": self.at + 1}
         if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
@@ -128,8 +128,8 @@ class PlayDetail:
         )
 
 
-def _find(cabinet: Cabinet, play_id: str) -> Play | None:
-    return next((play for play in recall.plays(cabinet.journal, _LISTED) if play.play_id == play_id), None)
+def _find(machine: Machine, play_id: str) -> Play | None:
+    return next((play for play in recall.plays(machine.journal, _LISTED) if play.play_id == play_id), None)
 
 
 def _start(play: Play) -> GameRecord:
@@ -145,11 +145,11 @@ def _game(play: Play) -> GameRecord:
     return game
 
 
-def _line(cabinet: Cabinet, play: Play) -> Row:
+def _line(machine: Machine, play: Play) -> Row:
     return Row(
         cells=(
             moment(play.start.time_utc.isoformat()),
-            _title(cabinet, _start(play).game),
+            _title(machine, _start(play).game),
             money(play.bet_cents),
             plain("") if play.win_cents is None else money(play.win_cents),
             say(f"service.recall.{_state(play)}"),
@@ -165,27 +165,27 @@ def _state(play: Play) -> str:
     return "void" if play.end.kind == "game.void" else "ended"
 
 
-def _title(cabinet: Cabinet, named: GameName) -> Words:
-    game = _definition(cabinet, named)
+def _title(machine: Machine, named: GameName) -> Words:
+    game = _definition(machine, named)
     return plain(named.id) if game is None else local(game.title)
 
 
-def _definition(cabinet: Cabinet, named: GameName) -> Game | None:
+def _definition(machine: Machine, named: GameName) -> Game | None:
     """The definition a play was made by; None where it is not to be had any more."""
     try:
-        return definition_of(cabinet, named)
+        return definition_of(machine, named)
     except LocalError:
         return None
 
 
-def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
+def _figures(machine: Machine, play: Play) -> tuple[Table, ...]:
     """Everything of a play in figures (E-01, E-04)."""
     game = _game(play)
-    rules, unit_cents = _definition(cabinet, game.game), game.denomination_cents
+    rules, unit_cents = _definition(machine, game.game), game.denomination_cents
     paid = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", moment(play.start.time_utc.isoformat())),
-        ("column.game", _title(cabinet, game.game)),
+        ("column.game", _title(machine, game.game)),
         ("recall.version", plain(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", money(game.credit_before_cents)),
         ("column.bet", money(play.bet_cents)),
@@ -217,12 +217,12 @@ def _numbered(play: Play) -> range:
     return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
 
 
-def _steps(cabinet: Cabinet, play: Play) -> tuple[Shown, ...]:
+def _steps(machine: Machine, play: Play) -> tuple[Shown, ...]:
     """Take the play's steps again from its records. Where that is not possible, what was recorded."""
     game = _game(play)
     shown: list[Shown] = []
     try:
-        conversation = Conversation(definition_of(cabinet, game.game), game.wager)
+        conversation = Conversation(definition_of(machine, game.game), game.wager)
         for step in game.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if shown:

@@ -17,7 +17,7 @@ class Reminders:
 
     def __init__(self, context: MachineContext) -> None:
         self._context = context
-        self._cabinet = context.engine.cabinet
+        self._machine = context.engine.machine
         self._news = asyncio.Event()
         self._left_ns: int | None = None
 
@@ -38,7 +38,7 @@ class Reminders:
     def _look(self) -> None:
         self._raise(EventType.PAUSE_OVER)
         self._raise(EventType.REMINDER_DUE)
-        if not session_is_over(self._cabinet, Event(EventType.SESSION_OVER)):
+        if not session_is_over(self._machine, Event(EventType.SESSION_OVER)):
             self._left_ns = None
         elif self._left_ns is None:
             self._left_ns = self._context.clock.monotonic_ns()
@@ -53,17 +53,17 @@ class Reminders:
     def _gap_seconds(self) -> float:
         """How long until the player counts as gone."""
         gone_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
-        return self._cabinet.profile.protection.session_gap_minutes * 60 - gone_ns / 1e9
+        return self._machine.profile.protection.session_gap_minutes * 60 - gone_ns / 1e9
 
     def _seconds(self) -> float | None:
         """How long until time alone makes something due; None: never."""
-        at = time_due_at(self._cabinet)
-        waits = [] if at is None else [(at - self._cabinet.times.now()).total_seconds()]
+        at = time_due_at(self._machine)
+        waits = [] if at is None else [(at - self._machine.times.now()).total_seconds()]
         waits += [] if self._left_ns is None else [self._gap_seconds()]
         return max(0.0, min(waits)) if waits else None
 
 
 def reminders(context: MachineContext) -> Iterable[Attachment]:
     """One where the place keeps count of sessions."""
-    rules = context.engine.cabinet.profile.protection
+    rules = context.engine.machine.profile.protection
     return (Reminders(context),) if rules.counts else ()

@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
 from egm.records.keys import IntegrityKey
 from meters import Transfer
@@ -18,70 +18,70 @@ from rng import RngError
 PURPOSE: Final = "residual"
 
 
-def useful_cents(cabinet: Cabinet) -> int:
+def useful_cents(machine: Machine) -> int:
     """The least that buys a game or a coin here, minor units; 0 where nothing can be bought."""
     least_cents = [
-        min(denominations) * min(cabinet.games[game_id].bet_options)
-        for game_id, denominations in cabinet.denominations_cents.items()
+        min(denominations) * min(machine.games[game_id].bet_options)
+        for game_id, denominations in machine.denominations_cents.items()
     ]
-    coin_cents = cabinet.profile.coins.hopper_cents
+    coin_cents = machine.profile.coins.hopper_cents
     return min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
 
 
-def view(cabinet: Cabinet) -> Residual | None:
+def view(machine: Machine) -> Residual | None:
     """What a player may do with the rest on the meter; None where there is none, or nothing may be done."""
-    played = residual_may_be_played(cabinet, Event(EventType.RESIDUAL))
-    if not played and not residual_may_go(cabinet, Event(EventType.RESIDUAL)):
+    played = residual_may_be_played(machine, Event(EventType.RESIDUAL))
+    if not played and not residual_may_go(machine, Event(EventType.RESIDUAL)):
         return None
-    return Residual(amount_cents=cabinet.credit_cents, prize_cents=useful_cents(cabinet) if played else 0)
+    return Residual(amount_cents=machine.credit_cents, prize_cents=useful_cents(machine) if played else 0)
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def residual_may_go(cabinet: Cabinet, _: Event) -> bool:
+def residual_may_go(machine: Machine, _: Event) -> bool:
     """The place lets a rest be given up, and the credit buys no game here and no coin."""
-    offered = cabinet.profile.pay_out.residual == "given_up"
-    return offered and 0 < cabinet.credit_cents < useful_cents(cabinet)
+    offered = machine.profile.pay_out.residual == "given_up"
+    return offered and 0 < machine.credit_cents < useful_cents(machine)
 
 
-def residual_may_be_played(cabinet: Cabinet, _: Event) -> bool:
+def residual_may_be_played(machine: Machine, _: Event) -> bool:
     """The place lets a rest be played off, the machine may play, and the credit buys nothing here."""
     return (
-        cabinet.profile.pay_out.residual == "played"
-        and cabinet.chance is not None
-        and cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
-        and 0 < cabinet.credit_cents < useful_cents(cabinet)
+        machine.profile.pay_out.residual == "played"
+        and machine.chance is not None
+        and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
+        and 0 < machine.credit_cents < useful_cents(machine)
     )
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remove_residual(cabinet: Cabinet, _: Event) -> None:
+def remove_residual(machine: Machine, _: Event) -> None:
     """The player gives up a rest that is too small for anything (NZ 1.22.40)."""
-    amount_cents = cabinet.credit_cents
-    cabinet.record(
+    amount_cents = machine.credit_cents
+    machine.record(
         "residual.removed",
-        transfers=cabinet.take(amount_cents, "house:residual"),
+        transfers=machine.take(amount_cents, "house:residual"),
         counts={"residuals": 1},
         details={"amount_cents": amount_cents},
     )
-    cabinet.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
+    machine.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
 
 
-def play_residual(cabinet: Cabinet, _: Event) -> None:
+def play_residual(machine: Machine, _: Event) -> None:
     """Stake the rest on one draw: drawn, decided and journalled at once, like a game."""
-    if cabinet.chance is None:
+    if machine.chance is None:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": "no generator"}))
-    cabinet.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
-    amount_cents, prize_cents = cabinet.credit_cents, useful_cents(cabinet)
+    machine.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
+    amount_cents, prize_cents = machine.credit_cents, useful_cents(machine)
     try:
-        with cabinet.chance.step() as step:
+        with machine.chance.step() as step:
             value = step.below(prize_cents, PURPOSE)
     except RngError as error:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
     won_cents = prize_cents if value < amount_cents else 0
-    stake = cabinet.take(amount_cents, "house:residual")
-    credit = cabinet.credit(CreditKind.CASHABLE)
+    stake = machine.take(amount_cents, "house:residual")
+    credit = machine.credit(CreditKind.CASHABLE)
     win = (Transfer("house:residual_win", credit, won_cents),) if won_cents else ()
-    cabinet.record(
+    machine.record(
         "residual.played",
         transfers=(*stake, *win),
         counts={"residuals": 1},
@@ -93,4 +93,4 @@ def play_residual(cabinet: Cabinet, _: Event) -> None:
         },
     )
     code = "residual_won" if won_cents else "residual_lost"
-    cabinet.notice = Notice(code=code, values={"amount_cents": won_cents or amount_cents})
+    machine.notice = Notice(code=code, values={"amount_cents": won_cents or amount_cents})

@@ -15,7 +15,7 @@ from egm.errors import InvariantError
 from egm.kernel import messages
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import HandpayKind, Notice
 from egm.money.host.controls import game_is_allowed
 from egm.play import player_protection as protection
@@ -46,149 +46,149 @@ from rng import OutOfService, RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bet_is_covered(cabinet: Cabinet, _: Event) -> bool:
+def bet_is_covered(machine: Machine, _: Event) -> bool:
     """The credits pay for the bet, and the bet is one the game and the profile offer."""
-    bet = bet_in_force(cabinet)
-    return bet is not None and _is_taken_here(cabinet, bet.cents) and bet.cents <= cabinet.credit_cents
+    bet = bet_in_force(machine)
+    return bet is not None and _is_taken_here(machine, bet.cents) and bet.cents <= machine.credit_cents
 
 
-def chance_is_ready(cabinet: Cabinet, _: Event | None = None) -> bool:
+def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
     """The generator is in service."""
-    return cabinet.chance is not None and cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
+    return machine.chance is not None and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
 
 
-def choice_may_be_taken(cabinet: Cabinet, event: Event) -> bool:
+def choice_may_be_taken(machine: Machine, event: Event) -> bool:
     """The generator is in service, or the choice needs no number: what is won already can be collected."""
     value = event.data.get("value")
-    return chance_is_ready(cabinet) or any(value == option for option, _ in _without_chance(cabinet))
+    return chance_is_ready(machine) or any(value == option for option, _ in _without_chance(machine))
 
 
-def has_won_already(cabinet: Cabinet) -> bool:
+def has_won_already(machine: Machine) -> bool:
     """Some answer to the open question ends the game with a win, and needs no number for it."""
-    outcomes = [outcome for _, outcome in _without_chance(cabinet) if outcome is not None]
+    outcomes = [outcome for _, outcome in _without_chance(machine) if outcome is not None]
     return any(end.win_credits or end.progressives or end.merchandise for end in outcomes)
 
 
-def _without_chance(cabinet: Cabinet) -> list[tuple[JSON, Outcome | None]]:
-    game = open_game(cabinet)
+def _without_chance(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
+    game = open_game(machine)
     with suppress(*NO_REPLAY):
-        return [] if game is None else without_chance(definition_of(cabinet, game.game), game)
+        return [] if game is None else without_chance(definition_of(machine, game.game), game)
     return []
 
 
-def bet_is_offered(cabinet: Cabinet, event: Event) -> bool:
+def bet_is_offered(machine: Machine, event: Event) -> bool:
     """The game offers this bet, and it is neither under the least nor over the most of the place."""
     credits_, options = event.data.get("value"), event.data.get("options") or {}
     if not isinstance(credits_, int) or isinstance(credits_, bool) or not isinstance(options, Mapping):
         return False
-    asked = replace(cabinet.selection, bet_credits=credits_, options=options)
-    return _is_taken_here(cabinet, asked.bet_cents) and bet_of(cabinet, asked) is not None
+    asked = replace(machine.selection, bet_credits=credits_, options=options)
+    return _is_taken_here(machine, asked.bet_cents) and bet_of(machine, asked) is not None
 
 
-def game_is_offered(cabinet: Cabinet, event: Event) -> bool:
+def game_is_offered(machine: Machine, event: Event) -> bool:
     """The game is resident, and no host has disabled it."""
     game_id = event.data.get("value")
-    return game_id in cabinet.games and game_is_allowed(cabinet, str(game_id))
+    return game_id in machine.games and game_is_allowed(machine, str(game_id))
 
 
-def denomination_is_offered(cabinet: Cabinet, event: Event) -> bool:
+def denomination_is_offered(machine: Machine, event: Event) -> bool:
     """This cabinet offers the selected game at this denomination."""
-    offered = cabinet.denominations_cents.get(cabinet.selection.game_id, ())
+    offered = machine.denominations_cents.get(machine.selection.game_id, ())
     return event.data.get("value") in offered
 
 
-def language_is_offered(cabinet: Cabinet, event: Event) -> bool:
+def language_is_offered(machine: Machine, event: Event) -> bool:
     """A language of the profile."""
-    return event.data.get("value") in cabinet.profile.languages
+    return event.data.get("value") in machine.profile.languages
 
 
-def choice_is_offered(cabinet: Cabinet, event: Event) -> bool:
+def choice_is_offered(machine: Machine, event: Event) -> bool:
     """The open decision has this option."""
-    conversation: Conversation | Recorded | None = cabinet.state(GameInProgress).conversation
+    conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     return decision is not None and event.data.get("value") in decision.options
 
 
-def is_this_game(cabinet: Cabinet, event: Event) -> bool:
+def is_this_game(machine: Machine, event: Event) -> bool:
     """The animation that ended is that of the open game, and the game is decided."""
-    game = open_game(cabinet)
+    game = open_game(machine)
     return game is not None and game.outcome is not None and event.data.get("value") == game.play_id
 
 
-def win_is_paid_by_hand(cabinet: Cabinet, _: Event) -> bool:
+def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     """The win is a large one, is reported for tax, or holds a level or a prize that needs a person's hand."""
-    game = _the_game(cabinet)
-    won_cents = game.win_cents + progressives.award_cents(cabinet, game)
-    tax_cents = cabinet.profile.by_hand.tax_cents
+    game = _the_game(machine)
+    won_cents = game.win_cents + progressives.award_cents(machine, game)
+    tax_cents = machine.profile.by_hand.tax_cents
     return (
-        won_cents >= cabinet.profile.pay_out.large_win_cents
+        won_cents >= machine.profile.pay_out.large_win_cents
         or (tax_cents is not None and won_cents >= tax_cents)
-        or progressives.need_a_hand(cabinet, game)
-        or bool(merchandise.won(cabinet, game))
+        or progressives.need_a_hand(machine, game)
+        or bool(merchandise.won(machine, game))
     )
 
 
-def _is_taken_here(cabinet: Cabinet, bet_cents: int) -> bool:
+def _is_taken_here(machine: Machine, bet_cents: int) -> bool:
     """A bet of so much is neither under the least nor over the most of the place."""
-    rules = cabinet.profile.play
+    rules = machine.profile.play
     return rules.bet_minimum_cents <= bet_cents <= rules.bet_limit_cents and bet_cents > 0
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def set_bet(cabinet: Cabinet, event: Event) -> None:
+def set_bet(machine: Machine, event: Event) -> None:
     """Remember the bet."""
-    cabinet.select(bet_credits=int(event.data["value"]), options=dict(event.data.get("options") or {}))
+    machine.select(bet_credits=int(event.data["value"]), options=dict(event.data.get("options") or {}))
 
 
-def select_game(cabinet: Cabinet, event: Event) -> None:
+def select_game(machine: Machine, event: Event) -> None:
     """Turn to another game at its smallest bet; a credit keeps its price where the game offers it."""
     game_id = str(event.data["value"])
-    offered, before_cents = cabinet.denominations_cents[game_id], cabinet.selection.denomination_cents
+    offered, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered else offered[0]
-    cabinet.select(
+    machine.select(
         game_id=game_id,
         denomination_cents=denomination_cents,
-        bet_credits=cabinet.least_bet(game_id, denomination_cents),
+        bet_credits=machine.least_bet(game_id, denomination_cents),
         options={},
     )
     if denomination_cents != before_cents:
-        cabinet.notice = Notice(code="denomination_changed", values={"amount_cents": denomination_cents})
+        machine.notice = Notice(code="denomination_changed", values={"amount_cents": denomination_cents})
 
 
-def select_denomination(cabinet: Cabinet, event: Event) -> None:
+def select_denomination(machine: Machine, event: Event) -> None:
     """Change what a credit is worth. Balances are kept in money, so no credit changes its value (O-05)."""
-    cabinet.select(denomination_cents=int(event.data["value"]))
+    machine.select(denomination_cents=int(event.data["value"]))
 
 
-def set_language(cabinet: Cabinet, event: Event) -> None:
+def set_language(machine: Machine, event: Event) -> None:
     """Speak the player's language."""
-    cabinet.select(language=str(event.data["value"]))
+    machine.select(language=str(event.data["value"]))
 
 
-def start_game(cabinet: Cabinet, _: Event) -> None:
+def start_game(machine: Machine, _: Event) -> None:
     """Draw, evaluate, and journal the wager with its outcome; then show it."""
-    cabinet.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
-    bet = bet_in_force(cabinet)
+    machine.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
+    bet = bet_in_force(machine)
     if bet is None:
         raise InvariantError("a game begins without a bet")
     rules, conversation = bet.game, Conversation(bet.game, bet.wager)
-    play_id = cabinet.fresh_id("play")
-    dealings = progressives.begin(cabinet, bet, play_id)
-    draws = _advance(cabinet, conversation, None, dealings)
+    play_id = machine.fresh_id("play")
+    dealings = progressives.begin(machine, bet, play_id)
+    draws = _advance(machine, conversation, None, dealings)
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
         denomination_cents=bet.denomination_cents,
         bet_credits=bet.wager.credits,
         wager=bet.wager,
-        language=cabinet.selection.language,
-        credit_before_cents=cabinet.credit_cents,
+        language=machine.selection.language,
+        credit_before_cents=machine.credit_cents,
         steps=(Step(choice=None, draws=draws),),
         outcome=conversation.outcome,
         levels=dealings.played,
     )
-    wagered = cabinet.take(bet.cents, "house:wager")
-    cabinet.record(
+    wagered = machine.take(bet.cents, "house:wager")
+    machine.record(
         "game.start",
         transaction_id=f"{play_id}.start",
         transfers=(*wagered, *dealings.transfers),
@@ -196,23 +196,23 @@ def start_game(cabinet: Cabinet, _: Event) -> None:
         counts={"games_played": 1},
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
-            **keeping(cabinet, rules),
-            **progressives.state_of(cabinet, game, dealings),
-            **protection.counted(cabinet, wagered_cents=bet.cents),
+            **keeping(machine, rules),
+            **progressives.state_of(machine, game, dealings),
+            **protection.counted(machine, wagered_cents=bet.cents),
         },
         details=game,
     )
-    cabinet.state(GameInProgress).conversation, cabinet.state(GameInProgress).record = conversation, game
-    _show(cabinet, resumed=False)
+    machine.state(GameInProgress).conversation, machine.state(GameInProgress).record = conversation, game
+    _show(machine, resumed=False)
 
 
-def continue_game(cabinet: Cabinet, event: Event) -> None:
+def continue_game(machine: Machine, event: Event) -> None:
     """Journal the player's choice with the draws it led to; then show what follows."""
     choice = event.data["value"]
-    game = _the_game(cabinet)
-    dealings = progressives.go_on(cabinet, game)
-    conversation = cabinet.state(GameInProgress).conversation
-    draws = _advance(cabinet, conversation, choice, dealings)
+    game = _the_game(machine)
+    dealings = progressives.go_on(machine, game)
+    conversation = machine.state(GameInProgress).conversation
+    draws = _advance(machine, conversation, choice, dealings)
     taken = GameChoice(
         play_id=game.play_id,
         choice=choice,
@@ -220,55 +220,55 @@ def continue_game(cabinet: Cabinet, event: Event) -> None:
         outcome=conversation.outcome,
         hits=tuple(dealings.hits),
     )
-    cabinet.record(
+    machine.record(
         "game.choice",
         transaction_id=f"{game.play_id}.choice-{len(game.steps)}",
         transfers=tuple(dealings.transfers),
         dims=game.dims if dealings.transfers else {},
-        state=progressives.state_of(cabinet, game, dealings),
+        state=progressives.state_of(machine, game, dealings),
         details=taken,
     )
-    cabinet.state(GameInProgress).record = game.after(taken)
-    _show(cabinet, resumed=False)
+    machine.state(GameInProgress).record = game.after(taken)
+    _show(machine, resumed=False)
 
 
-def end_game(cabinet: Cabinet, _: Event) -> None:
+def end_game(machine: Machine, _: Event) -> None:
     """Journal the win into the player's own credits, whatever was wagered, and close the game."""
-    game = _the_game(cabinet)
+    game = _the_game(machine)
     won_cents = game.win_cents
-    progressives.register(cabinet, game, "credit")
-    credit = cabinet.credit(CreditKind.CASHABLE)
-    source = "house:double_up_win" if _post_double_up(cabinet, game) else "house:win"
+    progressives.register(machine, game, "credit")
+    credit = machine.credit(CreditKind.CASHABLE)
+    source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
     won = (Transfer(source, credit, won_cents),) if won_cents else ()
-    transfers = (*won, *progressives.payment(cabinet, game, credit))
-    cabinet.record(
+    transfers = (*won, *progressives.payment(machine, game, credit))
+    machine.record(
         "game.end",
         transaction_id=f"{game.play_id}.end",
         transfers=transfers,
         dims=game.dims,
         counts={"games_won" if transfers else "games_lost": 1},
-        state={**_ended(cabinet, game, transfers), **progressives.closing_state(cabinet, game, "credit")},
+        state={**_ended(machine, game, transfers), **progressives.closing_state(machine, game, "credit")},
         details={"play_id": game.play_id, "win_cents": won_cents},
     )
-    cabinet.state(GameInProgress).conversation = None
+    machine.state(GameInProgress).conversation = None
 
 
-def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
+def end_game_by_hand(machine: Machine, _: Event) -> None:
     """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
-    game = _the_game(cabinet)
+    game = _the_game(machine)
     won_cents = game.win_cents
-    prizes = merchandise.won(cabinet, game)
-    progressives.register(cabinet, game, "hand")
-    _post_double_up(cabinet, game)
-    merchandise.register(cabinet, game, prizes)
+    prizes = merchandise.won(machine, game)
+    progressives.register(machine, game, "hand")
+    _post_double_up(machine, game)
+    merchandise.register(machine, game, prizes)
     won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
-    levels = progressives.payment(cabinet, game, "out:handpay_progressive")
+    levels = progressives.payment(machine, game, "out:handpay_progressive")
     reservation = f"{game.play_id}.end"
     kind: HandpayKind = "progressive" if levels else "merchandise" if prizes else "jackpot"
     total_cents = sum(part.amount_cents for part in (*won, *levels))
     in_kind = {"prizes": [to_json(prize) for prize in prizes]} if prizes else {}
-    pools = progressives.pools_paid(cabinet, game)
-    cabinet.record(
+    pools = progressives.pools_paid(machine, game)
+    machine.record(
         "game.end",
         transaction_id=reservation,
         phase=Phase.RESERVE,
@@ -276,8 +276,8 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
         dims=game.dims,
         counts={"games_won": 1},
         state={
-            **_ended(cabinet, game, (*won, *levels)),
-            **progressives.closing_state(cabinet, game, "hand"),
+            **_ended(machine, game, (*won, *levels)),
+            **progressives.closing_state(machine, game, "hand"),
             MoneyKey.HANDPAY: HandpayRecord(
                 id=reservation,
                 kind=kind,
@@ -289,10 +289,10 @@ def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
         },
         details={"play_id": game.play_id, "win_cents": won_cents, **in_kind},
     )
-    cabinet.state(GameInProgress).conversation = None
+    machine.state(GameInProgress).conversation = None
 
 
-def _post_double_up(cabinet: Cabinet, game: GameRecord) -> bool:
+def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     """Post what a game won and put at stake again, once; say whether it did (D-08).
 
     What the last round left is the game's win, paid as any other: so this moves no credit for good.
@@ -300,8 +300,8 @@ def _post_double_up(cabinet: Cabinet, game: GameRecord) -> bool:
     stakes = () if game.outcome is None else game.outcome.double_up_stakes
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
     entry_id = f"{game.play_id}.double_up"
-    if stakes_cents and not cabinet.journal.knows(entry_id):  # else a cut came before the game's end
-        credit = cabinet.credit(CreditKind.CASHABLE)
+    if stakes_cents and not machine.journal.knows(entry_id):  # else a cut came before the game's end
+        credit = machine.credit(CreditKind.CASHABLE)
         moves: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
             won = "house:double_up_win" if number else "house:win"
@@ -309,7 +309,7 @@ def _post_double_up(cabinet: Cabinet, game: GameRecord) -> bool:
                 Transfer(won, credit, stake_cents),
                 Transfer(credit, "house:double_up_bet", stake_cents),
             ]
-        cabinet.record(
+        machine.record(
             "game.double_up",
             transaction_id=entry_id,
             transfers=tuple(moves),
@@ -319,33 +319,33 @@ def _post_double_up(cabinet: Cabinet, game: GameRecord) -> bool:
     return bool(stakes_cents)
 
 
-def _ended(cabinet: Cabinet, game: GameRecord, paid: tuple[Transfer, ...]) -> dict[str, object]:
+def _ended(machine: Machine, game: GameRecord, paid: tuple[Transfer, ...]) -> dict[str, object]:
     """What the end of a game sets in memory; the win shown is all it paid, levels included."""
     total_cents = sum(part.amount_cents for part in paid)
     return {
         PlayKey.GAME: None,
         PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents),
-        **protection.counted(cabinet, won_cents=total_cents),
+        **protection.counted(machine, won_cents=total_cents),
     }
 
 
 # ---------------------------------------------------------------------------------------------- recovery
-def conversation_is_open(cabinet: Cabinet, _: Event) -> bool:
+def conversation_is_open(machine: Machine, _: Event) -> bool:
     """A game is still held as if it were shown."""
-    return cabinet.state(GameInProgress).conversation is not None
+    return machine.state(GameInProgress).conversation is not None
 
 
-def end_conversation(cabinet: Cabinet, _: Event) -> None:
+def end_conversation(machine: Machine, _: Event) -> None:
     """What the screen says of a game that is not shown any more is not heard."""
-    cabinet.state(GameInProgress).conversation = None
+    machine.state(GameInProgress).conversation = None
 
 
-def game_is_not_taken_up(cabinet: Cabinet, _: Event) -> bool:
+def game_is_not_taken_up(machine: Machine, _: Event) -> bool:
     """A game is open, and its conversation is not: after a restart, a door or a tilt."""
-    return cabinet.state(GameInProgress).conversation is None
+    return machine.state(GameInProgress).conversation is None
 
 
-def take_game_up(cabinet: Cabinet, _: Event) -> Event | None:
+def take_game_up(machine: Machine, _: Event) -> Event | None:
     """Take the open game up from its record, and show it again. It is never drawn again.
 
     A decided game is shown and paid as it is recorded, whatever has become of what decided it; where its
@@ -354,35 +354,35 @@ def take_game_up(cabinet: Cabinet, _: Event) -> Event | None:
     tilts until it can, or until persons rule on it.
     """
     try:
-        game = _the_game(cabinet)
-        cabinet.state(GameInProgress).conversation = _taken_up(cabinet, game)
+        game = _the_game(machine)
+        machine.state(GameInProgress).conversation = _taken_up(machine, game)
     except NO_REPLAY as error:
         return Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)})
-    _show(cabinet, resumed=True)
+    _show(machine, resumed=True)
     return None
 
 
-def _taken_up(cabinet: Cabinet, game: GameRecord) -> "Conversation | Recorded":
+def _taken_up(machine: Machine, game: GameRecord) -> "Conversation | Recorded":
     try:
-        return replay(definition_of(cabinet, game.game), game)
+        return replay(definition_of(machine, game.game), game)
     except NO_REPLAY as error:
         if game.outcome is None:
             raise
-        merchandise.won(cabinet, game)  # what a prize in kind is worth, the definition alone says
-        _note_difference(cabinet, game, error)
+        merchandise.won(machine, game)  # what a prize in kind is worth, the definition alone says
+        _note_difference(machine, game, error)
         return Recorded()
 
 
-def _note_difference(cabinet: Cabinet, game: GameRecord, error: Exception) -> None:
+def _note_difference(machine: Machine, game: GameRecord, error: Exception) -> None:
     """Record once that a decided game does not replay; it is paid as recorded."""
     entry_id = f"{game.play_id}.differs"
-    if not cabinet.journal.knows(entry_id):
-        cabinet.record(
+    if not machine.journal.knows(entry_id):
+        machine.record(
             "game.differs",
             transaction_id=entry_id,
             details={"play_id": game.play_id, "why": str(error), "win_cents": game.win_cents},
         )
-    cabinet.notice = Notice(code="game_differs", severity="alarm")
+    machine.notice = Notice(code="game_differs", severity="alarm")
 
 
 class _NoNumbers:
@@ -394,13 +394,13 @@ class _NoNumbers:
         raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
 
 
-def _next_step(cabinet: Cabinet) -> AbstractContextManager[Any]:
-    ready = chance_is_ready(cabinet)
-    return cabinet.chance.step() if ready and cabinet.chance is not None else nullcontext(_NoNumbers())
+def _next_step(machine: Machine) -> AbstractContextManager[Any]:
+    ready = chance_is_ready(machine)
+    return machine.chance.step() if ready and machine.chance is not None else nullcontext(_NoNumbers())
 
 
 def _advance(
-    cabinet: Cabinet, conversation: Conversation, choice: JSON, dealings: Round
+    machine: Machine, conversation: Conversation, choice: JSON, dealings: Round
 ) -> tuple[DrawRecord, ...]:
     """Take a step with fresh numbers; a failure before anything is journalled turns to its own event.
 
@@ -408,7 +408,7 @@ def _advance(
     hit is locked in the step that decides it. Returns the game's own draws.
     """
     try:
-        with _next_step(cabinet) as step:
+        with _next_step(machine) as step:
             conversation.advance(step, None if choice is None else Choice(choice))
             draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
             if choice is None:
@@ -417,17 +417,17 @@ def _advance(
                 dealings.award(conversation.outcome.progressives)
             return draws
     except RngError as error:
-        cabinet.state(
+        machine.state(
             GameInProgress
         ).conversation = None  # it broke off in the middle: the journal knows where it stood
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
-def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Decision | None:
+def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """What the screen must be told of the open game: its outcome, or the question it waits on."""
-    game = open_game(cabinet)
-    conversation: Conversation | Recorded | None = cabinet.state(GameInProgress).conversation
-    if game is None or (conversation is None and cabinet.memory.get(ProgressiveKey.AWAITING) is None):
+    game = open_game(machine)
+    conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
+    if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
     outcome = game.outcome
     if outcome is not None:
@@ -436,9 +436,9 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
             game_id=game.game.id,
             bet_credits=game.bet_credits,
             win_credits=outcome.win_credits,
-            win_cents=game.win_cents + progressives.award_cents(cabinet, game),
-            progressives=progressives.wins(cabinet, game),
-            prizes=merchandise.views(merchandise.won(cabinet, game)),
+            win_cents=game.win_cents + progressives.award_cents(machine, game),
+            progressives=progressives.wins(machine, game),
+            prizes=merchandise.views(merchandise.won(machine, game)),
             display=dict(outcome.display),
             resumed=resumed,
         )
@@ -453,14 +453,14 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
     )
 
 
-def _show(cabinet: Cabinet, *, resumed: bool) -> None:
-    told = message(cabinet, resumed=resumed)
+def _show(machine: Machine, *, resumed: bool) -> None:
+    told = message(machine, resumed=resumed)
     if told is not None:
-        cabinet.outbox.show(told)
+        machine.outbox.show(told)
 
 
-def _the_game(cabinet: Cabinet) -> GameRecord:
-    game = open_game(cabinet)
+def _the_game(machine: Machine) -> GameRecord:
+    game = open_game(machine)
     if game is None:
         raise GameDefectiveError("there is no game in progress")
     return game

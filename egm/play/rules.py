@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.integrity.lockups import restart_generator
 from egm.kernel.events import EventType, Next, State
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import (
     AWAKE,
@@ -83,7 +83,7 @@ _PLAYING: Final = only(State.PLAYING)
 
 _HANDPAY: Final = only(State.HANDPAY)
 
-RULES: Final[tuple[Rule[Cabinet], ...]] = (
+RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.PLAY,
         _IDLE,

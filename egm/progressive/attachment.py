@@ -49,13 +49,13 @@ class ProgressiveLink:
 
     def __init__(self, context: MachineContext, carrier: Carrier) -> None:
         self._context = context
-        self._cabinet = context.engine.cabinet
+        self._machine = context.engine.machine
         self._carrier = carrier
-        self._machine = self._cabinet.identity.serial
-        rules = self._cabinet.profile.progressives
+        self._machine_id = self._machine.identity.serial
+        rules = self._machine.profile.progressives
         self._link = Link(
-            self._machine,
-            self._cabinet.state(Pools).by_id.values(),
+            self._machine_id,
+            self._machine.state(Pools).by_id.values(),
             stale_ns=rules.stale_seconds * 1_000_000_000,
         )
         self._stops_machine = rules.link_down == "machine"
@@ -71,7 +71,7 @@ class ProgressiveLink:
             mark = self._mark(level)
             self._link.remember(level, mark.counted, self._recorded(level, mark.counted, mark.since))
             self._link.last_shown(level, mark.shown_cents, mark.falls)
-        self._cabinet.state(LevelDisplays).link = self
+        self._machine.state(LevelDisplays).link = self
 
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:
@@ -88,7 +88,7 @@ class ProgressiveLink:
 
     def changed(self, _: Snapshot) -> None:
         """Something is durable: a wager's share, a hit, a payment. The carrier gets what follows from it."""
-        if self._cabinet.journal.sequence != self._seen:
+        if self._machine.journal.sequence != self._seen:
             self._read_memory()
             self._soon()
 
@@ -108,7 +108,7 @@ class ProgressiveLink:
         if feeder.pending:
             since = places.get(feeder.counted + 1, self._mark(pool).since + 1) - 1
         else:
-            since = self._cabinet.journal.sequence
+            since = self._machine.journal.sequence
         return Position(counted=feeder.counted, since=since, falls=feeder.falls)
 
     def decided(self, pool: str) -> int:
@@ -120,14 +120,14 @@ class ProgressiveLink:
         """Enrol anew."""
         self._connections += 1
         self._complaints = 0
-        session = self._cabinet.fresh_id(self._machine)
+        session = self._machine.fresh_id(self._machine_id)
         self._link.connected(f"{session}.{self._connections}", self._now_ns())
         self._soon()
 
     def disconnected(self, why: str) -> None:
         """Every level is down; what happens meanwhile is kept."""
         self._link.disconnected()
-        self._cabinet.log("progressive.disconnected", {"why": why})
+        self._machine.log("progressive.disconnected", {"why": why})
         self._soon()
 
     def received(self, message: FromController) -> None:
@@ -142,14 +142,14 @@ class ProgressiveLink:
     # ------------------------------------------------------------------ from the journal to the link
     def _read_memory(self) -> None:
         """Tell the link what the journal holds and it does not know yet."""
-        self._seen = self._cabinet.journal.sequence
+        self._seen = self._machine.journal.sequence
         now_ns = self._now_ns()
         for level, feeder in self._link.feeders.items():
             mark = self._mark(level)
             if mark.sequence > feeder.last:
                 for made in self._new(level, feeder.last, mark):
                     self._link.contributed(made, now_ns)
-        claims = self._cabinet.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
+        claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
         for claim in self._link.claims():
             if claim not in claims:
                 self._link.forget(claim)
@@ -158,7 +158,7 @@ class ProgressiveLink:
 
     def _read_claim(self, name: str, kept: ClaimRecord, now_ns: int) -> None:
         claim = Claim(
-            machine=self._machine,
+            machine=self._machine_id,
             level=kept.pool,
             claim=name,
             after=kept.after,
@@ -168,7 +168,7 @@ class ProgressiveLink:
         )
         if kept.way is not None:
             commit = Commit(
-                machine=self._machine,
+                machine=self._machine_id,
                 level=kept.pool,
                 claim=name,
                 amount_cents=kept.amount_cents or 0,
@@ -184,13 +184,13 @@ class ProgressiveLink:
             self._link.locked(name)
 
     def _mark(self, level: str) -> LinkMark:
-        return self._cabinet.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
+        return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
     def _new(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
         """The contributions made since ``after``: nearly always the one of the game just begun."""
-        told = self._cabinet.state(GameInProgress).record
+        told = self._machine.state(GameInProgress).record
         if told is not None and mark.sequence == after + 1:
-            start = self._cabinet.journal.get(f"{told.play_id}.start")
+            start = self._machine.journal.get(f"{told.play_id}.start")
             made = [] if start is None else list(self._fed(level, told, start.sequence))
             if [each.sequence for each in made] == [mark.sequence]:
                 return made
@@ -198,7 +198,7 @@ class ProgressiveLink:
 
     def _recorded(self, level: str, after: int, since: int) -> Iterator[Contribution]:
         """The contributions to a level after sequence ``after``, from the entries after ``since``."""
-        for entry in self._cabinet.journal.entries(("game.start", CARRIED_GAME), since=since):
+        for entry in self._machine.journal.entries(("game.start", CARRIED_GAME), since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for made in self._fed(level, game, entry.sequence):
                 if made.sequence > after:
@@ -210,7 +210,7 @@ class ProgressiveLink:
             if share.pool == level and share.sequence is not None and share.amount is not None:
                 self._places[level].setdefault(share.sequence, place)
                 yield Contribution(
-                    machine=self._machine,
+                    machine=self._machine_id,
                     level=level,
                     sequence=share.sequence,
                     wager_cents=share.wager_cents,
@@ -240,8 +240,8 @@ class ProgressiveLink:
             case Over():
                 self._context.handle(Event(EventType.CLAIM_CLOSED, {"claim": news.claim}))
             case Ahead():
-                mark = progressives.mark(self._cabinet, news.level)
-                self._cabinet.record(
+                mark = progressives.mark(self._machine, news.level)
+                self._machine.record(
                     "progressive.ahead",
                     state={f"{ProgressiveKey.LINK}{news.level}": replace(mark, sequence=news.sequence)},
                     details={"pool": news.level, "counted": news.sequence},
@@ -249,11 +249,11 @@ class ProgressiveLink:
             case Behind():
                 found = list(self._recorded(news.level, news.sequence, 0))
                 self._link.remember(news.level, news.sequence, found)
-                self._cabinet.log("progressive.behind", {"pool": news.level, "counted": news.sequence})
+                self._machine.log("progressive.behind", {"pool": news.level, "counted": news.sequence})
             case Complaint():
                 self._complain(news.code, news.text)
             case Sealed():
-                wrong = unproved.note_seal(self._cabinet, news.level, news.prize, news.commitment)
+                wrong = unproved.note_seal(self._machine, news.level, news.prize, news.commitment)
                 if wrong:
                     self._complain("seal", wrong)
             case Found():
@@ -266,14 +266,14 @@ class ProgressiveLink:
         """Let the machine record what it has won; one that is not free to pay it now is told again."""
         for claim, found in list(self._found.items()):
             self._context.handle(Event(EventType.MYSTERY_WON, {"level": found.level, "won": found.won}))
-            if unproved.is_recorded(self._cabinet, claim):
+            if unproved.is_recorded(self._machine, claim):
                 del self._found[claim]
 
     def _decide(self, level: str, sequence: int) -> None:
         """A game that waited for this may end."""
         if sequence > self.decided(level):
             self._decided[level] = sequence
-            if self._cabinet.memory.get(ProgressiveKey.AWAITING) is not None:
+            if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _complain(self, code: str, text: str) -> None:
@@ -281,7 +281,7 @@ class ProgressiveLink:
         self._complaints += 1
         if self._complaints <= _COMPLAINTS_MAX:
             more = {"last": True} if self._complaints == _COMPLAINTS_MAX else {}
-            self._cabinet.log("progressive.refused", {"code": code, "text": text, **more})
+            self._machine.log("progressive.refused", {"code": code, "text": text, **more})
 
     def _show(self) -> None:
         """Let the screen, and where the profile says so the machine, know what has become of the levels."""
@@ -292,7 +292,7 @@ class ProgressiveLink:
             before = self._told.get(level)
             if before is not None and (before.status is Status.UP) != (shown.status is Status.UP):
                 lost = "lost" if before.status is Status.UP else "back"
-                self._cabinet.log(f"progressive.link_{lost}", {"pool": level, "status": shown.status.value})
+                self._machine.log(f"progressive.link_{lost}", {"pool": level, "status": shown.status.value})
         self._told = now
         if self._stops_machine:
             self._disable(up=all(shown.status is Status.UP for shown in now.values()))
@@ -300,7 +300,7 @@ class ProgressiveLink:
 
     def _disable(self, *, up: bool) -> None:
         """Take the machine out of service while a level has no controller, or give it back."""
-        stopped = SOURCE in disabled_by(self._cabinet)
+        stopped = SOURCE in disabled_by(self._machine)
         if not up and not stopped:
             values = {"source": SOURCE, "reason": "link_down"}
             self._context.handle(Event(EventType.DISABLED, values))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from egm.kernel.games import Selection
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.progressive.pools import NoPoolError, Pool, Pools
 from paytables import Game, PaytableError, Wager
 
@@ -32,22 +32,22 @@ class BetInForce:
     bet: Bet | None = None
 
 
-def bet_of(cabinet: Cabinet, selection: Selection) -> Bet | None:
+def bet_of(machine: Machine, selection: Selection) -> Bet | None:
     """The bet that a choice makes; None where its game has no such bet, or a level of it is not kept."""
-    game, cents = cabinet.games.get(selection.game_id), selection.denomination_cents
+    game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None:
         return None
     try:
         wager = game.wager(selection.bet_credits, **selection.options)
-        return Bet(game, wager, cents, cabinet.state(Pools).played(game, wager, cents))
+        return Bet(game, wager, cents, machine.state(Pools).played(game, wager, cents))
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return None
 
 
-def bet_in_force(cabinet: Cabinet) -> Bet | None:
+def bet_in_force(machine: Machine) -> Bet | None:
     """The bet now chosen, or None; judged when first asked for, and not again until another is chosen."""
-    known, selection = cabinet.state(BetInForce), cabinet.selection
-    game = cabinet.games.get(selection.game_id)
+    known, selection = machine.state(BetInForce), machine.selection
+    game = machine.games.get(selection.game_id)
     if known.selection != selection or known.game is not game:
-        known.selection, known.game, known.bet = selection, game, bet_of(cabinet, selection)
+        known.selection, known.game, known.bet = selection, game, bet_of(machine, selection)
     return known.bet

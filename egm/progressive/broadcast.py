@@ -25,13 +25,13 @@ class Broadcasts:
 
     def __init__(self, context: MachineContext) -> None:
         self._context = context
-        self._cabinet = context.engine.cabinet
-        self._stale_ns = self._cabinet.profile.progressives.stale_seconds * 1_000_000_000
-        pools = self._cabinet.state(Pools).by_id.values()
+        self._machine = context.engine.machine
+        self._stale_ns = self._machine.profile.progressives.stale_seconds * 1_000_000_000
+        pools = self._machine.state(Pools).by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
         self._levels = [pool.id for pool in pools if pool.keeper is Keeper.BROADCAST]
         self._told: dict[str, Shown] = {}
-        self._cabinet.state(LevelDisplays).broadcasts = self
+        self._machine.state(LevelDisplays).broadcasts = self
 
     async def run(self) -> None:
         """Notice levels that are not heard any more, until cancelled."""
@@ -51,7 +51,7 @@ class Broadcasts:
             before, _ = self._amounts.get(name, (0, 0))
             if amount_cents < before:
                 details = {"pool": name, "from_cents": before, "to_cents": amount_cents}
-                self._cabinet.log("progressive.fell", details)
+                self._machine.log("progressive.fell", details)
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._show()
 
@@ -72,13 +72,13 @@ class Broadcasts:
             before = self._told.get(level, Shown(0, Status.DOWN))
             if before.status is not shown.status:
                 lost = "lost" if before.status is Status.UP else "back"
-                self._cabinet.log(f"progressive.link_{lost}", {"pool": level})
+                self._machine.log(f"progressive.link_{lost}", {"pool": level})
         self._told = now
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
 
 def broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
     """The broadcast levels, where the machine's games play for any."""
-    pools = context.engine.cabinet.state(Pools).by_id.values()
+    pools = context.engine.machine.state(Pools).by_id.values()
     wanted = any(pool.keeper is Keeper.BROADCAST for pool in pools)
     return (Broadcasts(context),) if wanted else ()

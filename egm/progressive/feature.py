@@ -20,7 +20,7 @@ PROGRESSIVE: Final = Feature(
     offers=(*PAGES, *FORMS),
     states=(
         DerivedState(
-            State.AWAITING_AWARD, lambda cabinet: cabinet.memory.get(ProgressiveKey.AWAITING) is not None
+            State.AWAITING_AWARD, lambda machine: machine.memory.get(ProgressiveKey.AWAITING) is not None
         ),
     ),
     notices=game_levels.notices,

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 
 from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ProgressiveWin
 from egm.progressive import posting, unproved
 from egm.progressive.bet import Bet
@@ -41,20 +41,20 @@ class Award:
 
 
 # ---------------------------------------------------------------------------------------------- coming up
-def open_levels(cabinet: Cabinet) -> None:
+def open_levels(machine: Machine) -> None:
     """Open the levels this machine keeps and has not kept yet; note changed terms; prove every one.
 
     A changed parameter waits for the win (NY 5321.18(b)(4)). A level no longer configured stays in memory
     with all it holds. Raises :class:`LevelDefectiveError` when one does not add up.
     """
-    for pool in cabinet.state(Pools).by_id.values():
+    for pool in machine.state(Pools).by_id.values():
         if not pool.own:
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
-        kept = cabinet.journal.state(key)
+        kept = machine.journal.state(key)
         if kept is None:
             level = Level.open(terms)
-            cabinet.record(
+            machine.record(
                 "progressive.opened",
                 transfers=posting.opening(pool.id, level),
                 state={key: level.to_json()},
@@ -70,18 +70,18 @@ def open_levels(cabinet: Cabinet) -> None:
         level = Level.from_json(kept)
         changed = level.change(terms)
         if changed != level:
-            cabinet.record(
+            machine.record(
                 "progressive.changed",
                 state={key: changed.to_json()},
                 details={"pool": pool.id, "terms": terms.to_json()},
             )
-    for key, kept in cabinet.journal.states(ProgressiveKey.LEVEL).items():
+    for key, kept in machine.journal.states(ProgressiveKey.LEVEL).items():
         level = Level.from_json(kept)
-        posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, cabinet.journal.balance_cents)
+        posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
 
 
 # ---------------------------------------------------------------------------------------------- one game
-def begin(cabinet: Cabinet, bet: Bet, play_id: str) -> Round:
+def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
     """The dealings of the game about to be played with the levels its bet plays for.
 
     Each level this machine keeps is first held against its accounts, as the journal is before each play
@@ -89,20 +89,20 @@ def begin(cabinet: Cabinet, bet: Bet, play_id: str) -> Round:
     """
     for pool in bet.pools:
         if pool.own:
-            posting.compare(pool.id, _level(cabinet, pool.id), cabinet.journal.balance_cents)
+            posting.compare(pool.id, _level(machine, pool.id), machine.journal.balance_cents)
     pools = {pool.level: pool for pool in bet.pools}
-    return _round(cabinet, LevelsPlayed(), pools, bet.cents, f"{play_id}.0")
+    return _round(machine, LevelsPlayed(), pools, bet.cents, f"{play_id}.0")
 
 
-def go_on(cabinet: Cabinet, game: GameRecord) -> Round:
+def go_on(machine: Machine, game: GameRecord) -> Round:
     """The dealings of the next step of a game already fed."""
-    pools = {level: _pool(cabinet, game.levels, pool) for level, pool in game.levels.pools.items()}
-    return _round(cabinet, game.levels, pools, game.wager_cents, f"{game.play_id}.{len(game.steps)}")
+    pools = {level: _pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
+    return _round(machine, game.levels, pools, game.wager_cents, f"{game.play_id}.{len(game.steps)}")
 
 
-def _pool(cabinet: Cabinet, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
+def _pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
     """A level an open game plays for, as configured; where it is no more, as the game's entry has it."""
-    known = cabinet.state(Pools).by_id.get(pool)
+    known = machine.state(Pools).by_id.get(pool)
     if known is not None:
         return known
     share = next((share for share in game.fed if share.pool == pool), None)
@@ -111,50 +111,50 @@ def _pool(cabinet: Cabinet, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
     return FormerPool(id=pool, keeper=Keeper.CONTROLLER if share.sequence is not None else Keeper.MACHINE)
 
 
-def _shown_cents(cabinet: Cabinet, game: LevelsPlayed, pool: str) -> int:
+def _shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
     """What a level shows to an open game; where it is not heard since, what it showed before."""
-    known = cabinet.state(Pools).by_id.get(pool)
-    now_cents = 0 if known is None else shown(cabinet, known).amount_cents
+    known = machine.state(Pools).by_id.get(pool)
+    now_cents = 0 if known is None else shown(machine, known).amount_cents
     before = game.broadcast_cents
-    return now_cents or (before[pool] if pool in before else mark(cabinet, pool).shown_cents)
+    return now_cents or (before[pool] if pool in before else mark(machine, pool).shown_cents)
 
 
 def _round(
-    cabinet: Cabinet,
+    machine: Machine,
     game: LevelsPlayed,
     pools: Mapping[str, Pool | FormerPool],
     wager_cents: int,
     step: str,
 ) -> Round:
     memory = Memory(
-        level=lambda pool: _level(cabinet, pool),
-        mark=lambda pool: mark(cabinet, pool),
-        shown_cents=lambda pool: _shown_cents(cabinet, game, pool),
+        level=lambda pool: _level(machine, pool),
+        mark=lambda pool: mark(machine, pool),
+        shown_cents=lambda pool: _shown_cents(machine, game, pool),
     )
-    return Round(pools, wager_cents, memory, claim_prefix=f"{_machine(cabinet)}.{step}")
+    return Round(pools, wager_cents, memory, claim_prefix=f"{_machine(machine)}.{step}")
 
 
-def _machine(cabinet: Cabinet) -> str:
+def _machine(machine: Machine) -> str:
     """With what this machine's claims begin, wherever they are known."""
-    return cabinet.journal.public_key.hex()[:12]
+    return machine.journal.public_key.hex()[:12]
 
 
-def _is_kept(cabinet: Cabinet, pool: str) -> bool:
+def _is_kept(machine: Machine, pool: str) -> bool:
     """Whether this machine keeps a level itself, or has kept it."""
-    return cabinet.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
+    return machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
 
 
-def _level(cabinet: Cabinet, pool: str) -> Level:
-    level = kept_level(cabinet, pool)
+def _level(machine: Machine, pool: str) -> Level:
+    level = kept_level(machine, pool)
     if level is None:
         raise LocalError(f"the level {pool} was never opened")
     return level
 
 
-def mark(cabinet: Cabinet, pool: str) -> LinkMark:
+def mark(machine: Machine, pool: str) -> LinkMark:
     """How far this machine's contributions to a linked level have come, as far as is known."""
-    known = cabinet.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
-    link = cabinet.state(LevelDisplays).link
+    known = machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
+    link = machine.state(LevelDisplays).link
     position = None if link is None else link.position(pool)
     if link is None or position is None:
         return known
@@ -162,7 +162,7 @@ def mark(cabinet: Cabinet, pool: str) -> LinkMark:
     return LinkMark(sequence=known.sequence, shown_cents=shown_cents, **asdict(position))
 
 
-def state_of(cabinet: Cabinet, game: GameRecord, dealings: Round) -> dict[str, object]:
+def state_of(machine: Machine, game: GameRecord, dealings: Round) -> dict[str, object]:
     """What the entry of a step sets in memory: its levels, marks and claims."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
@@ -172,7 +172,7 @@ def state_of(cabinet: Cabinet, game: GameRecord, dealings: Round) -> dict[str, o
             shown_cents=made.shown_cents,
             play_id=game.play_id,
             game=game.game.id,
-            at_utc=cabinet.clock.now().isoformat(),
+            at_utc=machine.clock.now().isoformat(),
             amount_cents=None,
             way=None,
             unanswered=False,
@@ -181,7 +181,7 @@ def state_of(cabinet: Cabinet, game: GameRecord, dealings: Round) -> dict[str, o
     }
     wins = {
         f"{ProgressiveKey.WIN}{dealings.claim_prefix}.{n}": BroadcastWin(
-            pool=pool, amount_cents=amount_cents, entry=cabinet.journal.sequence + 1
+            pool=pool, amount_cents=amount_cents, entry=machine.journal.sequence + 1
         )
         for n, (pool, amount_cents) in enumerate(dealings.frozen)
     }
@@ -194,29 +194,29 @@ def state_of(cabinet: Cabinet, game: GameRecord, dealings: Round) -> dict[str, o
 
 
 # ---------------------------------------------------------------------------------------------- what was hit
-def wins(cabinet: Cabinet, game: GameRecord) -> tuple[ProgressiveWin, ...]:
+def wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
     """What a game has won of levels, for the screen."""
     return tuple(
         ProgressiveWin(
             id=award.pool,
             level=award.level,
             names=dict(pool.definition.names)
-            if (pool := cabinet.state(Pools).by_id.get(award.pool)) is not None
+            if (pool := machine.state(Pools).by_id.get(award.pool)) is not None
             else {},
             amount_cents=award.amount_cents,
         )
-        for award in awards(cabinet, game)
+        for award in awards(machine, game)
     )
 
 
-def awards(cabinet: Cabinet, game: GameRecord) -> tuple[Award, ...]:
+def awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
     """Every hit of a game so far, with its locked amount where there is one."""
-    return tuple(_award(cabinet, hit) for hit in game.levels.hits)
+    return tuple(_award(machine, hit) for hit in game.levels.hits)
 
 
-def _award(cabinet: Cabinet, hit: Hit) -> Award:
+def _award(machine: Machine, hit: Hit) -> Award:
     kept = (
-        None if hit.claim is None else cabinet.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
+        None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
     )
     return Award(
         pool=hit.pool,
@@ -227,39 +227,39 @@ def _award(cabinet: Cabinet, hit: Hit) -> Award:
     )
 
 
-def award_cents(cabinet: Cabinet, game: GameRecord) -> int:
+def award_cents(machine: Machine, game: GameRecord) -> int:
     """What a game's locked awards come to, minor units."""
-    return sum(award.amount_cents or 0 for award in awards(cabinet, game))
+    return sum(award.amount_cents or 0 for award in awards(machine, game))
 
 
-def payment(cabinet: Cabinet, game: GameRecord, target: str) -> tuple[Transfer, ...]:
+def payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
     """The transfers that pay a game's awards to ``target``, each from its own level's account."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
-        for award in awards(cabinet, game)
+        for award in awards(machine, game)
         if award.amount_cents
     )
 
 
-def closing_state(cabinet: Cabinet, game: GameRecord, way: str) -> dict[str, object]:
+def closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
     """What the end of a game sets in memory: its claims are paid, and nothing is awaited."""
     state: dict[str, object] = {
         key: None
         for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
-        if cabinet.memory.get(key) is not None
+        if machine.memory.get(key) is not None
     }
-    for award in awards(cabinet, game):
-        kept = cabinet.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
+    for award in awards(machine, game):
+        kept = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
         if kept is not None:
             state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(kept, way=way)
     return state
 
 
-def register(cabinet: Cabinet, game: GameRecord, way: str) -> None:
+def register(machine: Machine, game: GameRecord, way: str) -> None:
     """Write a game's hits into the win register (FR68-20): machine, combination, amount, and how paid."""
-    for number, award in enumerate(awards(cabinet, game), start=1):
+    for number, award in enumerate(awards(machine, game), start=1):
         register_hit(
-            cabinet,
+            machine,
             game,
             f"{game.play_id}.hit-{number}",
             pool=award.pool,
@@ -267,12 +267,12 @@ def register(cabinet: Cabinet, game: GameRecord, way: str) -> None:
             amount_cents=award.amount_cents,
             way=way,
             unanswered=award.unanswered,
-            broadcast=award.claim is None and not _is_kept(cabinet, award.pool),
+            broadcast=award.claim is None and not _is_kept(machine, award.pool),
         )
 
 
 def register_hit(
-    cabinet: Cabinet,
+    machine: Machine,
     game: GameRecord,
     entry_id: str,
     *,
@@ -284,14 +284,14 @@ def register_hit(
     broadcast: bool = False,
 ) -> None:
     """Write one hit into the win register, once: ``entry_id`` is its own."""
-    if cabinet.journal.knows(entry_id):  # a cut came between this and the game's end
+    if machine.journal.knows(entry_id):  # a cut came between this and the game's end
         return
-    cabinet.record(
+    machine.record(
         "progressive.hit_broadcast" if broadcast else "progressive.hit",
         transaction_id=entry_id,
         counts={"progressive.hits_paid": 1},
         details={
-            "machine": cabinet.identity.serial,
+            "machine": machine.identity.serial,
             "play_id": game.play_id,
             "game": game.game.id,
             "pool": pool,
@@ -303,58 +303,58 @@ def register_hit(
     )
 
 
-def pools_paid(cabinet: Cabinet, game: GameRecord) -> str:
+def pools_paid(machine: Machine, game: GameRecord) -> str:
     """The levels a hand-pay pays, for the register of wins; nothing if none."""
-    return ", ".join(award.pool for award in awards(cabinet, game) if award.amount_cents)
+    return ", ".join(award.pool for award in awards(machine, game) if award.amount_cents)
 
 
-def give_back(cabinet: Cabinet, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
+def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
     """The transfers and state that take a void game's hits back: the amounts return to their levels.
 
     A host that has not read of a broadcast level's hit is not told of it any more.
     """
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
-    for award in awards(cabinet, game):
-        if award.claim is None and award.amount_cents and _is_kept(cabinet, award.pool):
-            before = levels.get(award.pool) or _level(cabinet, award.pool)
+    for award in awards(machine, game):
+        if award.claim is None and award.amount_cents and _is_kept(machine, award.pool):
+            before = levels.get(award.pool) or _level(machine, award.pool)
             levels[award.pool] = before.give_back(award.amount_cents)
             transfers += posting.step(award.pool, before, levels[award.pool])
     state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
-    untold = cabinet.journal.states(f"{ProgressiveKey.WIN}{_machine(cabinet)}.{game.play_id}.")
-    return tuple(transfers), {**state, **dict.fromkeys(untold), **closing_state(cabinet, game, "void")}
+    untold = machine.journal.states(f"{ProgressiveKey.WIN}{_machine(machine)}.{game.play_id}.")
+    return tuple(transfers), {**state, **dict.fromkeys(untold), **closing_state(machine, game, "void")}
 
 
-def need_a_hand(cabinet: Cabinet, game: GameRecord) -> bool:
+def need_a_hand(machine: Machine, game: GameRecord) -> bool:
     """Whether an attendant must pay: a level at or above the profile's amount, or one nobody answered for."""
-    limit_cents = cabinet.profile.progressives.hand_cents
+    limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
-        for award in awards(cabinet, game)
+        for award in awards(machine, game)
     )
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def levels_are_up(cabinet: Cabinet, _: Event) -> bool:
+def levels_are_up(machine: Machine, _: Event) -> bool:
     """Every level the bet plays for shows an amount that would be paid."""
-    return all(shown(cabinet, pool).status is Status.UP for pool in played(cabinet))
+    return all(shown(machine, pool).status is Status.UP for pool in played(machine))
 
 
-def awards_are_locked(cabinet: Cabinet, _: Event) -> bool:
+def awards_are_locked(machine: Machine, _: Event) -> bool:
     """The controller has answered every claim of the open game, and said whether it has won a mystery."""
-    game = open_game(cabinet)
-    if game is None or any(award.amount_cents is None for award in awards(cabinet, game)):
+    game = open_game(machine)
+    if game is None or any(award.amount_cents is None for award in awards(machine, game)):
         return False
-    return cabinet.memory.get(ProgressiveKey.UNDECIDED) == game.play_id or not undecided(cabinet, game)
+    return machine.memory.get(ProgressiveKey.UNDECIDED) == game.play_id or not undecided(machine, game)
 
 
-def undecided(cabinet: Cabinet, game: GameRecord) -> tuple[str, ...]:
+def undecided(machine: Machine, game: GameRecord) -> tuple[str, ...]:
     """The linked mystery levels of which it is not known yet whether a game has won them."""
-    link = cabinet.state(LevelDisplays).link
+    link = machine.state(LevelDisplays).link
     return tuple(
         share.pool
         for share in game.levels.fed
-        if (pool := cabinet.state(Pools).by_id.get(share.pool)) is not None
+        if (pool := machine.state(Pools).by_id.get(share.pool)) is not None
         and share.sequence is not None
         and pool.keeper is Keeper.CONTROLLER
         and pool.definition.terms.mystery
@@ -362,75 +362,75 @@ def undecided(cabinet: Cabinet, game: GameRecord) -> tuple[str, ...]:
     )
 
 
-def show_awaited(cabinet: Cabinet, _: Event) -> Event:
+def show_awaited(machine: Machine, _: Event) -> Event:
     """The award the game waited for is locked: the game has been shown already, and ends."""
-    return Event(EventType.SHOWN, {"value": cabinet.memory.get(ProgressiveKey.AWAITING)})
+    return Event(EventType.SHOWN, {"value": machine.memory.get(ProgressiveKey.AWAITING)})
 
 
-def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
+def attendant_may_settle(machine: Machine, _: Event) -> bool:
     """The profile lets an attendant pay the amount shown where no controller answers."""
-    return cabinet.profile.progressives.unanswered == "hand"
+    return machine.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def await_award(cabinet: Cabinet, _: Event) -> None:
+def await_award(machine: Machine, _: Event) -> None:
     """The game has been shown and its award is not locked yet: wait for the controller."""
-    game = open_game(cabinet)
-    cabinet.record(
+    game = open_game(machine)
+    machine.record(
         "progressive.awaited", state={ProgressiveKey.AWAITING: None if game is None else game.play_id}
     )
 
 
-def record_award(cabinet: Cabinet, event: Event) -> None:
+def record_award(machine: Machine, event: Event) -> None:
     """The controller has locked the amount of a claim. Told once; anything else is recorded and not paid."""
     claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
     key = f"{ProgressiveKey.CLAIM}{claim}"
-    kept = cabinet.memory.read(ClaimRecord, key)
+    kept = machine.memory.read(ClaimRecord, key)
     if kept is not None and kept.amount_cents is None:
-        why = unproved.doubt_award(cabinet, kept, amount_cents)
+        why = unproved.doubt_award(machine, kept, amount_cents)
         if why:
             unproved.hold(
-                cabinet,
+                machine,
                 claim,
                 HeldPrize(
                     pool=kept.pool, play_id=kept.play_id, amount_cents=amount_cents, why=why, ruling=None
                 ),
             )
             return
-        cabinet.record(
+        machine.record(
             "progressive.award",
             transaction_id=f"{claim}.award",
             state={key: replace(kept, amount_cents=amount_cents)},
             details={"claim": claim, "pool": kept.pool, "amount_cents": amount_cents},
         )
     elif kept is None or kept.amount_cents != amount_cents:
-        cabinet.record(
+        machine.record(
             "progressive.award_differs",
             transaction_id=f"{claim}.differs-{amount_cents}",
             details={"claim": claim, "amount_cents": amount_cents},
         )
 
 
-def close_claim(cabinet: Cabinet, event: Event) -> None:
+def close_claim(machine: Machine, event: Event) -> None:
     """The controller has recorded that the award is paid: the claim is over."""
     claim = str(event.data["claim"])
     key = f"{ProgressiveKey.CLAIM}{claim}"
-    kept = cabinet.memory.read(ClaimRecord, key)
+    kept = machine.memory.read(ClaimRecord, key)
     if kept is not None and kept.way is not None:
-        cabinet.record("progressive.closed", state={key: None}, details={"claim": claim, **to_json(kept)})
+        machine.record("progressive.closed", state={key: None}, details={"claim": claim, **to_json(kept)})
 
 
-def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
+def settle_unanswered(machine: Machine, event: Event) -> None:
     """An attendant settles what no controller answered, at the amount the machine showed when it was hit."""
-    game = open_game(cabinet)
-    for award in () if game is None else awards(cabinet, game):
+    game = open_game(machine)
+    for award in () if game is None else awards(machine, game):
         if award.amount_cents is not None or award.claim is None:
             continue
         key = f"{ProgressiveKey.CLAIM}{award.claim}"
-        kept = cabinet.memory.read(ClaimRecord, key)
+        kept = machine.memory.read(ClaimRecord, key)
         if kept is None:
             raise InvariantError(f"a hit is claimed as {award.claim}, which the memory does not have")
-        cabinet.record(
+        machine.record(
             "progressive.unanswered",
             transaction_id=f"{award.claim}.unanswered",
             counts={"progressive.unanswered": 1},
@@ -442,22 +442,22 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
                 "person": event.data.get("person") or event.data.get("key", "attendant"),
             },
         )
-        cabinet.notice = Notice(
+        machine.notice = Notice(
             code="progressive_unanswered", severity="warning", values={"amount_cents": kept.shown_cents}
         )
-    if game is not None and (open_ := undecided(cabinet, game)):
-        cabinet.record(
+    if game is not None and (open_ := undecided(machine, game)):
+        machine.record(
             "progressive.undecided",
             transaction_id=f"{game.play_id}.undecided",
             state={ProgressiveKey.UNDECIDED: game.play_id},
-            details={"play_id": game.play_id, "pools": list(open_), "person": who(cabinet, event)},
+            details={"play_id": game.play_id, "pools": list(open_), "person": who(machine, event)},
         )
-        cabinet.notice = Notice(code="progressive_undecided", severity="warning")
+        machine.notice = Notice(code="progressive_undecided", severity="warning")
 
 
-def notices(cabinet: Cabinet) -> Iterator[Notice]:
+def notices(machine: Machine) -> Iterator[Notice]:
     """What the open game waits for: that its award is locked, or that it is known whether it has won one."""
-    if cabinet.memory.get(ProgressiveKey.AWAITING) is not None:
-        game = open_game(cabinet)
-        won = game is not None and awards(cabinet, game)
+    if machine.memory.get(ProgressiveKey.AWAITING) is not None:
+        game = open_game(machine)
+        won = game is not None and awards(machine, game)
         yield Notice(code="award_awaited" if won else "mystery_awaited", severity="warning")

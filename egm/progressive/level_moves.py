@@ -5,7 +5,7 @@ move it (IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine is open, nothing i
 """
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.level import Level
@@ -14,14 +14,14 @@ from egm.progressive.pools import Pools
 from egm.records.keys import ProgressiveKey
 
 
-def _kept(cabinet: Cabinet, event: Event, name: str) -> Level | None:
-    return kept_level(cabinet, str(event.data.get(name)))
+def _kept(machine: Machine, event: Event, name: str) -> Level | None:
+    return kept_level(machine, str(event.data.get(name)))
 
 
-def level_may_move(cabinet: Cabinet, event: Event) -> bool:
+def level_may_move(machine: Machine, event: Event) -> bool:
     """From a level kept here that no game plays for any more and that holds something, to one in play."""
-    pools = cabinet.state(Pools)
-    source = _kept(cabinet, event, "source")
+    pools = machine.state(Pools)
+    source = _kept(machine, event, "source")
     target = pools.by_id.get(str(event.data.get("target")))
     return (
         source is not None
@@ -32,15 +32,15 @@ def level_may_move(cabinet: Cabinet, event: Event) -> bool:
     )
 
 
-def move_level(cabinet: Cabinet, event: Event) -> None:
+def move_level(machine: Machine, event: Event) -> None:
     """Move everything a level holds, its fractions too, to what another shows."""
     source, target = str(event.data["source"]), str(event.data["target"])
-    giving, taking = _kept(cabinet, event, "source"), _kept(cabinet, event, "target")
+    giving, taking = _kept(machine, event, "source"), _kept(machine, event, "target")
     if giving is None or taking is None:
         return
     amount, empty = giving.release()
     grown = taking.receive(amount)
-    cabinet.record(
+    machine.record(
         "progressive.moved",
         transfers=posting.moved((source, giving), (target, taking, grown)),
         state={
@@ -54,4 +54,4 @@ def move_level(cabinet: Cabinet, event: Event) -> None:
             "persons": list(event.data.get("persons", ())),
         },
     )
-    cabinet.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})
+    machine.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})

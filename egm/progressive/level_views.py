@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import ProgressiveView
 from egm.progressive.bet import bet_in_force
 from egm.progressive.display import LevelDisplays, Shown, Status
@@ -13,52 +13,52 @@ from egm.progressive.pools import Keeper, Pool, Pools
 from egm.records.keys import ProgressiveKey
 
 
-def kept_level(cabinet: Cabinet, pool: str) -> Level | None:
+def kept_level(machine: Machine, pool: str) -> Level | None:
     """A level this machine keeps, or has kept; None where it was never opened."""
-    state = cabinet.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
+    state = machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
     return None if state is None else Level.from_json(state)
 
 
-def shown(cabinet: Cabinet, pool: Pool) -> Shown:
+def shown(machine: Machine, pool: Pool) -> Shown:
     """What a level shows now."""
     if pool.own:
-        level = kept_level(cabinet, pool.id)
+        level = kept_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
-    displays = cabinet.state(LevelDisplays)
+    displays = machine.state(LevelDisplays)
     face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link
     return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)
 
 
-def played(cabinet: Cabinet) -> tuple[Pool, ...]:
+def played(machine: Machine) -> tuple[Pool, ...]:
     """The levels the bet now selected plays for; none where it is no bet."""
-    bet = bet_in_force(cabinet)
+    bet = bet_in_force(machine)
     return () if bet is None else bet.pools
 
 
-def views(cabinet: Cabinet) -> tuple[ProgressiveView, ...]:
+def views(machine: Machine) -> tuple[ProgressiveView, ...]:
     """The levels of the bet now selected, as a person sees them."""
-    return tuple(_view(cabinet, pool) for pool in played(cabinet))
+    return tuple(_view(machine, pool) for pool in played(machine))
 
 
-def standings(cabinet: Cabinet) -> dict[str, Shown]:
+def standings(machine: Machine) -> dict[str, Shown]:
     """What every level of this machine shows now, by its id, whatever is being played."""
-    return {pool_id: shown(cabinet, pool) for pool_id, pool in sorted(cabinet.state(Pools).by_id.items())}
+    return {pool_id: shown(machine, pool) for pool_id, pool in sorted(machine.state(Pools).by_id.items())}
 
 
-def metrics(cabinet: Cabinet) -> Iterator[Metric]:
+def metrics(machine: Machine) -> Iterator[Metric]:
     """Every progressive level of the machine, played for or not."""
     amounts = GaugeMetricFamily(
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )
     up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
-    for level, now in standings(cabinet).items():
+    for level, now in standings(machine).items():
         amounts.add_metric((level,), now.amount_cents)
         up.add_metric((level,), int(now.status is Status.UP))
     yield from (amounts, up)
 
 
-def _view(cabinet: Cabinet, pool: Pool) -> ProgressiveView:
-    now = shown(cabinet, pool)
+def _view(machine: Machine, pool: Pool) -> ProgressiveView:
+    now = shown(machine, pool)
     return ProgressiveView(
         id=pool.id,
         level=pool.level,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Table, Words
 from egm.people import Permission
 from egm.progressive.game_levels import mark
@@ -17,21 +17,21 @@ from egm.staff.service.pages import Listing
 from egm.staff.service.words import local, money, number, pairs, plain, say
 
 
-def level_tables(cabinet: Cabinet) -> tuple[Table, ...]:
+def level_tables(machine: Machine) -> tuple[Table, ...]:
     """A table a level: those the machine keeps, given-up ones too, then those a controller or host keeps."""
     own = {
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(kept)
-        for key, kept in sorted(cabinet.journal.states(ProgressiveKey.LEVEL).items())
+        for key, kept in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())
     }
-    linked = [pool for pool in cabinet.state(Pools).by_id if pool not in own]
+    linked = [pool for pool in machine.state(Pools).by_id if pool not in own]
     return (
-        *(pairs(_own(level), _title(cabinet, pool)) for pool, level in own.items()),
-        *(pairs(_linked(cabinet, pool), _title(cabinet, pool)) for pool in linked),
+        *(pairs(_own(level), _title(machine, pool)) for pool, level in own.items()),
+        *(pairs(_linked(machine, pool), _title(machine, pool)) for pool in linked),
     )
 
 
-def _title(cabinet: Cabinet, pool: str) -> Words:
-    known = cabinet.state(Pools).by_id.get(pool)
+def _title(machine: Machine, pool: str) -> Words:
+    known = machine.state(Pools).by_id.get(pool)
     if known is None:
         return say("service.levels.given_up", level=pool)
     return local({code: f"{name} ({pool})" for code, name in known.definition.names.items()})
@@ -51,8 +51,8 @@ def _own(level: Level) -> Iterable[tuple[str | Words, Words]]:
     yield "levels.paid", money(level.paid)
 
 
-def _linked(cabinet: Cabinet, pool: str) -> Iterable[tuple[str | Words, Words]]:
-    now, made = shown(cabinet, cabinet.state(Pools).by_id[pool]), mark(cabinet, pool)
+def _linked(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
+    now, made = shown(machine, machine.state(Pools).by_id[pool]), mark(machine, pool)
     yield "levels.shows", money(now.amount_cents)
     yield "levels.status", say(f"service.levels.{now.status.value}")
     yield "levels.contributions", number(made.sequence)

@@ -107,4 +107,4 @@ def progressive_link(context: MachineContext) -> Iterable[Attachment]:
     slot = context.file.progressive_link
     if slot is None:
         return ()
-    return (ProgressiveLink(context, MqttCarrier(slot, context.engine.cabinet.identity.serial)),)
+    return (ProgressiveLink(context, MqttCarrier(slot, context.engine.machine.identity.serial)),)

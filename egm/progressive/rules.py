@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import EventType, Next, State
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import (
     AT_WORK,
@@ -34,7 +34,7 @@ from egm.staff.service.effects import (
 
 _AWAITING: Final = only(State.AWAITING_AWARD)
 
-RULES: Final[tuple[Rule[Cabinet], ...]] = (
+RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
     Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
     Rule(EventType.AT_REST, _AWAITING, (awards_are_locked,), (show_awaited,)),

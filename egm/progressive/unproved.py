@@ -12,7 +12,7 @@ from typing import Final
 
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelDisplays
 from egm.progressive.level_views import shown
@@ -29,10 +29,10 @@ PAY, DECLINE = "pay", "decline"
 
 
 # ---------------------------------------------------------------------------------------------- what is heard
-def commitment_heard(cabinet: Cabinet, level: str, prize: int) -> str | None:
+def commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
     """The commitment to a level's prize as this machine heard it first, or None."""
     first = None
-    for entry in cabinet.journal.entries("progressive.sealed", newest_first=True):
+    for entry in machine.journal.entries("progressive.sealed", newest_first=True):
         told = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if told.pool != level:
             continue
@@ -40,13 +40,13 @@ def commitment_heard(cabinet: Cabinet, level: str, prize: int) -> str | None:
             break
         if told.prize == prize:
             first = told.commitment
-    return commitment_before(cabinet.journal, level, prize) or first
+    return commitment_before(machine.journal, level, prize) or first
 
 
-def doubt_prize(cabinet: Cabinet, level: str, won: Won) -> str:
+def doubt_prize(machine: Machine, level: str, won: Won) -> str:
     """Why a mystery prize is not proved, or nothing where it is."""
-    trigger, pool = won.trigger, cabinet.state(Pools).by_id.get(level)
-    heard = commitment_heard(cabinet, level, trigger.number)
+    trigger, pool = won.trigger, machine.state(Pools).by_id.get(level)
+    heard = commitment_heard(machine, level, trigger.number)
     if trigger.level != level or pool is None:
         return f"a secret of level {trigger.level}"
     if heard is None:
@@ -70,13 +70,13 @@ def _doubt_terms(pool: Pool, won: Won) -> str:
     return ""
 
 
-def doubt_award(cabinet: Cabinet, kept: ClaimRecord, amount_cents: int) -> str:
+def doubt_award(machine: Machine, kept: ClaimRecord, amount_cents: int) -> str:
     """Why the award of a hit is not believed, or nothing where it is.
 
     No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
     is on its way, which is made only once the level has been heard on the same connection.
     """
-    pool = cabinet.state(Pools).by_id.get(kept.pool)
+    pool = machine.state(Pools).by_id.get(kept.pool)
     if pool is None:
         return f"this machine has no level {kept.pool}"
     terms = pool.definition.terms
@@ -84,82 +84,82 @@ def doubt_award(cabinet: Cabinet, kept: ClaimRecord, amount_cents: int) -> str:
         return f"{amount_cents} is less than the base, {terms.base_cents}"
     if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents:
         return f"{amount_cents} is more than the ceiling, {terms.ceiling_cents}"
-    most_cents = max(kept.shown_cents, _shown_cents(cabinet, pool)) + terms.base_cents
+    most_cents = max(kept.shown_cents, _shown_cents(machine, pool)) + terms.base_cents
     if amount_cents > most_cents:
         return f"{amount_cents} is more than the level can have come to, {most_cents}"
     return ""
 
 
-def _shown_cents(cabinet: Cabinet, pool: Pool) -> int:
-    return 0 if cabinet.state(LevelDisplays).link is None else shown(cabinet, pool).amount_cents
+def _shown_cents(machine: Machine, pool: Pool) -> int:
+    return 0 if machine.state(LevelDisplays).link is None else shown(machine, pool).amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- holding
-def hold(cabinet: Cabinet, claim: str, prize: HeldPrize) -> None:
+def hold(machine: Machine, claim: str, prize: HeldPrize) -> None:
     """Keep what is not proved for two persons to rule on, and call them; told again, it only calls again."""
     key = f"{ProgressiveKey.HELD}{claim}"
-    if cabinet.journal.state(key) is None:
+    if machine.journal.state(key) is None:
         story = {"claim": claim, **to_json(prize)}
-        cabinet.record("progressive.held", state={key: prize}, details=story)
-    if is_held(cabinet, claim):
-        raise_fault(cabinet, FAULT, detail=prize.why)
+        machine.record("progressive.held", state={key: prize}, details=story)
+    if is_held(machine, claim):
+        raise_fault(machine, FAULT, detail=prize.why)
 
 
-def is_held(cabinet: Cabinet, claim: str) -> bool:
+def is_held(machine: Machine, claim: str) -> bool:
     """Whether a claim waits for its ruling."""
-    return claim in held(cabinet)
+    return claim in held(machine)
 
 
-def held(cabinet: Cabinet) -> dict[str, HeldPrize]:
+def held(machine: Machine) -> dict[str, HeldPrize]:
     """What waits for a ruling, by claim."""
-    kept = cabinet.memory.read_all(HeldPrize, ProgressiveKey.HELD)
+    kept = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
     return {claim: prize for claim, prize in kept.items() if prize.ruling is None}
 
 
-def ruling(cabinet: Cabinet, claim: str) -> str | None:
+def ruling(machine: Machine, claim: str) -> str | None:
     """How persons have ruled on a claim: ``pay``, ``decline``, or not yet."""
-    kept = cabinet.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
+    kept = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
     return None if kept is None else kept.ruling
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
-def _unanswerable(cabinet: Cabinet) -> list[str]:
+def _unanswerable(machine: Machine) -> list[str]:
     """Claims nobody answers: of levels this machine has no longer, and those an open game waits for."""
-    waits = cabinet.memory.get(ProgressiveKey.AWAITING)
+    waits = machine.memory.get(ProgressiveKey.AWAITING)
     return [
         name
-        for name, claim in cabinet.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
+        for name, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
         if claim.amount_cents is None
         and claim.way is None
-        and (claim.pool not in cabinet.state(Pools).by_id or claim.play_id == waits)
+        and (claim.pool not in machine.state(Pools).by_id or claim.play_id == waits)
     ]
 
 
-def prize_is_held(cabinet: Cabinet, event: Event) -> bool:
+def prize_is_held(machine: Machine, event: Event) -> bool:
     """Something a controller said waits for a ruling, and the form says which and why.
 
     What no controller answers can only be settled at what the machine showed.
     """
     decision = event.data.get("decision", DECLINE)
-    waits = bool(held(cabinet)) if decision == PAY else bool(held(cabinet) or _unanswerable(cabinet))
+    waits = bool(held(machine)) if decision == PAY else bool(held(machine) or _unanswerable(machine))
     return waits and decision in {PAY, DECLINE}
 
 
-def ruling_is_whole(_: Cabinet, event: Event) -> bool:
+def ruling_is_whole(_: Machine, event: Event) -> bool:
     """The ruling gives its reason."""
     return says(event, "decision", "reason")
 
 
-def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
+def rule_on_prize(machine: Machine, event: Event) -> None:
     """Two persons rule on what was held first: the controller's word is taken, or it is not.
 
     Declined, a mystery prize goes back to its level, and a hit of the game's own is worth what the machine
     showed when it was made. Whatever is paid is paid by hand.
     """
-    decision, waiting = str(event.data["decision"]), held(cabinet)
-    claim = next(iter(waiting or _unanswerable(cabinet)))
+    decision, waiting = str(event.data["decision"]), held(machine)
+    claim = next(iter(waiting or _unanswerable(machine)))
     kept = waiting.get(claim)
-    own = cabinet.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
+    own = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
     state: dict[str, object] = {}
     doubted: dict[str, object] = {}
     if kept is not None:
@@ -179,24 +179,24 @@ def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
         state[f"{ProgressiveKey.HELD}{claim}"] = replace(kept, ruling=decision)
     if len(waiting) <= 1:
         state[f"{KernelKey.FAULT}{FAULT}"] = None
-    cabinet.record(
+    machine.record(
         "progressive.ruled",
         state=state,
-        details=ruling_details(cabinet, event, claim=claim, decision=decision, **doubted),
+        details=ruling_details(machine, event, claim=claim, decision=decision, **doubted),
     )
 
 
-def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
+def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
     """Record the commitment to a prize's secret amount when first heard, before any wager plays for it.
 
     Returns what is wrong with it, or nothing: another commitment to the same prize is none.
     """
     key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
-    if cabinet.memory.read(SealedPrize, key) == sealed:
+    if machine.memory.read(SealedPrize, key) == sealed:
         return ""
-    heard = commitment_heard(cabinet, level, prize)
+    heard = commitment_heard(machine, level, prize)
     if heard is None:
-        cabinet.record(
+        machine.record(
             "progressive.sealed",
             state={key: sealed},
             details=HeardPrize(pool=level, prize=prize, commitment=commitment),
@@ -205,10 +205,10 @@ def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
     return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"
 
 
-def is_recorded(cabinet: Cabinet, claim: str) -> bool:
+def is_recorded(machine: Machine, claim: str) -> bool:
     """Whether the machine knows of a prize, whatever it made of it."""
-    held = cabinet.journal.state(f"{ProgressiveKey.HELD}{claim}")
-    return held is not None or cabinet.journal.knows(entry_of(claim))
+    held = machine.journal.state(f"{ProgressiveKey.HELD}{claim}")
+    return held is not None or machine.journal.knows(entry_of(claim))
 
 
 def entry_of(claim: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
 from egm.records.keys import PlayKey
@@ -31,43 +31,43 @@ class GameInProgress:
     """The game last written to the journal or read from it."""
 
 
-def open_game(cabinet: Cabinet) -> GameRecord | None:
+def open_game(machine: Machine) -> GameRecord | None:
     """The game in progress, or None."""
-    pointer = cabinet.memory.read(GamePointer, PlayKey.GAME)
-    return None if pointer is None else _game(cabinet, pointer.play_id)
+    pointer = machine.memory.read(GamePointer, PlayKey.GAME)
+    return None if pointer is None else _game(machine, pointer.play_id)
 
 
-def last_game(cabinet: Cabinet) -> tuple[GameRecord, LastGame] | None:
+def last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     """The last finished game and what it paid, or None."""
-    pointer = cabinet.memory.read(LastGame, PlayKey.LAST)
-    return None if pointer is None else (_game(cabinet, pointer.play_id), pointer)
+    pointer = machine.memory.read(LastGame, PlayKey.LAST)
+    return None if pointer is None else (_game(machine, pointer.play_id), pointer)
 
 
-def win_is_taken(cabinet: Cabinet, game: GameRecord) -> bool:
+def win_is_taken(machine: Machine, game: GameRecord) -> bool:
     """Whether the player of the last game has cashed out since: WIN does not show it to the next one."""
-    end = cabinet.journal.get(f"{game.play_id}.end")
-    mine = {cabinet.credit(kind) for kind in CreditKind}
+    end = machine.journal.get(f"{game.play_id}.end")
+    mine = {machine.credit(kind) for kind in CreditKind}
     return end is not None and any(
         flow.source in mine
-        for entry in cabinet.journal.entries(_CASH_OUTS, since=end.sequence)
+        for entry in machine.journal.entries(_CASH_OUTS, since=end.sequence)
         for flow in entry.transfers
     )
 
 
-def _game(cabinet: Cabinet, play_id: str) -> GameRecord:
-    game = cabinet.state(GameInProgress)
+def _game(machine: Machine, play_id: str) -> GameRecord:
+    game = machine.state(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
-        game.record = _read(cabinet, play_id)
+        game.record = _read(machine, play_id)
     return game.record
 
 
-def _read(cabinet: Cabinet, play_id: str) -> GameRecord:
+def _read(machine: Machine, play_id: str) -> GameRecord:
     """Put a game together from its entries."""
-    start = cabinet.journal.get(f"{play_id}.start")
+    start = machine.journal.get(f"{play_id}.start")
     if start is None:
         raise KeyError(f"{play_id} has no beginning in the journal")
     game = from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
-    for entry in cabinet.journal.entries(("game.choice", MYSTERY_WON), since=start.sequence):
+    for entry in machine.journal.entries(("game.choice", MYSTERY_WON), since=start.sequence):
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == "game.choice":
             choice = from_json(GameChoice, entry.record, where)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import EventType, Next
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Guard, Rule
 from egm.kernel.states import AT_WORK, AWAKE
 from egm.staff.service.device_tests import (
@@ -22,13 +22,13 @@ from egm.staff.service.device_tests import (
 from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 
 
-def rules(no_ticket_is_asked: Guard[Cabinet]) -> tuple[Rule[Cabinet], ...]:
+def rules(no_ticket_is_asked: Guard[Machine]) -> tuple[Rule[Machine], ...]:
     """The rules; the guard is that of whoever asks what a ticket is worth."""
     tested = (may_test, free_device(no_ticket_is_asked))
     return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, TELL), *_RULES)
 
 
-_RULES: Final[tuple[Rule[Cabinet], ...]] = (
+_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         (EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED),
         AWAKE,

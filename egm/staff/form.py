@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventName, Next, State
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Effect, Guard, Rule
 from egm.people import Permission, Roster
 from egm.staff.service.desk import who
@@ -97,13 +97,13 @@ class Form:
     permission: Permission
     fields: tuple[Field, ...] = ()
     persons: int = 1
-    needs: tuple[Callable[[Cabinet, Event], bool], ...] = ()
+    needs: tuple[Callable[[Machine, Event], bool], ...] = ()
     subject: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
-    def persons_needed(self, cabinet: Cabinet) -> int:
+    def persons_needed(self, machine: Machine) -> int:
         """How many must authorise it here."""
-        return max(self.persons, 2 if self.permission in cabinet.profile.staff.two_persons else 1)
+        return max(self.persons, 2 if self.permission in machine.profile.staff.two_persons else 1)
 
 
 AMOUNT: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)
@@ -118,18 +118,18 @@ PLACE: Final = Field(name="place")
 PLAY_ID: Final = Field(name="play_id", required=False)
 
 
-def authorise(cabinet: Cabinet, event: Event, permission: Permission, persons: int) -> bool:
+def authorise(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
     """Whether so many different persons, each permitted and enrolled still, stand behind an event."""
     named = event.data.get("persons", ())
     if len(set(named)) < persons:
         return False
-    people = [cabinet.state(Roster).get(person_id) for person_id in named]
+    people = [machine.state(Roster).get(person_id) for person_id in named]
     return all(person is not None and person.may(permission) for person in people)
 
 
-def persons_of(cabinet: Cabinet, event: Event) -> list[str]:
+def persons_of(machine: Machine, event: Event) -> list[str]:
     """The verified persons behind an event; where nobody had to prove it, the key that was turned."""
-    return list(event.data.get("persons") or (who(cabinet, event),))
+    return list(event.data.get("persons") or (who(machine, event),))
 
 
 def says(event: Event, *fields: str) -> bool:
@@ -137,13 +137,13 @@ def says(event: Event, *fields: str) -> bool:
     return all(str(event.data.get(name) or "").strip() for name in fields)
 
 
-def ruling_details(cabinet: Cabinet, event: Event, **more: Any) -> dict[str, Any]:
+def ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
     """What every ruling tells: where, who and why, and its own particulars."""
     return {
-        "machine": cabinet.identity.serial,
-        "place": str(event.data.get("place") or cabinet.identity.operator_number),
+        "machine": machine.identity.serial,
+        "place": str(event.data.get("place") or machine.identity.operator_number),
         "reason": str(event.data.get("reason", "")),
-        "persons": persons_of(cabinet, event),
+        "persons": persons_of(machine, event),
         **more,
     }
 
@@ -152,10 +152,10 @@ def form_rule(
     forms: Iterable[Form],
     event: EventName | tuple[EventName, ...],
     states: frozenset[State],
-    guards: tuple[Guard[Cabinet], ...],
-    effect: Effect[Cabinet],
+    guards: tuple[Guard[Machine], ...],
+    effect: Effect[Machine],
     next_: Next = Next.DERIVED,
-) -> Rule[Cabinet]:
+) -> Rule[Machine]:
     """What a form does: by persons who may, and refused out loud.
 
     The rule's first guard, ``authorised``, holds for an event that came from one of ``forms``, filled in by
@@ -163,13 +163,13 @@ def form_rule(
     """
     by_id = {form.id: form for form in forms}
 
-    def authorised(cabinet: Cabinet, event: Event) -> bool:
+    def authorised(machine: Machine, event: Event) -> bool:
         """The event came from its form, filled in by as many persons as it needs, each permitted."""
         form = by_id.get(str(event.data.get("form", "")))
         return (
             form is not None
             and form.event is event.type
-            and authorise(cabinet, event, form.permission, form.persons_needed(cabinet))
+            and authorise(machine, event, form.permission, form.persons_needed(machine))
         )
 
     return Rule(event, states, (authorised, *guards), (effect,), next_, TELL)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from egm.config.cabinet_file import Inventory
 from egm.errors import OperatorError
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Table, Words
 from egm.records.keys import StaffKey
 from egm.staff.service.words import moment, pairs, plain, say
@@ -43,10 +43,10 @@ _LINES: Final = (
 
 
 def document(
-    cabinet: Cabinet, kept: Inventory, certificates: Mapping[str, Certificate | None]
+    machine: Machine, kept: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> dict[str, Any]:
     """The inventory entry as it is now. Raises OperatorError for a photograph that cannot be read."""
-    identity = cabinet.identity
+    identity = machine.identity
     of = {name: one for name, one in certificates.items() if one is not None}
     return {
         "kind": kept.kind,
@@ -59,25 +59,25 @@ def document(
         "site": identity.house.site,
         "location": kept.location,
         "photograph": _photograph(kept),
-        "profile": cabinet.profile.id,
+        "profile": machine.profile.id,
         "games": [
             {
                 "game": game.id,
                 "version": game.version,
                 "digest": game.digest,
-                "return": percent(cabinet.state(InstalledGames).returns[game.id], 4)
-                if game.id in cabinet.state(InstalledGames).returns
+                "return": percent(machine.state(InstalledGames).returns[game.id], 4)
+                if game.id in machine.state(InstalledGames).returns
                 else "",
                 "certified_on": str(of[game.id].on if game.id in of else kept.certified_on.get(game.id, "")),
                 **({"certified_by": of[game.id].signer} if game.id in of else {}),
             }
-            for game in cabinet.state(InstalledGames).games.values()
+            for game in machine.state(InstalledGames).games.values()
         ],
     }
 
 
 def note_inventory(
-    cabinet: Cabinet,
+    machine: Machine,
     kept: Inventory,
     certificates: Mapping[str, Certificate | None] | None = None,
     *,
@@ -88,11 +88,11 @@ def note_inventory(
     Raises OperatorError for a base number that is not the machine's first, and where the entry must be
     ``complete`` for what it lacks.
     """
-    now, before = document(cabinet, kept, certificates or {}), cabinet.memory.get(StaffKey.INVENTORY)
+    now, before = document(machine, kept, certificates or {}), machine.memory.get(StaffKey.INVENTORY)
     missing = [name for name in _MANDATORY if not now[name]]
     if complete and missing:
         raise OperatorError(
-            f"inventory: no {', '.join(missing)}; the profile {cabinet.profile.id} wants the whole entry"
+            f"inventory: no {', '.join(missing)}; the profile {machine.profile.id} wants the whole entry"
         )
     if now == before:
         return
@@ -101,7 +101,7 @@ def note_inventory(
             f"inventory.base_number: {now['base_number']!r}; this machine's base is number "
             f"{before['base_number']!r}, which is fixed for good"
         )
-    cabinet.record(KIND, state={StaffKey.INVENTORY: now}, details={"before": before, "after": now})
+    machine.record(KIND, state={StaffKey.INVENTORY: now}, details={"before": before, "after": now})
 
 
 def _photograph(kept: Inventory) -> str:

@@ -1,39 +1,39 @@
 """Staff numbers that wrong PINs have locked, let in again before their time (J-16)."""
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.people import Roster
 from egm.staff.service.desk import who
 from egm.staff.service.tries import key_of, left_seconds
 
 
-def _locked(cabinet: Cabinet) -> dict[str, str]:
+def _locked(machine: Machine) -> dict[str, str]:
     """The numbers of the staff that nobody may sign in with now, and where each lock-out is counted."""
     counted = {
-        number: (key_of(cabinet, number), key_of(cabinet, number, keyed=False))
-        for number in cabinet.state(Roster).people
+        number: (key_of(machine, number), key_of(machine, number, keyed=False))
+        for number in machine.state(Roster).people
     }
     return {
-        number: next(key for key in keys if left_seconds(cabinet, key))
+        number: next(key for key in keys if left_seconds(machine, key))
         for number, keys in counted.items()
-        if any(left_seconds(cabinet, key) for key in keys)
+        if any(left_seconds(machine, key) for key in keys)
     }
 
 
-def number_is_locked(cabinet: Cabinet, event: Event) -> bool:
+def number_is_locked(machine: Machine, event: Event) -> bool:
     """The number named is locked; where none is named yet, any is."""
-    locked = _locked(cabinet)
+    locked = _locked(machine)
     return event.data.get("number", next(iter(locked), None)) in locked
 
 
-def unlock_number(cabinet: Cabinet, event: Event) -> None:
+def unlock_number(machine: Machine, event: Event) -> None:
     """Forget the wrong PINs of a number; the PIN itself stays as it is."""
     number = str(event.data["number"])
-    cabinet.record(
+    machine.record(
         "sign_in.unlocked",
-        state={_locked(cabinet)[number]: None},
+        state={_locked(machine)[number]: None},
         details={
-            "person": who(cabinet, event),
+            "person": who(machine, event),
             "persons": list(event.data["persons"]),
             "whom": number,
             "reason": event.data["reason"],

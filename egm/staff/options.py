@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.records.games import open_game
 from egm.records.keys import MoneyKey, PlayKey, StaffKey
@@ -35,9 +35,9 @@ class Options:
     bet_minimum_cents: int | None = None
 
     @classmethod
-    def of(cls, cabinet: Cabinet) -> "Options":
+    def of(cls, machine: Machine) -> "Options":
         """The options the journal holds."""
-        kept = cabinet.memory.get(StaffKey.OPTIONS)
+        kept = machine.memory.get(StaffKey.OPTIONS)
         if kept is None:
             return cls()
         denominations = {game: tuple(cents) for game, cents in kept["denominations_cents"].items()}
@@ -61,28 +61,28 @@ class Options:
         return tuple(cents for cents in admitted_cents if cents in chosen) or admitted_cents
 
 
-def apply_options(cabinet: Cabinet) -> None:
+def apply_options(machine: Machine) -> None:
     """At start-up: offer what the options leave. Where they would leave nothing, everything is offered.
 
     A game still open is offered until the next start, whatever has been set since it began: it is finished
     first.
     """
-    options, unfinished = Options.of(cabinet), open_game(cabinet)
-    admitted = cabinet.state(InstalledGames).denominations_cents
+    options, unfinished = Options.of(machine), open_game(machine)
+    admitted = machine.state(InstalledGames).denominations_cents
     offered = {game: options.offered(game, cents) for game, cents in admitted.items()}
     if unfinished is not None and unfinished.game.id in offered:
         offered[unfinished.game.id] = admitted[unfinished.game.id]
     left = {game: cents for game, cents in offered.items() if cents} or dict(admitted)
-    cabinet.games = {game_id: game for game_id, game in cabinet.games.items() if game_id in left}
-    cabinet.denominations_cents = left
-    play, (least_cents, most_cents) = cabinet.profile.play, _bounds(cabinet, options)
+    machine.games = {game_id: game for game_id, game in machine.games.items() if game_id in left}
+    machine.denominations_cents = left
+    play, (least_cents, most_cents) = machine.profile.play, _bounds(machine, options)
     within = play.model_copy(update={"bet_limit_cents": most_cents, "bet_minimum_cents": least_cents})
-    cabinet.profile = cabinet.profile.model_copy(update={"play": within})
+    machine.profile = machine.profile.model_copy(update={"play": within})
 
 
-def _bounds(cabinet: Cabinet, options: Options) -> tuple[int, int]:
+def _bounds(machine: Machine, options: Options) -> tuple[int, int]:
     """The least and the most of a bet, in minor units: the narrower of the place's and the operator's."""
-    play = cabinet.profile.play
+    play = machine.profile.play
     limit_cents = play.bet_limit_cents if options.bet_limit_cents is None else options.bet_limit_cents
     return (
         max(play.bet_minimum_cents, options.bet_minimum_cents or 0),
@@ -91,25 +91,25 @@ def _bounds(cabinet: Cabinet, options: Options) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def machine_is_open(cabinet: Cabinet, _: Event) -> bool:
+def machine_is_open(machine: Machine, _: Event) -> bool:
     """The main or the logic door stands open."""
-    return not _DOORS.isdisjoint(cabinet.doors_open)
+    return not _DOORS.isdisjoint(machine.doors_open)
 
 
-def nothing_is_owed(cabinet: Cabinet, _: Event) -> bool:
+def nothing_is_owed(machine: Machine, _: Event) -> bool:
     """No credit, game, payment by hand or payout at any position: nothing of a player's is on the machine."""
-    kept = {key.rpartition("/")[2] for key in cabinet.journal.states()}  # a position's keys are "2/game"
-    return cabinet.journal.credits_cents() == 0 and kept.isdisjoint(_OWED)
+    kept = {key.rpartition("/")[2] for key in machine.journal.states()}  # a position's keys are "2/game"
+    return machine.journal.credits_cents() == 0 and kept.isdisjoint(_OWED)
 
 
-def option_is_sound(cabinet: Cabinet, event: Event) -> bool:
+def option_is_sound(machine: Machine, event: Event) -> bool:
     """What is asked leaves at least a game with a denomination, and a bet that it takes."""
-    changed = _changed(cabinet, event.data)
+    changed = _changed(machine, event.data)
     if changed is None:
         return False
-    installed = cabinet.state(InstalledGames)
+    installed = machine.state(InstalledGames)
     offered = {game: changed.offered(game, cents) for game, cents in installed.denominations_cents.items()}
-    least_cents, most_cents = _bounds(cabinet, changed)
+    least_cents, most_cents = _bounds(machine, changed)
     return any(
         least_cents <= bet * cents <= most_cents
         for game_id, game in installed.games.items()
@@ -118,16 +118,16 @@ def option_is_sound(cabinet: Cabinet, event: Event) -> bool:
     )
 
 
-def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
+def _changed(machine: Machine, values: Mapping[str, Any]) -> Options | None:
     """The options as they would be; None where the values name nothing that can be set."""
-    options = Options.of(cabinet)
+    options = Options.of(machine)
     match values:
         case {"option": "bet_limit", "bet_limit_cents": int(limit_cents)}:
             return replace(options, bet_limit_cents=limit_cents)
         case {"option": "bet_minimum", "bet_minimum_cents": int(minimum_cents)}:
             return replace(options, bet_minimum_cents=minimum_cents)
         case {"option": "game", "game": str(game), "on": "yes" | "no" as on} if (
-            game in cabinet.state(InstalledGames).denominations_cents
+            game in machine.state(InstalledGames).denominations_cents
         ):
             off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
             return replace(options, off=off)
@@ -136,11 +136,11 @@ def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
             "game": str(game),
             "denomination_cents": str(cents),
             "on": "yes" | "no" as on,
-        } if cents.isdigit() and int(cents) in cabinet.state(InstalledGames).denominations_cents.get(
+        } if cents.isdigit() and int(cents) in machine.state(InstalledGames).denominations_cents.get(
             game, ()
         ):
             present = set(
-                options.denominations_cents.get(game, cabinet.state(InstalledGames).denominations_cents[game])
+                options.denominations_cents.get(game, machine.state(InstalledGames).denominations_cents[game])
             )
             wanted = present | {int(cents)} if on == "yes" else present - {int(cents)}
             if not wanted:
@@ -152,13 +152,13 @@ def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def change_options(cabinet: Cabinet, event: Event) -> None:
+def change_options(machine: Machine, event: Event) -> None:
     """Keep the options as they are to be from the next start on, with who changed what."""
-    before, after = Options.of(cabinet), _changed(cabinet, event.data)
+    before, after = Options.of(machine), _changed(machine, event.data)
     if after is None:
         return
     named = {key: value for key, value in event.data.items() if key not in {"persons", "form"}}
-    cabinet.record(
+    machine.record(
         "options.changed",
         state={StaffKey.OPTIONS: after.to_json()},
         details={
@@ -168,10 +168,10 @@ def change_options(cabinet: Cabinet, event: Event) -> None:
             "after": after.to_json(),
         },
     )
-    cabinet.notice = Notice(code="options_changed")
+    machine.notice = Notice(code="options_changed")
 
 
-def start_again(cabinet: Cabinet, event: Event) -> None:
+def start_again(machine: Machine, event: Event) -> None:
     """Ask the machine to stop and come up anew: nothing is lost by it, as nothing is by a power cut."""
-    cabinet.log("machine.restart", {"person": event.data["person"]})
-    cabinet.state(ServiceDesk).restart = True
+    machine.log("machine.restart", {"person": event.data["person"]})
+    machine.state(ServiceDesk).restart = True

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from egm.errors import InvariantError, OperatorError
 from egm.kernel.events import Event, EventName, EventType
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.staff.form import persons_of, says
 from egm.staff.identities import IdentityRegister
@@ -42,35 +42,35 @@ INFORMED_BY: Final = ("present", "telephone", "message", "letter")
 
 
 # ---------------------------------------------------------------------------------------------- notes
-def note_is_whole(_: Cabinet, event: Event) -> bool:
+def note_is_whole(_: Machine, event: Event) -> bool:
     """Every field of the note has a text; of an incident, the control service was informed, and how."""
     note, values = NOTES[event.type], event.data
     informed = "informed" not in note.fields or values.get("informed") in INFORMED_BY
     return informed and says(event, *note.fields, *note.private)
 
 
-def record_note(cabinet: Cabinet, event: Event) -> None:
+def record_note(machine: Machine, event: Event) -> None:
     """Write the note down."""
-    identities = cabinet.installed(IdentityRegister)
+    identities = machine.installed(IdentityRegister)
     note = NOTES[event.type]
     told: dict[str, Any] = {name: str(event.data[name]).strip() for name in note.fields}
     if note.private:
         if identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
         fields = {name: str(event.data[name]).strip() for name in note.private}
-        subject = cabinet.fresh_id(note.kind)
-        told["identity"] = identities.keep(subject, fields, cabinet.clock.now())
+        subject = machine.fresh_id(note.kind)
+        told["identity"] = identities.keep(subject, fields, machine.clock.now())
     play_id = event.data.get("play_id")
-    cabinet.record(
+    machine.record(
         note.kind,
         details={
-            "machine": cabinet.identity.serial,
+            "machine": machine.identity.serial,
             **told,
             **({} if play_id is None else {"play_id": str(play_id)}),
-            "persons": persons_of(cabinet, event),
+            "persons": persons_of(machine, event),
         },
     )
-    cabinet.notice = Notice(code="form_recorded")
+    machine.notice = Notice(code="form_recorded")
 
 
 # ---------------------------------------------------------------------------------------------- registers

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import EventType, Next, State
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import (
     AT_WORK,
@@ -57,7 +57,7 @@ _HANDPAY: Final = only(State.HANDPAY)
 _MENU: Final = only(State.SERVICE_MENU)
 
 
-RULES: Final[tuple[Rule[Cabinet], ...]] = (
+RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
     Rule(EventType.SERVICE, LISTENING, (), (call_service,), Next.SAME, TELL),
     Rule(EventType.KEY_MOVED, AWAKE, (), (record_key,)),

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.records.keys import MoneyKey
 from egm.records.money import PrintingRecord
 from egm.tickets.model import DIGITS
@@ -35,11 +35,11 @@ def meters_line(values: Mapping[str, int]) -> str:
     return "  ".join(f"{name} {values[name]}" for name in _METERS)
 
 
-def slip_job(cabinet: Cabinet, job_id: str) -> TicketJob:
+def slip_job(machine: Machine, job_id: str) -> TicketJob:
     """The slip as its entry in the journal tells it: the lines of the place's ticket, and no value."""
-    entry = cabinet.journal.get(job_id)
+    entry = machine.journal.get(job_id)
     told: Any = {} if entry is None else entry.record
-    template = load_template(cabinet.profile.id)
+    template = load_template(machine.profile.id)
     fields = dict.fromkeys(template.names, "")
     for names, text in (
         (("kind",), told.get("title", "")),
@@ -54,45 +54,45 @@ def slip_job(cabinet: Cabinet, job_id: str) -> TicketJob:
     return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)
 
 
-def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
+def print_slip(machine: Machine, title: str, about: str) -> None:
     """Write a slip down and print it, where the place asks for slips and the printer is free."""
-    printer = cabinet.state(Devices).printer
-    if not cabinet.profile.staff.slips or printer is None:
+    printer = machine.state(Devices).printer
+    if not machine.profile.staff.slips or printer is None:
         return
-    job_id = cabinet.fresh_id(_PREFIX.rstrip("-"))
-    cabinet.record(
+    job_id = machine.fresh_id(_PREFIX.rstrip("-"))
+    machine.record(
         "slip.ordered",
         transaction_id=job_id,
         details={
             "title": f"{title} - NO VALUE",
             "about": about,
-            "when": cabinet.clock.now().isoformat(timespec="seconds"),
-            "meters": meters_line(cabinet.journal.meters().values),
-            "serial": cabinet.identity.serial,
-            "witness": cabinet.witness,
+            "when": machine.clock.now().isoformat(timespec="seconds"),
+            "meters": meters_line(machine.journal.meters().values),
+            "serial": machine.identity.serial,
+            "witness": machine.witness,
         },
     )
-    if cabinet.memory.get(MoneyKey.PRINT) is not None or cabinet.memory.get(MoneyKey.PAY_OUT) is not None:
-        cabinet.log("slip.failed", {"id": job_id, "why": "the printer is at work"})
+    if machine.memory.get(MoneyKey.PRINT) is not None or machine.memory.get(MoneyKey.PAY_OUT) is not None:
+        machine.log("slip.failed", {"id": job_id, "why": "the printer is at work"})
         return
     try:
-        printer.print_ticket(slip_job(cabinet, job_id))
+        printer.print_ticket(slip_job(machine, job_id))
     except ValueError as error:  # the driver says what it cannot do
-        cabinet.log("slip.failed", {"id": job_id, "why": str(error)})
+        machine.log("slip.failed", {"id": job_id, "why": str(error)})
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def ticket_is_a_slip(cabinet: Cabinet, _: Event) -> bool:
+def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
     """The ticket being printed is a slip."""
-    printing = cabinet.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     return printing is not None and is_slip(printing.id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_slip(cabinet: Cabinet, _: Event) -> None:
+def record_slip(machine: Machine, _: Event) -> None:
     """The slip is printed."""
-    printing = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT)
-    cabinet.record(
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    machine.record(
         "slip.printed",
         counts={"slips_printed": 1},
         state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
@@ -100,7 +100,7 @@ def record_slip(cabinet: Cabinet, _: Event) -> None:
     )
 
 
-def record_slip_failed(cabinet: Cabinet, event: Event) -> None:
+def record_slip_failed(machine: Machine, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
-    cabinet.record("slip.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})
+    printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
+    machine.record("slip.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})

@@ -23,7 +23,7 @@ from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet, Identity
+from egm.kernel.machine import Identity, Machine
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import timekeeper_of
 from egm.money.device_ledgers import Ledgers, ledgers_of
@@ -256,7 +256,7 @@ class MachineRig:
         )
         self.open = True
         self.restarts: list[Any] = []
-        self.cabinet: Cabinet = Cabinet(
+        self.machine: Machine = Machine(
             identity=Identity("TEST-1", "7", House(site="test", licence_holder="nobody")),
             journal=self.journal,
             keys=features.keys,
@@ -264,13 +264,13 @@ class MachineRig:
             games={game_id: resident.game for game_id, resident in residents.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
             clock=self.clock,
-            times=timekeeper_of(self.journal, self.clock) if beside is None else beside.cabinet.times,
+            times=timekeeper_of(self.journal, self.clock) if beside is None else beside.machine.times,
             chance=generator() if chance is None else chance,
             outbox=self.hands,
             position=position or Position(),
         )
-        self.cabinet.install(features)
-        self.cabinet.install(menu_of(features))
+        self.machine.install(features)
+        self.machine.install(menu_of(features))
         self._install(residents, host, (*devices, "acceptor") if acceptor else devices)
         self.store: TicketStore | None = None if beside is None else beside.store
         self._remember(folder)
@@ -278,8 +278,8 @@ class MachineRig:
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
         self.changes = 0
-        self.engine = Engine(self.cabinet, features.rules, self._changed)
-        self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
+        self.engine = Engine(self.machine, features.rules, self._changed)
+        self.ledgers = ledgers_of(self.machine, self.engine.handle)
         self.ledger = self.ledgers.paper
         self.hands.ledgers = self.ledgers
         self._escrow = 0
@@ -296,10 +296,10 @@ class MachineRig:
             host or HostMoney(),
             STAFF,
             GeneratorStart(self._restart),
-            InstalledGames(self.cabinet.games, self.cabinet.denominations_cents, returns),
+            InstalledGames(self.machine.games, self.machine.denominations_cents, returns),
             Devices(**dict.fromkeys(devices, hands)),
         ):
-            self.cabinet.install(each)
+            self.machine.install(each)
 
     def _remember(self, folder: Path) -> None:
         """Open what lies beside the journal, and put right what was left open there."""
@@ -307,25 +307,25 @@ class MachineRig:
         if self.beside is None:
             self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)
         if self.store is not None:
-            self.cabinet.install(
+            self.machine.install(
                 open_desk(
                     self.store,
-                    self.cabinet.identity,
+                    self.machine.identity,
                     self.profile,
                     self.clock,
-                    self.cabinet.times,
-                    lambda: self.cabinet.chance,
-                    self.cabinet.state(HostMoney).validation,
-                    is_accounted=lambda record: is_accounted(self.cabinet, record),
+                    self.machine.times,
+                    lambda: self.machine.chance,
+                    self.machine.state(HostMoney).validation,
+                    is_accounted=lambda record: is_accounted(self.machine, record),
                 )
             )
-        note_clock(self.cabinet)
-        apply_options(self.cabinet)
-        recover(self.cabinet, why)
+        note_clock(self.machine)
+        apply_options(self.machine)
+        recover(self.machine, why)
         if self.beside is None:
-            self.cabinet.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
+            self.machine.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
         else:
-            self.cabinet.install(self.beside.cabinet.state(IdentityRegister))
+            self.machine.install(self.beside.machine.state(IdentityRegister))
 
     def _changed(self) -> None:
         self.changes += 1
@@ -341,8 +341,8 @@ class MachineRig:
     def boot(self) -> "MachineRig":
         """Start as the machine's process does, to the end of the self-test."""
         self.engine.handle(EventType.MEMORY_READY)
-        settle_absent(self.cabinet, self.ledgers, self.engine.handle, self.kinds, self.holders)
-        open_levels(self.cabinet)
+        settle_absent(self.machine, self.ledgers, self.engine.handle, self.kinds, self.holders)
+        open_levels(self.machine)
         self.engine.handle(EventType.SELF_TEST_PASSED)
         return self
 
@@ -359,7 +359,7 @@ class MachineRig:
     def insert(self, amount_cents: int) -> "MachineRig":
         """A bill goes all the way into the box."""
         self.offer(amount_cents)
-        assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.cabinet.notice}"
+        assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.machine.notice}"
         self.ledger.vended()
         self.ledger.vend_confirmed()
         return self
@@ -389,7 +389,7 @@ class MachineRig:
 
     def shown(self) -> None:
         """The screen has shown the outcome."""
-        game = self.cabinet.memory.get(PlayKey.GAME)
+        game = self.machine.memory.get(PlayKey.GAME)
         self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
 
     def cut_power_after(self, entries: int) -> None:
@@ -414,7 +414,7 @@ class MachineRig:
         self.open = False
         if self.store is not None:
             self.store.close()
-        register = self.cabinet.installed(IdentityRegister)
+        register = self.machine.installed(IdentityRegister)
         if register is not None:
             register.close()
         OPENED[:] = (rig for rig in OPENED if rig is not self)
@@ -428,12 +428,12 @@ class MachineRig:
     @property
     def credit_cents(self) -> int:
         """The player's credit."""
-        return self.cabinet.credit_cents
+        return self.machine.credit_cents
 
     @property
     def notice(self) -> str | None:
         """The code of what the player is told."""
-        return None if self.cabinet.notice is None else self.cabinet.notice.code
+        return None if self.machine.notice is None else self.machine.notice.code
 
     def records(self, kind: str) -> list[Mapping[str, Any]]:
         """The records of every entry of a kind."""

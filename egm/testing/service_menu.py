@@ -34,13 +34,13 @@ class Menu:
 
     def __init__(self, room: MachineRig) -> None:
         self.room = room
-        self.cabinet = room.cabinet
-        self.cabinet.install(staff())
+        self.machine = room.machine
+        self.machine.install(staff())
 
     @property
     def page(self) -> ServicePage:
         """The page shown; every text of it must exist in both languages."""
-        page = self.cabinet.state(ServiceDesk).page(self.cabinet)
+        page = self.machine.state(ServiceDesk).page(self.machine)
         assert page is not None, "no page is open"
         for words in words_of(page):
             for language in ("en", "fr"):
@@ -50,7 +50,7 @@ class Menu:
     @property
     def is_open(self) -> bool:
         """Whether a page is shown."""
-        return self.cabinet.state(ServiceDesk).page(self.cabinet) is not None
+        return self.machine.state(ServiceDesk).page(self.machine) is not None
 
     @property
     def notice(self) -> str:

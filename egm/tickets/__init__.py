@@ -1,7 +1,7 @@
 """Tickets: numbers, the paper, and the ledger that says which is owed."""
 
 from egm.tickets.desk import (
-    Machine,
+    Issuer,
     TicketDesk,
     TicketRules,
     Unfinished,
@@ -24,7 +24,7 @@ __all__ = [
     "Enrolment",
     "House",
     "InvalidTicket",
-    "Machine",
+    "Issuer",
     "Reason",
     "Record",
     "Redemption",

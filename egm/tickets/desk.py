@@ -70,7 +70,7 @@ class Unfinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class Issuer:
     """Who issues and redeems here."""
 
     serial: str
@@ -115,7 +115,7 @@ class TicketDesk:
     def __init__(
         self,
         store: TicketStore,
-        machine: Machine,
+        machine: Issuer,
         rules: TicketRules,
         clock: Clock,
         *,

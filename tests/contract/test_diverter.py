@@ -28,7 +28,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full(tmp_path):
         driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.ledgers.coins)
         state = StateFolder(tmp_path / "state")
         state.prepare()
-        station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None)
+        station = Station(room.machine, {}, state, lambda *_: None, lambda: None)
         station.ports, station.engine = (
             Ports(drivers=(driver,), kinds={"coin": "coin_acceptor"}, coin_acceptor=driver),
             room.engine,

@@ -30,7 +30,7 @@ def test_a_host_reads_and_acts(tmp_path: Path, framing: str) -> None:
         assert data == b"\x09602TEST-1"
         assert await asyncio.to_thread(wire.long, 0x01, b"", 1) == b"\x01"
         assert rig.room.state is State.OUT_OF_SERVICE
-        assert disabled_by(rig.room.cabinet)["host:main"]["reason"] == "host"
+        assert disabled_by(rig.room.machine)["host:main"]["reason"] == "host"
         assert await asyncio.to_thread(wire.long, 0x02, b"", 1) == b"\x01"
         assert rig.room.state is State.IDLE
         wire.close()

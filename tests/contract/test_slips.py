@@ -42,7 +42,7 @@ def with_printer(folder, place, protocol, scene):
             if protocol == "tcl"
             else IthacaDriver("printer", rig.serial_line(), rig.sink, ledger, _lines())
         )
-        room.cabinet.state(Devices).printer = driver
+        room.machine.state(Devices).printer = driver
         rig.start(driver)
         room.boot().insert(2000)
         await asyncio.sleep(2)
@@ -66,10 +66,10 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
     async def scene(room, rig):
         Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
         await rig.until(lambda: len(rig.twin.describe()["printed"]) == 1)
-        await rig.until(lambda: room.cabinet.memory.get(MoneyKey.PRINT) is None)
+        await rig.until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         room.engine.handle(EventType.DOOR_OPENED, door="main")
         await rig.until(lambda: len(rig.twin.describe()["printed"]) == 2)
-        await rig.until(lambda: room.cabinet.memory.get(MoneyKey.PRINT) is None)
+        await rig.until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         access, audit = map(said, rig.twin.describe()["printed"])
         assert "ACCESS - NO VALUE" in access
         assert f"bill jam ({NUMBERS[Role.MECHANIC]})" in access
@@ -95,7 +95,7 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
         room.engine.handle(EventType.DOOR_OPENED, door="logic")  # while the first is at the printer
         assert [record["about"] for record in room.records("slip.ordered")] == ["main opened", "logic opened"]
         assert [record["why"] for record in room.records("slip.failed")] == ["the printer is at work"]
-        await rig.until(lambda: room.cabinet.memory.get(MoneyKey.PRINT) is None)
+        await rig.until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         assert len(rig.twin.describe()["printed"]) == 1
 
     with_printer(tmp_path, place, "tcl", scene)
@@ -105,5 +105,5 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
 def test_a_printer_out_of_its_place_with_nobody_at_work_is_an_alarm(tmp_path):
     room = MachineRig(tmp_path, profile="monaco").boot()
     room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
-    assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
+    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
     room.close()

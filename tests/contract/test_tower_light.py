@@ -57,8 +57,8 @@ def lit_after(folder, *happenings):
         room, rig = MachineRig(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
         state = StateFolder(folder)
         state.prepare()
-        station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None)
-        room.cabinet.outbox = room.hands
+        station = Station(room.machine, {}, state, lambda *_: None, lambda: None)
+        room.machine.outbox = room.hands
         ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
         station.ports, station.engine = ports, room.engine
         room.engine._changed = lambda: station._settle_devices(station.snapshot())

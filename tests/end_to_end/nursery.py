@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from egm.app.__main__ import _run
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices import printer_driver as printers
@@ -21,7 +21,7 @@ from egm.devices.id003 import driver as id003
 def live(state: Path, cabinet: Path) -> None:
     folder = StateFolder(state)
     folder.prepare()
-    asyncio.run(_run(Machine(folder, load_cabinet(cabinet), SystemClock()).run()))
+    asyncio.run(_run(MachineProcess(folder, load_cabinet(cabinet), SystemClock()).run()))
 
 
 def main() -> None:

@@ -122,7 +122,7 @@ class Floor:
         A paper that had not begun to move when the power went is returned by the device itself.
         """
         self.room = room
-        room.cabinet.state(Devices).acceptor = room.cabinet.state(Devices).printer = self
+        room.machine.state(Devices).acceptor = room.machine.state(Devices).printer = self
 
     def settle(self) -> None:
         """Tell the machine that is up what became of the paper it may have ordered."""
@@ -262,7 +262,7 @@ class World:
     def attend(self) -> None:
         """The attendant pays what is to be paid by hand."""
         if self.room.state is State.HANDPAY:
-            owed = self.room.cabinet.memory.get("handpay")["amount_cents"]
+            owed = self.room.machine.memory.get("handpay")["amount_cents"]
             before = self.room.journal.balance_cents("out:handpay_cancelled_credit")
             self.do(lambda: self.room.engine.handle(EventType.KEY_TURNED))
             paid = self.room.journal.balance_cents("out:handpay_cancelled_credit") - before

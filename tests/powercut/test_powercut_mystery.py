@@ -66,10 +66,10 @@ class Life:
             room = self.room = room_of(
                 self.folder, *(B, NO_LUCK) * games, levels=LINKED_MYSTERY, storage=self.storage
             )
-            room.cabinet.state(LevelDisplays).link = self.face
+            room.machine.state(LevelDisplays).link = self.face
             room.boot()
             self.disk.operations, self.disk.cut_at = 0, self.cut_at
-            mysteries.note_seal(room.cabinet, "LUCKY", 1, WON.trigger.commitment)
+            mysteries.note_seal(room.machine, "LUCKY", 1, WON.trigger.commitment)
             while not self._done(games):
                 self._step()
             if games == 2:
@@ -84,7 +84,7 @@ class Life:
 
     def _done(self, games):
         room = self.room
-        paid = games < WON.sequence or mysteries.is_recorded(room.cabinet, WON.claim)
+        paid = games < WON.sequence or mysteries.is_recorded(room.machine, WON.claim)
         return self._games() == games and paid and room.state is State.IDLE
 
     def _games(self):

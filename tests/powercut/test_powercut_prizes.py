@@ -56,7 +56,7 @@ class Life:
 
     def _step(self):
         room = self.room
-        owed = room.cabinet.memory.get(MoneyKey.HANDPAY)
+        owed = room.machine.memory.get(MoneyKey.HANDPAY)
         match room.state:
             case State.IDLE if room.credit_cents < 10:
                 room.insert(500)

@@ -59,9 +59,9 @@ class Life:
     def _step(self):
         room = self.room
         match room.state:
-            case State.HANDPAY if PAPER in room.cabinet.faults:
+            case State.HANDPAY if PAPER in room.machine.faults:
                 room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
-            case State.HANDPAY if "way" not in room.cabinet.memory.get(MoneyKey.HANDPAY):
+            case State.HANDPAY if "way" not in room.machine.memory.get(MoneyKey.HANDPAY):
                 room.engine.handle(EventType.CASH_OUT)
             case State.HANDPAY:
                 room.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -14,7 +14,7 @@ from powercut_storage import SimStorage
 
 from egm.tickets import (
     House,
-    Machine,
+    Issuer,
     TicketDesk,
     TicketRules,
     TicketState,
@@ -76,7 +76,7 @@ class Session:
 
     def run(self):
         """Run to the end, or to the power cut; say which."""
-        machine = Machine(serial="EGM-1", operator_number="1", house=House(site="here"))
+        machine = Issuer(serial="EGM-1", operator_number="1", house=House(site="here"))
         rules = TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=1)
         try:
             with TicketStore.open(self.folder, storage=self.storage, key=KEY) as store:

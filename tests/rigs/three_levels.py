@@ -71,7 +71,7 @@ def room_of(
     chance = ScriptedChance(*numbers) if numbers else None
     room = MachineRig(folder, games=games, levels=levels, chance=chance, **options)
     if levels is not OWN:
-        room.cabinet.state(LevelDisplays).link = FixedFace()
+        room.machine.state(LevelDisplays).link = FixedFace()
     return room
 
 
@@ -79,7 +79,7 @@ def awaiting(folder: Path) -> MachineRig:
     """A machine whose game has hit a linked level, with no controller to answer."""
     room = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",)).boot().insert(500)
     room.play()
-    room.cabinet.chance = generator()
+    room.machine.chance = generator()
     room.shown()
     assert room.state is State.AWAITING_AWARD
     return room

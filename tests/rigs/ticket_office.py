@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from egm.tickets import (
     House,
-    Machine,
+    Issuer,
     Ticket,
     TicketDesk,
     TicketKind,
@@ -42,7 +42,7 @@ class StandingClock:
 
 
 def machine(serial="EGM-0000001"):
-    return Machine(serial=serial, operator_number="17", house=HOUSE)
+    return Issuer(serial=serial, operator_number="17", house=HOUSE)
 
 
 class Office:

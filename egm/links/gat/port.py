@@ -62,7 +62,7 @@ class GatPort:
     name = "gat"
 
     def __init__(self, context: MachineContext, port: str) -> None:
-        cabinet = context.engine.cabinet
+        machine = context.engine.machine
         own = port == "pty"
         path = str(context.folder.gat_port) if own else port
         self._line = SerialLine(path, LINE, _open_own if own else open_port)
@@ -73,10 +73,10 @@ class GatPort:
             name=_NAME,
             manufacturer=_MANUFACTURER,
             version=version("open-egm"),
-            serial=cabinet.identity.serial,
+            serial=machine.identity.serial,
         )
         components = components_of(self._scope)
-        self._service = Service(cabinet, about, components, self._orders.put_nowait, self._supersede)
+        self._service = Service(machine, about, components, self._orders.put_nowait, self._supersede)
 
     def changed(self, now: Snapshot) -> None:
         """Nothing of what happens in play concerns a verifier."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.links.gat import codec
 from egm.links.gat.codec import (
     Calculation,
@@ -63,13 +63,13 @@ class Service:
 
     def __init__(
         self,
-        cabinet: Cabinet,
+        machine: Machine,
         about: About,
         components: frozenset[str],
         begin: Callable[[Order], None],
         cancel: Callable[[], None],
     ) -> None:
-        self._cabinet = cabinet
+        self._machine = machine
         self._about = about
         self._components = components
         self._begin = begin
@@ -114,13 +114,13 @@ class Service:
         if order.kind is Kind.SIGNATURES:
             self._begin(order)
         else:
-            installed = self._cabinet.memory.get(IntegrityKey.SOFTWARE)
+            installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
             known = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
             self.done(known)
         return True
 
     def _requested(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
-        self._cabinet.record(
+        self._machine.record(
             "gat.request",
             state={
                 LinksKey.GAT: {
@@ -149,20 +149,20 @@ class Service:
         self._finish(trouble=why)
 
     def _finish(self, **facts: Any) -> None:
-        kept = self._cabinet.memory.get(LinksKey.GAT) | {"finished": self._now()} | facts
-        self._cabinet.record(
+        kept = self._machine.memory.get(LinksKey.GAT) | {"finished": self._now()} | facts
+        self._machine.record(
             "gat.result",
             state={LinksKey.GAT: kept},
             details={key: kept[key] for key in ("parameters", "algorithm", "values", "trouble")},
         )
 
     def _now(self) -> str:
-        return self._cabinet.clock.now().isoformat(timespec="seconds")
+        return self._machine.clock.now().isoformat(timespec="seconds")
 
     # ------------------------------------------------------------------ what is remembered
     @property
     def _last(self) -> _Last | None:
-        kept = self._cabinet.memory.get(LinksKey.GAT)
+        kept = self._machine.memory.get(LinksKey.GAT)
         if kept is None:
             return None
         kind = Kind(kept["kind"]) if kept["kind"] else None
@@ -172,7 +172,7 @@ class Service:
         last = self._last
         if last is None or last.kind is None or not last.finished:
             return codec.last_status_answer(0, _NEVER)
-        ago = self._cabinet.clock.now() - datetime.fromisoformat(last.finished)
+        ago = self._machine.clock.now() - datetime.fromisoformat(last.finished)
         return codec.last_status_answer(last.level, int(ago.total_seconds()))
 
     def _results(self, form: int, frame: int) -> Packet:

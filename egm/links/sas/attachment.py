@@ -69,7 +69,7 @@ class SasChannel:
         self._reader = Reader(self.host, readings)
         self._money = MoneyNews(self.host)
         self._watch = LinkWatch(self.host)
-        journal = context.engine.cabinet.journal
+        journal = context.engine.machine.journal
         self._cursor = _Cursor(context.folder.root / f"sas-{name}.told", journal.mark)
         self._noted = journal.sequence
         fresh = journal.state(IntegrityKey.BOOTS) is None  # the journal was begun in this very run
@@ -109,7 +109,7 @@ class SasChannel:
         self._money.changed()
         if now.journal_sequence <= self._seen:
             return
-        entries = list(self.host.cabinet.journal.entries(since=self._seen))
+        entries = list(self.host.machine.journal.entries(since=self._seen))
         for entry in entries:
             if entry.sequence > self._noted:
                 self._reader.note(entry)
@@ -181,7 +181,7 @@ class SasChannel:
         if request.code not in self._failures:
             self._failures.add(request.code)
             details = {"host": self.host.name, "poll": f"{request.code:02X}", "why": why}
-            self.host.cabinet.log("host.poll_failed", details)
+            self.host.machine.log("host.poll_failed", details)
 
 
 class _Cursor:
@@ -207,5 +207,5 @@ class _Cursor:
 
 def sas_lines(context: MachineContext) -> Iterable[Attachment]:
     """The lines the cabinet file names."""
-    readings = Readings(context.engine.cabinet.journal)
+    readings = Readings(context.engine.machine.journal)
     return [SasChannel(context, name, settings, readings) for name, settings in context.file.sas.items()]

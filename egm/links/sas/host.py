@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from egm.config.sas_line import SasLine
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import Happening
@@ -44,9 +44,9 @@ class Host:
     """What was said to this host, where the next answer depends on it; forgotten at a restart."""
 
     @property
-    def cabinet(self) -> Cabinet:
+    def machine(self) -> Machine:
         """Journal, profile, games and devices."""
-        return self.context.engine.cabinet
+        return self.context.engine.machine
 
     @property
     def source(self) -> str:
@@ -55,18 +55,18 @@ class Host:
 
     def game(self, number: int) -> str | None:
         """The id of the game SAS knows under a number."""
-        games = list(self.cabinet.games)
+        games = list(self.machine.games)
         return games[number - 1] if 0 < number <= len(games) else None
 
     @property
     def zone(self) -> ZoneInfo:
         """Where the machine stands."""
-        return ZoneInfo(self.cabinet.identity.house.time_zone)
+        return ZoneInfo(self.machine.identity.house.time_zone)
 
     @property
     def clock_offset_seconds(self) -> int:
         """By how much this host's time is ahead of the machine's; 0 until it has told it."""
-        kept = self.cabinet.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
+        kept = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
         return kept if isinstance(kept, int) and abs(kept) <= _AHEAD_SECONDS_MAX else 0
 
     def set_time(self, told: datetime) -> None:
@@ -79,7 +79,7 @@ class Host:
         if self.clock_offset_seconds - ahead in {0, 1}:
             return
         details = {"host": self.name, "told": told.isoformat(), "ahead_seconds": ahead}
-        self.cabinet.record("host.time", state={f"{LinksKey.HOST_TIME}{self.name}": ahead}, details=details)
+        self.machine.record("host.time", state={f"{LinksKey.HOST_TIME}{self.name}": ahead}, details=details)
         self.republish()
 
     def handle(self, event: EventType, **values: object) -> None:

@@ -45,7 +45,7 @@ class MoneyNews:
 
     def link(self, *, up: bool) -> None:
         """The host has begun to poll, or has stopped: nothing is asked of one that is not there."""
-        money = self._host.cabinet.state(HostMoney)
+        money = self._host.machine.state(HostMoney)
         if money.line == self._host.name:
             money.online = up
         if up:  # it may have forgotten all it was told
@@ -66,10 +66,10 @@ class MoneyNews:
             yield _NOT_CONFIGURED, ""
         if (wanted := tickets.wanted) is not None:
             yield _NUMBER_WANTED, wanted.id
-        if (inquiry := self._host.cabinet.state(HostMoney).inquiry) is not None:
+        if (inquiry := self._host.machine.state(HostMoney).inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.untold:
-            yield TICKET_DONE, self._host.cabinet.memory.require(HostTicketRecord, HostKey.TICKET).id
+            yield TICKET_DONE, self._host.machine.memory.require(HostTicketRecord, HostKey.TICKET).id
         if (unread := tickets.unread()) is not None:
             yield PRINTED, unread.ticket.number
 
@@ -78,7 +78,7 @@ class MoneyNews:
         if transfers is None:
             return
         if transfers.untold:
-            kept = self._host.cabinet.memory.require(TransferRecord, HostKey.TRANSFER)
+            kept = self._host.machine.memory.require(TransferRecord, HostKey.TRANSFER)
             yield COMPLETE, f"{kept.identifier} {kept.at}"
         if transfers.cash_out_asked:
             yield _CASH_OUT_TO_HOST, ""

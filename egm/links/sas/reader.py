@@ -41,7 +41,7 @@ class Reader:
     def __init__(self, host: Host, readings: Readings) -> None:
         self._host = host
         self._readings = readings
-        cabinet = host.cabinet
+        machine = host.machine
         self._facts = tuple(
             GameFacts(
                 number=number,
@@ -49,11 +49,11 @@ class Reader:
                 title=game.title.get("en", game_id),
                 version=game.version,
                 digest=game.digest,
-                denominations_cents=cabinet.denominations_cents[game_id],
+                denominations_cents=machine.denominations_cents[game_id],
                 max_bet_credits=max(game.bet_options),
-                payback=_hundredths(cabinet.state(InstalledGames).returns.get(game_id)),
+                payback=_hundredths(machine.state(InstalledGames).returns.get(game_id)),
             )
-            for number, (game_id, game) in enumerate(cabinet.games.items(), start=1)
+            for number, (game_id, game) in enumerate(machine.games.items(), start=1)
         )
         self._last_bill_cents = 0
         self._last_ticket_cents = 0
@@ -63,7 +63,7 @@ class Reader:
 
     def _look_back(self) -> None:
         """What :meth:`note` would have kept, had it seen the journal so far."""
-        journal = self._host.cabinet.journal
+        journal = self._host.machine.journal
         removals = (
             entry.sequence
             for entry in journal.entries("fault.raised", newest_first=True)
@@ -93,21 +93,21 @@ class Reader:
 
     def readout(self) -> Readout:
         """The machine as of now."""
-        host, cabinet = self._host, self._host.cabinet
-        selection = cabinet.selection
+        host, machine = self._host, self._host.machine
+        selection = machine.selection
         # Money goes through one host; what the others are told is a machine without one.
-        money = cabinet.state(HostMoney) if cabinet.state(HostMoney).line == host.name else HostMoney()
+        money = machine.state(HostMoney) if machine.state(HostMoney).line == host.name else HostMoney()
         return Readout(
             reading=self._readings.now(),
-            serial=cabinet.identity.serial,
-            currency=cabinet.profile.currency,
+            serial=machine.identity.serial,
+            currency=machine.profile.currency,
             denomination_cents=host.settings.denomination_cents,
-            games=tuple(replace(f, enabled=game_is_allowed(cabinet, f.id)) for f in self._facts),
+            games=tuple(replace(f, enabled=game_is_allowed(machine, f.id)) for f in self._facts),
             selected_game=next((g.number for g in self._facts if g.id == selection.game_id), 0),
             player_denomination_cents=selection.denomination_cents,
             handpay=self._handpay(),
             hopper=self._hopper(),
-            coin_cents=cabinet.profile.coins.hopper_cents or None,
+            coin_cents=machine.profile.coins.hopper_cents or None,
             last_bill_cents=self._last_bill_cents,
             last_ticket_cents=self._last_ticket_cents,
             stacker_bills=self._stacker_bills,
@@ -122,22 +122,22 @@ class Reader:
 
     def _handpay(self) -> HandpayFacts | None:
         """The money owed by hand, until this host has read of it."""
-        owed = self._host.cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+        owed = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         if owed is None or owed.id == self._host.notes.get(READ_HANDPAY):
             return None
         return HandpayFacts(owed.id, owed.kind, owed.amount_cents)
 
     def _hopper(self) -> HopperFacts | None:
-        cabinet = self._host.cabinet
-        coin_cents = cabinet.profile.coins.hopper_cents
-        if cabinet.state(Devices).hopper is None or not coin_cents:
+        machine = self._host.machine
+        coin_cents = machine.profile.coins.hopper_cents
+        if machine.state(Devices).hopper is None or not coin_cents:
             return None
-        level_cents = max(0, cabinet.journal.balance_cents("stock:hopper"))
-        faults = tuple(code for code in cabinet.faults if code.startswith("hopper."))
+        level_cents = max(0, machine.journal.balance_cents("stock:hopper"))
+        faults = tuple(code for code in machine.faults if code.startswith("hopper."))
         return HopperFacts(level_cents // coin_cents, faults)
 
     def _reel_stops(self) -> tuple[int, ...]:
-        last = last_game(self._host.cabinet)
+        last = last_game(self._host.machine)
         outcome = None if last is None else last[0].outcome
         return () if outcome is None else tuple(outcome.display.get("stops", ()))
 

@@ -29,7 +29,7 @@ class LinkWatch:
         for passing in _PASSING:  # what ends by itself has ended with the run that began it
             self._host.handle(EventType.ENABLED, source=f"{self._host.source}{passing}")
         self._wait_for_start_up()
-        if self._host.cabinet.profile.host.silence_seconds is None:
+        if self._host.machine.profile.host.silence_seconds is None:
             return
         if self._since() is None:
             self._record("host.awaited", silent=True)
@@ -37,10 +37,10 @@ class LinkWatch:
 
     def _wait_for_start_up(self) -> None:
         """Where the place says so, a machine whose host has never started it waits for poll 02."""
-        cabinet = self._host.cabinet
+        machine = self._host.machine
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
-        if cabinet.profile.host.starts_machine and cabinet.journal.state(key) is None:
-            cabinet.record("host.start_awaited", state={key: True}, details={"host": self._host.name})
+        if machine.profile.host.starts_machine and machine.journal.state(key) is None:
+            machine.record("host.start_awaited", state={key: True}, details={"host": self._host.name})
             self._host.handle(EventType.DISABLED, source=self._host.source, reason="host")
 
     def changed(self, *, up: bool) -> None:
@@ -57,7 +57,7 @@ class LinkWatch:
 
     def queue_full(self, *, full: bool) -> None:
         """The host has fallen behind, or has caught up (AGE 11.1.2(3))."""
-        if not self._host.cabinet.profile.host.full_queue_stops:
+        if not self._host.machine.profile.host.full_queue_stops:
             return
         source = f"{self._host.source}{FULL}"
         if full:
@@ -66,12 +66,12 @@ class LinkWatch:
             self._host.handle(EventType.ENABLED, source=source)
 
     def _record(self, kind: str, *, silent: bool) -> None:
-        cabinet = self._host.cabinet
-        cabinet.record(
+        machine = self._host.machine
+        machine.record(
             kind,
             counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
             state={
-                f"{LinksKey.HOST_SILENT}{self._host.name}": cabinet.times.now().isoformat()
+                f"{LinksKey.HOST_SILENT}{self._host.name}": machine.times.now().isoformat()
                 if silent
                 else None
             },
@@ -79,16 +79,16 @@ class LinkWatch:
         )
 
     def _since(self) -> datetime | None:
-        kept = self._host.cabinet.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
+        kept = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
         return datetime.fromisoformat(kept) if isinstance(kept, str) else None
 
     def _count_down(self) -> None:
         """Take the machine out of service when the place's limit has passed (SC 12-22; AGE 11.1.2(2)(iv))."""
-        limit, since = self._host.cabinet.profile.host.silence_seconds, self._since()
+        limit, since = self._host.machine.profile.host.silence_seconds, self._since()
         if limit is None or since is None:
             return
         # A clock set back since then counts as no silence yet: never as a longer wait.
-        silent_seconds = max(0.0, (self._host.cabinet.times.now() - since).total_seconds())
+        silent_seconds = max(0.0, (self._host.machine.times.now() - since).total_seconds())
         if silent_seconds >= limit:
             self._host.handle(EventType.DISABLED, source=self._source, reason="host_silent")
             return

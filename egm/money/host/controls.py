@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.records.keys import HostKey
 
 
@@ -25,49 +25,49 @@ class Control(StrEnum):
     """``no_play``: games are silent; ``off``: everything but alarms is."""
 
 
-def record_control(cabinet: Cabinet, event: Event) -> None:
+def record_control(machine: Machine, event: Event) -> None:
     """Keep what a host asks for; a repeat changes nothing."""
     source, name, value = (event.data.get(key) for key in ("source", "name", "value"))
     key = f"{HostKey.CONTROL}{name}:{source}"
-    if cabinet.journal.state(key) == value:
+    if machine.journal.state(key) == value:
         return
-    cabinet.record(
+    machine.record(
         "host.control", state={key: value}, details={"source": source, "name": name, "value": value}
     )
 
 
-def requests(cabinet: Cabinet, control: Control, of: str = "") -> list[Any]:
+def requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
     """What every host asks of a control; ``of`` is the game it is about."""
     name = f"{control}.{of}" if of else str(control)
-    return list(cabinet.journal.states(f"{HostKey.CONTROL}{name}:").values())
+    return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())
 
 
-def acceptor_is_allowed(cabinet: Cabinet) -> bool:
+def acceptor_is_allowed(machine: Machine) -> bool:
     """Whether bills and tickets may be taken at all."""
-    return False not in requests(cabinet, Control.BILL_ACCEPTOR)
+    return False not in requests(machine, Control.BILL_ACCEPTOR)
 
 
-def bills_allowed(cabinet: Cabinet, bills_cents: frozenset[int]) -> frozenset[int]:
+def bills_allowed(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
     """Those of ``bills_cents`` (minor units) that every host allows."""
-    if not acceptor_is_allowed(cabinet):
+    if not acceptor_is_allowed(machine):
         return frozenset()
-    for allowed in requests(cabinet, Control.BILLS):
+    for allowed in requests(machine, Control.BILLS):
         bills_cents &= frozenset(allowed)
     return bills_cents
 
 
-def game_is_allowed(cabinet: Cabinet, game_id: str) -> bool:
+def game_is_allowed(machine: Machine, game_id: str) -> bool:
     """Whether no host has disabled a game."""
-    return False not in requests(cabinet, Control.GAME, game_id)
+    return False not in requests(machine, Control.GAME, game_id)
 
 
-def sound(cabinet: Cabinet) -> str:
+def sound(machine: Machine) -> str:
     """How much may be heard: ``on``, ``no_play`` or ``off``."""
-    asked = requests(cabinet, Control.SOUND)
+    asked = requests(machine, Control.SOUND)
     return next((level for level in ("off", "no_play") if level in asked), "on")
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def game_is_enabled(cabinet: Cabinet, _: Event) -> bool:
+def game_is_enabled(machine: Machine, _: Event) -> bool:
     """No host has disabled the selected game."""
-    return game_is_allowed(cabinet, cabinet.selection.game_id)
+    return game_is_allowed(machine, machine.selection.game_id)

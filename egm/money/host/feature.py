@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
 from egm.money.host.model import HostMoney
 from egm.money.host.rules import RULES
@@ -12,9 +12,9 @@ from egm.money.host.timeouts import host_timeouts
 from egm.records.keys import HostKey
 
 
-def _is_locked(cabinet: Cabinet) -> bool:
+def _is_locked(machine: Machine) -> bool:
     """The host holds the machine still, and has got its lock."""
-    lock = cabinet.state(HostMoney).lock
+    lock = machine.state(HostMoney).lock
     return lock is not None and lock.granted
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import EventType, Next, State
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import AWAKE, ORDERS_DUE, PAYABLE, TAKING_TICKETS, TRANSFERRING, only
 from egm.money.host.controls import record_control
@@ -38,7 +38,7 @@ from egm.money.value_in import ticket_is_welcome
 
 _IDLE: Final = only(State.IDLE)
 
-RULES: Final[tuple[Rule[Cabinet], ...]] = (
+RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
     Rule(EventType.CASH_OUT, _IDLE, (host_takes_cash_out,), (offer_to_host,), State.LOCKED, TELL),
     Rule(EventType.TRANSFER_ORDERED, TRANSFERRING, (order_is_open,), (transfer,), Next.DERIVED),

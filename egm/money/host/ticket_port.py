@@ -14,7 +14,7 @@ from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
@@ -76,10 +76,10 @@ _FINAL: Final = frozenset(Redeeming) - {Redeeming.WAITING, Redeeming.PENDING, Re
 class HostTickets:
     """Tickets of one machine, as its host sees them."""
 
-    def __init__(self, engine: Engine[Cabinet], handle: Handle) -> None:
+    def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
         """``handle`` lets something happen, and stops a machine that cannot record it."""
         self._engine = engine
-        self._cabinet = engine.cabinet
+        self._machine = engine.machine
         self._handle = handle
 
     def _let(self, event: EventType, **values: object) -> None:
@@ -89,14 +89,14 @@ class HostTickets:
     @property
     def wanted(self) -> NumberWanted | None:
         """The cash-out that waits for a number, if one does."""
-        pay_out = awaited(self._cabinet)
+        pay_out = awaited(self._machine)
         if pay_out is None or pay_out.kind is None:
             return None
         return NumberWanted(pay_out.id, pay_out.kind, pay_out.amount_cents)
 
     def give_number(self, number: str) -> NumberAnswer:
         """Number the waiting ticket with these 18 digits. A repeat of the number it has is taken again."""
-        desk, wanted = self._cabinet.installed(TicketDesk), self.wanted
+        desk, wanted = self._machine.installed(TicketDesk), self.wanted
         known = desk is not None and desk.knows(number)
         if wanted is None:
             return NumberAnswer.TAKEN if known else NumberAnswer.NOT_WAITING
@@ -117,7 +117,7 @@ class HostTickets:
     @property
     def offered(self) -> str | None:
         """The digits of the ticket in escrow that the host is asked about, if there is one."""
-        inquiry = self._cabinet.state(HostMoney).inquiry
+        inquiry = self._machine.state(HostMoney).inquiry
         return None if inquiry is None else inquiry.digits
 
     def authorise(
@@ -127,7 +127,7 @@ class HostTickets:
 
         Said again of a ticket that was already taken, it changes nothing and gets the same answer.
         """
-        inquiry = self._cabinet.state(HostMoney).inquiry
+        inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
             now = self.redeeming
             return now if now.digits == digits else Redeemed(Redeeming.NOT_NOW)
@@ -148,25 +148,25 @@ class HostTickets:
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
     ) -> tuple[Redeeming, Reason] | None:
         """Why this machine may not take what the host authorises, or None."""
-        cabinet = self._cabinet
+        machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
-        limit_cents = cabinet.profile.value_in.credit_limit_cents
-        believed = cabinet.times.is_believed
-        late = restricted and expires is not None and believed and expires < cabinet.local_date
+        limit_cents = machine.profile.value_in.credit_limit_cents
+        believed = machine.times.is_believed
+        late = restricted and expires is not None and believed and expires < machine.local_date
         promotional = kind is not CreditKind.CASHABLE
         checks = (
             (digits != self.offered, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
             (amount_cents <= 0, Redeeming.BAD_AMOUNT, Reason.HOST_REFUSED),
-            (cabinet.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
-            (promotional and not cabinet.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
+            (machine.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
+            (promotional and not machine.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
             (late, Redeeming.BAD_AMOUNT, Reason.EXPIRED),
-            (restricted and not takes_pool(cabinet, pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
+            (restricted and not takes_pool(machine, pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
         )
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
     def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
         """The ticket in escrow goes back to the player, for this reason."""
-        inquiry = self._cabinet.state(HostMoney).inquiry
+        inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
         self._let(EventType.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
@@ -177,72 +177,72 @@ class HostTickets:
         """Where the ticket last put in is."""
         if (digits := self.offered) is not None:
             return Redeemed(Redeeming.WAITING, 0, digits)
-        kept = self._cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+        kept = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
         if kept is None:
             return Redeemed(Redeeming.NO_TICKET)
-        desk = self._cabinet.installed(TicketDesk)
+        desk = self._machine.installed(TicketDesk)
         number = (desk and desk.number_of(kept.id)) or self._answered(kept.number)
         kind = CreditKind(kept.kind) if kept.kind else None
         return Redeemed(kept.status, kept.amount_cents, number, kind)
 
     def _answered(self, masked: str) -> str:
         """The digits of a ticket that was given back: remembered by this run only."""
-        last = self._cabinet.state(HostMoney).answered
+        last = self._machine.state(HostMoney).answered
         return last if mask(last) == masked else ""
 
     @property
     def untold(self) -> bool:
         """Whether a ticket has come to its end and the host has not read that yet."""
-        kept = self._cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+        kept = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
         return kept is not None and not kept.told and kept.status in _FINAL
 
     def told(self) -> None:
         """The host has read the end of the ticket. A repeat changes nothing."""
         if self.untold:
-            note_told(self._cabinet)
+            note_told(self._machine)
 
     # ------------------------------------------------------------------ the tickets printed
     @property
     def wants_enrolment(self) -> bool:
         """Whether the machine is to make numbers, and has no identifier from the host to make them from."""
-        desk = self._cabinet.installed(TicketDesk)
-        secure = self._cabinet.state(HostMoney).validation is Validation.SECURE_ENHANCED
+        desk = self._machine.installed(TicketDesk)
+        secure = self._machine.state(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (desk is None or desk.enrolment is None)
 
     def unread(self) -> Validated | None:
         """The oldest printed ticket the host has not acknowledged."""
-        places = unread_places(self._cabinet.journal)
+        places = unread_places(self._machine.journal)
         return self.at(places[0]) if places else None
 
     def at(self, place: int) -> Validated | None:
         """The ticket at a place of the ring."""
-        issue_id = in_ring(self._cabinet.journal, place)
-        ticket = None if issue_id is None else ticket_of(self._cabinet, issue_id)
+        issue_id = in_ring(self._machine.journal, place)
+        ticket = None if issue_id is None else ticket_of(self._machine, issue_id)
         return None if ticket is None or issue_id is None else Validated(place, ticket, self._pool(issue_id))
 
     def _pool(self, pay_out_id: str) -> int:
         """The pool of the credit a ticket was printed from."""
-        entry = self._cabinet.journal.get(f"{pay_out_id}.printed")
+        entry = self._machine.journal.get(f"{pay_out_id}.printed")
         return 0 if entry is None else int(details(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
         """The host has acknowledged the oldest unread ticket. Durable; of any other, nothing changes."""
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
-            self._cabinet.record("voucher.read", state=one_read(self._cabinet.journal))
-            self._cabinet.state(TicketDesk).reported(number)
+            self._machine.record("voucher.read", state=one_read(self._machine.journal))
+            self._machine.state(TicketDesk).reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
         """Take the host's identifier, and the sequence to go on from."""
-        desk = self._cabinet.installed(TicketDesk)
+        desk = self._machine.installed(TicketDesk)
         if desk is None:
             return
         desk.enrol(validation_id, sequence)
-        self._cabinet.log("voucher.enrolled", {"sequence": sequence})
+        self._machine.log("voucher.enrolled", {"sequence": sequence})
 
     def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Lay down terms of tickets by name (:class:`TicketTerms`). Durable; a repeat changes nothing."""
-        terms = ticket_terms(self._cabinet).changed(changes, outranked=outranked)
-        if terms != ticket_terms(self._cabinet):
+        terms = ticket_terms(self._machine).changed(changes, outranked=outranked)
+        if terms != ticket_terms(self._machine):
             told = {"tickets": to_json(terms)}
-            self._cabinet.record("options.changed", state={MoneyKey.TICKET_TERMS: terms}, details=told)
+            self._machine.record("options.changed", state={MoneyKey.TICKET_TERMS: terms}, details=told)

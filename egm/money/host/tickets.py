@@ -19,7 +19,7 @@ from egm.devices.interface import Devices
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.host.records import HostTicketRecord
@@ -38,67 +38,67 @@ DENIED: Final = "the host refused a number"
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def host_validates(cabinet: Cabinet, _: Event) -> bool:
+def host_validates(machine: Machine, _: Event) -> bool:
     """A host says what tickets are worth here."""
-    return cabinet.state(HostMoney).validation.by_host
+    return machine.state(HostMoney).validation.by_host
 
 
-def number_is_awaited(cabinet: Cabinet, event: Event) -> bool:
+def number_is_awaited(machine: Machine, event: Event) -> bool:
     """This very cash-out is reserved and has no number yet."""
-    pay_out = awaited(cabinet)
+    pay_out = awaited(machine)
     return pay_out is not None and pay_out.id == event.data.get("id")
 
 
-def inquiry_is_open(cabinet: Cabinet, event: Event) -> bool:
+def inquiry_is_open(machine: Machine, event: Event) -> bool:
     """This very ticket lies in escrow and waits for the host's word."""
-    inquiry = cabinet.state(HostMoney).inquiry
+    inquiry = machine.state(HostMoney).inquiry
     return inquiry is not None and inquiry.id == event.data.get("id")
 
 
-def awaited(cabinet: Cabinet) -> CashOutRecord | None:
+def awaited(machine: Machine) -> CashOutRecord | None:
     """The cash-out that waits for a number, or None."""
-    pay_out = cabinet.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return pay_out if pay_out is not None and pay_out.way == "ticket" and not pay_out.number else None
 
 
 # ---------------------------------------------------------------------------------------------- out
-def take_number(cabinet: Cabinet, event: Event) -> None:
+def take_number(machine: Machine, event: Event) -> None:
     """Number the reserved ticket as the host says; it is printed as soon as the machine is free to."""
-    pay_out = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    if not _number(cabinet, pay_out, str(event.data["number"])):
-        give_up_unprinted(cabinet, pay_out, "the number could not be kept")
+    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    if not _number(machine, pay_out, str(event.data["number"])):
+        give_up_unprinted(machine, pay_out, "the number could not be kept")
 
 
-def do_without_number(cabinet: Cabinet, event: Event) -> None:
+def do_without_number(machine: Machine, event: Event) -> None:
     """The machine's own number, where that is allowed and the host was silent; else the credits go back."""
-    pay_out, why = cabinet.memory.require(CashOutRecord, MoneyKey.PAY_OUT), str(event.data["why"])
-    allowed = why != DENIED and cabinet.profile.host.offline_tickets > 0
-    if not (allowed and _number(cabinet, pay_out, None)):
-        give_up_unprinted(cabinet, pay_out, why)
+    pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), str(event.data["why"])
+    allowed = why != DENIED and machine.profile.host.offline_tickets > 0
+    if not (allowed and _number(machine, pay_out, None)):
+        give_up_unprinted(machine, pay_out, why)
 
 
-def _number(cabinet: Cabinet, pay_out: CashOutRecord, number: str | None) -> bool:
+def _number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
     """Give the reserved ticket this number, or one of the machine's own; whether it could be had."""
     if pay_out.kind is None:
         raise InvariantError(f"{pay_out.id} is no ticket")
-    ticket = cabinet.state(TicketDesk).prepare(
+    ticket = machine.state(TicketDesk).prepare(
         pay_out.id,
         pay_out.amount_cents,
         TicketKind(pay_out.kind.value),
-        denomination_cents=cabinet.selection.denomination_cents,
-        printed=printed_terms(cabinet, pay_out.kind),
+        denomination_cents=machine.selection.denomination_cents,
+        printed=printed_terms(machine, pay_out.kind),
         number=number,
-        witness=cabinet.witness,
+        witness=machine.witness,
     )
     if isinstance(ticket, Ticket):
-        note_number(cabinet, pay_out, ticket)
+        note_number(machine, pay_out, ticket)
         return True
     return False
 
 
-def note_number(cabinet: Cabinet, pay_out: CashOutRecord, ticket: Ticket) -> None:
+def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
     """Record that a reserved cash-out has its number (its last digits: a journal is shown to people)."""
-    cabinet.record(
+    machine.record(
         "voucher.numbered",
         transaction_id=f"{pay_out.id}.numbered",
         state={MoneyKey.PAY_OUT: replace(pay_out, number=ticket.masked)},
@@ -107,44 +107,44 @@ def note_number(cabinet: Cabinet, pay_out: CashOutRecord, ticket: Ticket) -> Non
 
 
 # ---------------------------------------------------------------------------------------------- in
-def ask_host(cabinet: Cabinet, event: Event) -> None:
+def ask_host(machine: Machine, event: Event) -> None:
     """Hold the ticket in escrow and ask; without a host to ask, give it back at once."""
-    money = cabinet.state(HostMoney)
+    money = machine.state(HostMoney)
     escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
-    inquiry = Inquiry(cabinet.fresh_id("ticket"), escrow, digits)
-    cabinet.notice = None
-    if not cabinet.state(TicketDesk).reads(digits):
-        _reject(cabinet, inquiry, Redeeming.MISREAD, Reason.MISREAD)
+    inquiry = Inquiry(machine.fresh_id("ticket"), escrow, digits)
+    machine.notice = None
+    if not machine.state(TicketDesk).reads(digits):
+        _reject(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
     elif not money.online:
-        _reject(cabinet, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
-    elif _is_owed_a_word(cabinet):
-        _reject(cabinet, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
+        _reject(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
+    elif _is_owed_a_word(machine):
+        _reject(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
         money.inquiry = inquiry
-        cabinet.state(Devices).the_acceptor.hold(escrow)
-        cabinet.notice = Notice(code="ticket_is_checked")
+        machine.state(Devices).the_acceptor.hold(escrow)
+        machine.notice = Notice(code="ticket_is_checked")
 
 
-def _is_owed_a_word(cabinet: Cabinet) -> bool:
+def _is_owed_a_word(machine: Machine) -> bool:
     """Whether a ticket the host has called good has come to its end, and the host has not read how.
 
     Another ticket would take its place, and the host would never know whether it has been paid for.
     """
-    kept = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    kept = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     return kept is not None and bool(kept.kind) and not kept.told
 
 
-def stack_authorised(cabinet: Cabinet, event: Event) -> None:
+def stack_authorised(machine: Machine, event: Event) -> None:
     """Lock the ticket with the worth the host gave it, and order it into the box."""
-    inquiry, values = _the_inquiry(cabinet), event.data
+    inquiry, values = _the_inquiry(machine), event.data
     kind, amount_cents = CreditKind(values["kind"]), int(values["amount_cents"])
-    answer = cabinet.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
+    answer = machine.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
     if isinstance(answer, Refusal):
-        _reject(cabinet, inquiry, Redeeming.NOT_NOW, answer.reason)
+        _reject(machine, inquiry, Redeeming.NOT_NOW, answer.reason)
         return
-    cabinet.state(HostMoney).inquiry = None
-    cabinet.state(LockedTicket).redemption = answer
-    cabinet.record(
+    machine.state(HostMoney).inquiry = None
+    machine.state(LockedTicket).redemption = answer
+    machine.record(
         "voucher.authorised",
         state={
             HostKey.TICKET: HostTicketRecord(
@@ -165,18 +165,18 @@ def stack_authorised(cabinet: Cabinet, event: Event) -> None:
             "kind": kind.value,
         },
     )
-    cabinet.state(Devices).the_acceptor.stack(inquiry.escrow)
+    machine.state(Devices).the_acceptor.stack(inquiry.escrow)
 
 
-def return_inquired(cabinet: Cabinet, event: Event) -> None:
+def return_inquired(machine: Machine, event: Event) -> None:
     """Give the ticket back: the host will not have it, did not answer, or answered at a wrong moment."""
     status = Redeeming(event.data.get("status", Redeeming.NOT_NOW))
     reason = Reason(event.data.get("reason", Reason.NOT_NOW))
-    _reject(cabinet, _the_inquiry(cabinet), status, reason)
+    _reject(machine, _the_inquiry(machine), status, reason)
 
 
-def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
-    money = cabinet.state(HostMoney)
+def _reject(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
+    money = machine.state(HostMoney)
     money.inquiry, money.answered = None, inquiry.digits
     heard = status in _ANSWERS
     number = mask(inquiry.digits)
@@ -184,25 +184,25 @@ def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reaso
     outcome = HostTicketRecord(
         id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not heard
     )
-    cabinet.record(
+    machine.record(
         "voucher.refused",
         counts={"vouchers_refused": 1},
-        state={} if _is_owed_a_word(cabinet) else {HostKey.TICKET: outcome},
+        state={} if _is_owed_a_word(machine) else {HostKey.TICKET: outcome},
         details={**told, "reason": reason.value},
     )
-    cabinet.state(Devices).the_acceptor.return_bill(inquiry.escrow)
-    cabinet.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
+    machine.state(Devices).the_acceptor.return_bill(inquiry.escrow)
+    machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 
-def _the_inquiry(cabinet: Cabinet) -> Inquiry:
-    money = cabinet.state(HostMoney)
+def _the_inquiry(machine: Machine) -> Inquiry:
+    money = machine.state(HostMoney)
     if money.inquiry is None:
         raise InvariantError("an answer about a ticket nobody asked about")
     return money.inquiry
 
 
-def note_told(cabinet: Cabinet) -> None:
+def note_told(machine: Machine) -> None:
     """The host has heard what became of the ticket: it is not told of its own accord any more."""
-    kept = cabinet.memory.read(HostTicketRecord, HostKey.TICKET)
+    kept = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if kept is not None and not kept.told:
-        cabinet.record("voucher.told", state={HostKey.TICKET: replace(kept, told=True)})
+        machine.record("voucher.told", state={HostKey.TICKET: replace(kept, told=True)})

@@ -29,7 +29,7 @@ class HostTimeouts:
 
     def __init__(self, context: MachineContext) -> None:
         self._context = context
-        self._cabinet = context.engine.cabinet
+        self._machine = context.engine.machine
         self._tickets = HostTickets(context.engine, context.handle)
         self._started_ns = context.clock.monotonic_ns()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -55,10 +55,10 @@ class HostTimeouts:
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Each thing waited for: a name of its own, for how long from now, and what happens then."""
-        host, answer_seconds = self._cabinet.state(HostMoney), self._cabinet.profile.host.answer_seconds
+        host, answer_seconds = self._machine.state(HostMoney), self._machine.profile.host.answer_seconds
         wanted = self._tickets.wanted
         if wanted is not None:
-            running = (self._cabinet.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
+            running = (self._machine.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
             seconds = answer_seconds if host.online else max(0, answer_seconds - running)
             yield wanted.id, (seconds, Event(EventType.NUMBER_REFUSED, {"id": wanted.id, "why": SILENT}))
         inquiry = host.inquiry
@@ -67,12 +67,12 @@ class HostTimeouts:
             yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, values))
         lock = host.lock
         if lock is not None:
-            left_ns = lock.until_ns - self._cabinet.clock.monotonic_ns()
+            left_ns = lock.until_ns - self._machine.clock.monotonic_ns()
             yield f"lock-{lock.until_ns}", (max(0, left_ns) / _NANOSECONDS, Event(EventType.LOCK_ENDED))
 
 
 def host_timeouts(context: MachineContext) -> Iterable[Attachment]:
     """One, where a host has to do with the machine's money."""
-    host = context.engine.cabinet.state(HostMoney)
+    host = context.engine.machine.state(HostMoney)
     if host.validation.by_host or host.transfers or host.bonuses:
         yield HostTimeouts(context)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Permission, Person
 from egm.staff.service.words import say
@@ -70,11 +70,11 @@ def refuse(code: str) -> Stay:
 class Place(Protocol):
     """One place of the menu."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """What it shows now. Id, person and notice are the desk's business."""
         ...
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Where the touched ``action`` leads; ``text`` is what was typed into the prompt."""
         ...
 
@@ -138,11 +138,11 @@ class ServiceDesk:
         """Whether an answer to this page is to the page that is open: a second tap on an old one is not."""
         return self.is_open and page == self._page_id
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Event | Leave | None:
+    def answer(self, machine: Machine, action: str, text: str) -> Event | Leave | None:
         """Take an answer in; what is to happen because of it, if anything."""
         self._turn += 1
         ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
-        move = ways_out.get(action) or self.places[-1].answer(cabinet, action, text)
+        move = ways_out.get(action) or self.places[-1].answer(machine, action, text)
         self._say(None)
         match move:
             case Stay(notice=notice, severity=severity):
@@ -161,17 +161,17 @@ class ServiceDesk:
                 return move
         return None
 
-    def page(self, cabinet: Cabinet) -> ServicePage | None:
+    def page(self, machine: Machine) -> ServicePage | None:
         """The page open now, or None."""
         if not self.places:
             return None
         person, notice, severity = self.person, self._notice, self._severity
-        told = cabinet.notice
+        told = machine.notice
         if told is not None and told.code.startswith("refused."):
             notice, severity = say(f"notice.{told.code}", **told.values), "warning"
         return (
             self.places[-1]
-            .page(cabinet)
+            .page(machine)
             .model_copy(
                 update={
                     "id": self._page_id,
@@ -197,8 +197,8 @@ class ServiceDesk:
         self._notice, self._severity = notice, severity
 
 
-def who(cabinet: Cabinet, event: Event) -> str:
+def who(machine: Machine, event: Event) -> str:
     """Who did it: whoever proved to be there, else the key that was turned."""
-    signed_in = cabinet.state(ServiceDesk).person
+    signed_in = machine.state(ServiceDesk).person
     name = event.data.get("person") or (None if signed_in is None else signed_in.id)
     return str(name or event.data.get("key", "attendant"))

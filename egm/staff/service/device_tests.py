@@ -11,7 +11,7 @@ from typing import Any, Final
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Guard
 from egm.people import Permission
@@ -42,37 +42,37 @@ def test_job(place: str, job_id: str) -> TicketJob:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def may_test(cabinet: Cabinet, event: Event) -> bool:
+def may_test(machine: Machine, event: Event) -> bool:
     """Somebody who may test devices, signed in."""
-    return authorise(cabinet, event, Permission.TEST_DEVICES, 1)
+    return authorise(machine, event, Permission.TEST_DEVICES, 1)
 
 
-def free_device(no_ticket_is_asked: Guard[Cabinet]) -> Guard[Cabinet]:
+def free_device(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
     """The guard of a test; ``no_ticket_is_asked``: no ticket is in escrow of which its worth is asked."""
 
-    def device_is_free(cabinet: Cabinet, event: Event) -> bool:
+    def device_is_free(machine: Machine, event: Event) -> bool:
         """The device is there, is not at work for a player, and what the test needs is so."""
         values = event.data
         match values.get("test"):
             case "print":
                 return (
-                    cabinet.state(Devices).printer is not None and cabinet.memory.get(MoneyKey.PRINT) is None
+                    machine.state(Devices).printer is not None and machine.memory.get(MoneyKey.PRINT) is None
                 )
             case "pay":
                 coins = values.get("coins")
                 return (
-                    cabinet.state(Devices).hopper is not None
-                    and cabinet.memory.get(MoneyKey.HOPPER) is None
-                    and cabinet.memory.get(MoneyKey.PAY_OUT) is None
-                    and not _HOPPER_DOORS.isdisjoint(cabinet.doors_open)
+                    machine.state(Devices).hopper is not None
+                    and machine.memory.get(MoneyKey.HOPPER) is None
+                    and machine.memory.get(MoneyKey.PAY_OUT) is None
+                    and not _HOPPER_DOORS.isdisjoint(machine.doors_open)
                     and isinstance(coins, int)
-                    and 1 <= coins <= cabinet.profile.staff.test_coins_max
+                    and 1 <= coins <= machine.profile.staff.test_coins_max
                 )
             case "take":
                 return (
-                    cabinet.state(Devices).acceptor is not None
-                    and cabinet.memory.get(MoneyKey.PAPER) is None
-                    and no_ticket_is_asked(cabinet, event)
+                    machine.state(Devices).acceptor is not None
+                    and machine.memory.get(MoneyKey.PAPER) is None
+                    and no_ticket_is_asked(machine, event)
                 )
             case "light":
                 return True
@@ -82,38 +82,38 @@ def free_device(no_ticket_is_asked: Guard[Cabinet]) -> Guard[Cabinet]:
     return device_is_free
 
 
-def acceptor_is_tested(cabinet: Cabinet, _: Event) -> bool:
+def acceptor_is_tested(machine: Machine, _: Event) -> bool:
     """The bill acceptor takes for a test."""
-    return cabinet.state(ServiceDesk).bench.taking
+    return machine.state(ServiceDesk).bench.taking
 
 
-def ticket_is_a_test(cabinet: Cabinet, _: Event) -> bool:
+def ticket_is_a_test(machine: Machine, _: Event) -> bool:
     """The ticket being printed is a test ticket."""
-    printing = cabinet.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     return printing is not None and is_test(printing.id)
 
 
-def payout_is_a_test(cabinet: Cabinet, _: Event) -> bool:
+def payout_is_a_test(machine: Machine, _: Event) -> bool:
     """The coins being paid are a test's."""
-    paying = cabinet.memory.read(PayoutRecord, MoneyKey.HOPPER)
+    paying = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
     return paying is not None and is_test(paying.payout_id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def start_test(cabinet: Cabinet, event: Event) -> None:
+def start_test(machine: Machine, event: Event) -> None:
     """Record the test, and let the device do it."""
     values = event.data
-    test, bench = values["test"], cabinet.state(ServiceDesk).bench
-    devices, test_id = cabinet.state(Devices), cabinet.fresh_id(PREFIX.rstrip("-"))
+    test, bench = values["test"], machine.state(ServiceDesk).bench
+    devices, test_id = machine.state(Devices), machine.fresh_id(PREFIX.rstrip("-"))
     told: dict[str, Any] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
-    cabinet.record(
+    machine.record(
         "test.started",
         transaction_id=test_id,
         details={"device": values["device"], "test": test, "person": values["person"], **told},
     )
     try:
         if test == "print" and devices.printer is not None:
-            devices.printer.print_ticket(test_job(cabinet.profile.id, test_id))
+            devices.printer.print_ticket(test_job(machine.profile.id, test_id))
         elif test == "pay" and devices.hopper is not None:
             devices.hopper.pay(test_id, int(values["coins"]))
         elif test == "take":
@@ -121,49 +121,49 @@ def start_test(cabinet: Cabinet, event: Event) -> None:
         elif test == "light":
             bench.outputs = frozenset(values["outputs"])
     except ValueError as error:  # the driver says what it cannot do
-        _failed(cabinet, test_id, str(error))
+        _failed(machine, test_id, str(error))
 
 
-def _failed(cabinet: Cabinet, test_id: str, why: str) -> None:
-    cabinet.log("test.failed", {"id": test_id, "why": why})
-    cabinet.notice = Notice(code="test_failed", severity="warning", values={"why": why})
+def _failed(machine: Machine, test_id: str, why: str) -> None:
+    machine.log("test.failed", {"id": test_id, "why": why})
+    machine.notice = Notice(code="test_failed", severity="warning", values={"why": why})
 
 
-def return_test_paper(cabinet: Cabinet, event: Event) -> None:
+def return_test_paper(machine: Machine, event: Event) -> None:
     """What the acceptor has read goes back; a ticket's number is told to nobody."""
-    acceptor = cabinet.state(Devices).acceptor
+    acceptor = machine.state(Devices).acceptor
     if acceptor is not None:
         acceptor.return_bill(int(event.data["escrow"]))
-    cabinet.log("test.read", {"amount_cents": int(event.data.get("amount_cents") or 0)})
+    machine.log("test.read", {"amount_cents": int(event.data.get("amount_cents") or 0)})
 
 
-def record_test_paper(cabinet: Cabinet, event: Event) -> None:
+def record_test_paper(machine: Machine, event: Event) -> None:
     """It went back, or was refused."""
-    cabinet.log("test.paper", {"event": event.type.value, **event.data})
+    machine.log("test.paper", {"event": event.type.value, **event.data})
 
 
-def record_test_ticket(cabinet: Cabinet, _: Event) -> None:
+def record_test_ticket(machine: Machine, _: Event) -> None:
     """The test ticket is printed to its bar code."""
-    printing = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT)
-    cabinet.record(
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    machine.record(
         "test.printed",
         state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
         details={"id": printing.id},
     )
 
 
-def record_test_ticket_failed(cabinet: Cabinet, event: Event) -> None:
+def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
-    cabinet.record("test.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})
+    printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
+    machine.record("test.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})
 
 
-def record_test_coins(cabinet: Cabinet, event: Event) -> None:
+def record_test_coins(machine: Machine, event: Event) -> None:
     """The hopper has counted out so many; whoever tests puts them back."""
-    paying, paid = cabinet.memory.require(PayoutRecord, MoneyKey.HOPPER), int(event.data["paid_coins"])
-    cabinet.record(
+    paying, paid = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), int(event.data["paid_coins"])
+    machine.record(
         "test.coins",
         state={MoneyKey.HOPPER: None},
         details={"id": paying.payout_id, "ordered_coins": paying.coins, "paid_coins": paid},
     )
-    cabinet.notice = Notice(code="test_coins", values={"paid": paid, "ordered": paying.coins})
+    machine.notice = Notice(code="test_coins", values={"paid": paid, "ordered": paying.coins})

@@ -12,7 +12,7 @@ from egm.devices.interface import Devices
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
 from egm.kernel.events import Event, EventType
 from egm.kernel.faults import said_faults
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.staff.service.desk import Do, Entry, Go, Move, ServiceDesk, refuse
@@ -22,19 +22,19 @@ from egm.staff.service.words import BACK, coded, columns, pairs, plain, say
 class DeviceList:
     """Every device of the cabinet, with what is wrong with it."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """A line a device, and the tests of the screen itself."""
-        bench = cabinet.state(ServiceDesk).bench
+        bench = machine.state(ServiceDesk).bench
         rows = tuple(
             Row(
                 cells=(
                     plain(name),
                     coded("device", kind),
                     plain(bench.identities.get(name, "")),
-                    _ails(cabinet, kind),
+                    _ails(machine, kind),
                 ),
                 action=f"device:{name}",
-                mark="warning" if _ails(cabinet, kind).value else "good",
+                mark="warning" if _ails(machine, kind).value else "good",
             )
             for name, kind in bench.kinds.items()
         )
@@ -51,10 +51,10 @@ class DeviceList:
             actions=(BACK,),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a device, or a test of the screen."""
         what, _, name = action.partition(":")
-        if what == "device" and name in cabinet.state(ServiceDesk).bench.kinds:
+        if what == "device" and name in machine.state(ServiceDesk).bench.kinds:
             return Go(OneDevice(name))
         pattern = next((pattern for pattern in _PATTERNS if what == "screen" and pattern == name), None)
         return refuse("not_offered") if pattern is None else Go(ScreenTest(pattern))
@@ -63,10 +63,10 @@ class DeviceList:
 _PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display", "touch", "sound")
 
 
-def _ails(cabinet: Cabinet, kind: str) -> Words:
+def _ails(machine: Machine, kind: str) -> Words:
     """The gravest fault of a device; empty where it has none."""
-    codes = [code for code in said_faults(cabinet.faults) if code.partition(".")[0] == kind]
-    codes.sort(key=lambda code: not cabinet.faults[code]["locks"])
+    codes = [code for code in said_faults(machine.faults) if code.partition(".")[0] == kind]
+    codes.sort(key=lambda code: not machine.faults[code]["locks"])
     return coded("tilt.text", codes[0]) if codes else plain("")
 
 
@@ -76,13 +76,13 @@ class ScreenTest:
 
     pattern: Literal["display", "touch", "sound"]
 
-    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place's)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
         """Only its name and the way back: the rest is the screen's."""
         return ServicePage(
             id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """There is nothing to touch but the way back."""
         return refuse("not_offered")
 
@@ -93,32 +93,32 @@ class OneDevice:
 
     name: str
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """Live: made anew with every report."""
-        bench = cabinet.state(ServiceDesk).bench
+        bench = machine.state(ServiceDesk).bench
         kind = bench.kinds[self.name]
         news = tuple(Row(cells=(plain(line),)) for line in bench.news.get(self.name, ()))
         head = pairs(
             (
                 ("column.kind", coded("device", kind)),
                 ("column.identity", plain(bench.identities.get(self.name, ""))),
-                ("column.fault", _ails(cabinet, kind)),
+                ("column.fault", _ails(machine, kind)),
             )
         )
         reports = Table(title=say("service.test.reports"), rows=news)
-        tables = (head, _inputs(cabinet), reports) if kind == "io_board" else (head, reports)
+        tables = (head, _inputs(machine), reports) if kind == "io_board" else (head, reports)
         return ServicePage(
             id="",
             title=say("service.test.title", device=self.name),
             test=True,
             tables=tables,
-            prompt=_coins(cabinet) if kind == "hopper" else None,
-            actions=(BACK, *_TESTS.get(kind, _none)(cabinet)),
+            prompt=_coins(machine) if kind == "hopper" else None,
+            actions=(BACK, *_TESTS.get(kind, _none)(machine)),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Let a test happen."""
-        desk = cabinet.state(ServiceDesk)
+        desk = machine.state(ServiceDesk)
         person = desk.person
         test = _wanted(desk.bench.kinds[self.name], action, text)
         if person is None or test is None:
@@ -154,39 +154,39 @@ def _action(name: str, *, enabled: bool = True) -> Action:
     return Action(id=name, label=say(f"service.test.{name}"), style="confirm", enabled=enabled)
 
 
-def _none(cabinet: Cabinet) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+def _none(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
     return ()
 
 
-def _printer(cabinet: Cabinet) -> tuple[Action, ...]:
-    return (_action("print", enabled=cabinet.state(Devices).printer is not None),)
+def _printer(machine: Machine) -> tuple[Action, ...]:
+    return (_action("print", enabled=machine.state(Devices).printer is not None),)
 
 
-def _acceptor(cabinet: Cabinet) -> tuple[Action, ...]:
-    taking = cabinet.state(ServiceDesk).bench.taking
+def _acceptor(machine: Machine) -> tuple[Action, ...]:
+    taking = machine.state(ServiceDesk).bench.taking
     return (_action("take", enabled=not taking), _action("stop", enabled=taking))
 
 
-def _board(cabinet: Cabinet) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+def _board(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
     return tuple(_action(name) for name in _OUTPUTS)
 
 
-_TESTS: Final[dict[str, Callable[[Cabinet], tuple[Action, ...]]]] = {
+_TESTS: Final[dict[str, Callable[[Machine], tuple[Action, ...]]]] = {
     "ticket_printer": _printer,
     "bill_acceptor": _acceptor,
     "io_board": _board,
 }
 
 
-def _coins(cabinet: Cabinet) -> Prompt | None:
-    most = cabinet.profile.staff.test_coins_max
+def _coins(machine: Machine) -> Prompt | None:
+    most = machine.profile.staff.test_coins_max
     label = say("service.test.coins", most=most)
     return Prompt(label=label, kind="digits", length_max=2, confirm=say("service.test.pay")) if most else None
 
 
-def _inputs(cabinet: Cabinet) -> Table:
+def _inputs(machine: Machine) -> Table:
     """Every input of the board, as it is now."""
-    on = cabinet.state(ServiceDesk).bench.inputs
+    on = machine.state(ServiceDesk).bench.inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return Table(
         title=say("service.test.inputs"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.kernel.events import Event
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
 from egm.staff.form import Field, FieldError, FieldKind, Form
@@ -33,7 +33,7 @@ class Filling:
     def _asked(self) -> Field | None:
         return next((asked for asked in self.form.fields if asked.name not in self.values), None)
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """What is filled in, and the next field or the confirmation."""
         asked = self._asked
         rows = tuple(
@@ -42,7 +42,7 @@ class Filling:
             if entry.name in self.values
         )
         confirm = Action(id="confirm", label=say("service.confirm"), style="confirm")
-        missing = self._missing(cabinet)
+        missing = self._missing(machine)
         return ServicePage(
             id="",
             title=say(f"form.{self.form.id}.title"),
@@ -54,7 +54,7 @@ class Filling:
             actions=(BACK,) if asked is not None else (BACK, confirm),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Take a field in; when all are, have it authorised and let it happen."""
         asked = self._asked
         if action == "enter" and asked is not None:
@@ -65,10 +65,10 @@ class Filling:
             return Stay()
         if action != "confirm" or asked is not None:
             return refuse("not_offered")
-        person = cabinet.state(ServiceDesk).person
+        person = machine.state(ServiceDesk).person
         if person is None:
             return Back()
-        if self.form.persons_needed(cabinet) > 1:
+        if self.form.persons_needed(machine) > 1:
             return Go(
                 SignIn(
                     lambda _, second: self._do((person, second), places=1 + PLACES),
@@ -89,13 +89,13 @@ class Filling:
         }
         return Do(Event(self.form.event, values), places=places)
 
-    def _missing(self, cabinet: Cabinet) -> tuple[Row, ...]:
+    def _missing(self, machine: Machine) -> tuple[Row, ...]:
         """What must be true for it to be done, each with a mark."""
         event = Event(self.form.event, self.form.values)
         return tuple(
             Row(
                 cells=(say(f"service.needs.{guard.__name__}"),),
-                mark="good" if guard(cabinet, event) else "warning",
+                mark="good" if guard(machine, event) else "warning",
             )
             for guard in self.form.needs
         )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.staff.service.desk import Entry, Go, Move, refuse
@@ -16,7 +16,7 @@ _LISTED: Final = 50
 class SheetList:
     """The last interventions, newest first."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """A line an intervention."""
         rows = tuple(
             Row(
@@ -24,14 +24,14 @@ class SheetList:
                 action=sheet.id,
                 mark="" if sheet.ended else "warning",
             )
-            for sheet in _last(cabinet)
+            for sheet in _last(machine)
         )
         table = Table(columns=columns("time", "person", "reason", "ended"), rows=rows)
         return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a sheet."""
-        found = next((sheet for sheet in _last(cabinet) if sheet.id == action), None)
+        found = next((sheet for sheet in _last(machine) if sheet.id == action), None)
         return refuse("not_offered") if found is None else Go(OneSheet(found))
 
 
@@ -41,18 +41,18 @@ class OneSheet:
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
 
-    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place's)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
         """The sheet."""
         title = say("service.sheet.title", number=self._sheet.id)
         return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """There is nothing to touch but the way back."""
         return refuse("not_offered")
 
 
-def _last(cabinet: Cabinet) -> list[Sheet]:
-    return list(sheets(cabinet.journal))[::-1][:_LISTED]
+def _last(machine: Machine) -> list[Sheet]:
+    return list(sheets(machine.journal))[::-1][:_LISTED]
 
 
 def _ended(sheet: Sheet) -> Words:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
 from egm.staff.form import Form
 from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, refuse
@@ -34,12 +34,12 @@ class Menu:
 class MainMenu:
     """The subjects in which there is something open to whoever has signed in."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """A key a subject, and the search."""
         subjects = tuple(
             Action(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
             for subject in SUBJECTS
-            if any(_rows(cabinet, subject))
+            if any(_rows(machine, subject))
         )
         return ServicePage(
             id="",
@@ -51,12 +51,12 @@ class MainMenu:
             ),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a subject, the search, or at once to a page or a form."""
         what, _, subject = action.partition(":")
         if what == "subject" and subject in SUBJECTS:
             return Go(_Subject(subject))
-        return Go(_Search()) if action == "search" else _into(cabinet, action)
+        return Go(_Search()) if action == "search" else _into(machine, action)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,49 +65,49 @@ class _Subject:
 
     subject: str
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """A line each; nobody sees one that is not open to him."""
         return ServicePage(
             id="",
             title=say(f"service.section.{self.subject}"),
-            tables=tuple(_tables(cabinet, (self.subject,))),
+            tables=tuple(_tables(machine, (self.subject,))),
             actions=(BACK,),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a page or a form."""
-        return _into(cabinet, action)
+        return _into(machine, action)
 
 
 class _Search:
     """Everything at once, of which the screen shows what has the letters typed."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """All lines of all subjects."""
         return ServicePage(
             id="",
             title=say("service.menu.search"),
-            tables=tuple(_tables(cabinet, SUBJECTS)),
+            tables=tuple(_tables(machine, SUBJECTS)),
             prompt=Prompt(label=say("service.search"), kind="find"),
             actions=(BACK,),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a page or a form."""
-        return _into(cabinet, action)
+        return _into(machine, action)
 
 
-def _tables(cabinet: Cabinet, subjects: Iterable[str]) -> Iterator[Table]:
+def _tables(machine: Machine, subjects: Iterable[str]) -> Iterator[Table]:
     """Pages and forms of these subjects, a table each."""
     for place, title in enumerate(("reading", "forms")):
-        rows = tuple(row for subject in subjects for row in _rows(cabinet, subject, place))
+        rows = tuple(row for subject in subjects for row in _rows(machine, subject, place))
         if rows:
             yield Table(title=say(f"service.section.{title}"), rows=rows)
 
 
-def _rows(cabinet: Cabinet, subject: str, place: int | None = None) -> Iterator[Row]:
+def _rows(machine: Machine, subject: str, place: int | None = None) -> Iterator[Row]:
     """The lines of a subject open to whoever has signed in: of its pages (0), its forms (1), or both."""
-    person, menu = cabinet.state(ServiceDesk).person, cabinet.state(Menu)
+    person, menu = machine.state(ServiceDesk).person, machine.state(Menu)
     if person is None:
         return
     for entry in menu.pages_of(subject) if place != 1 else ():
@@ -118,11 +118,11 @@ def _rows(cabinet: Cabinet, subject: str, place: int | None = None) -> Iterator[
             yield Row(cells=(say(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
 
-def _into(cabinet: Cabinet, action: str) -> Move:
+def _into(machine: Machine, action: str) -> Move:
     """Into a page or a form, where it is open to whoever has signed in."""
-    if action not in {row.action for subject in SUBJECTS for row in _rows(cabinet, subject)}:
+    if action not in {row.action for subject in SUBJECTS for row in _rows(machine, subject)}:
         return refuse("not_offered")
-    menu, (what, _, name) = cabinet.state(Menu), action.partition(":")
+    menu, (what, _, name) = machine.state(Menu), action.partition(":")
     if what == "form":
         return Go(Filling(next(form for form in menu.forms if form.id == name)))
     return Go(next(entry for entry in menu.pages if entry.id == action).make())

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
 from egm.staff.forms import OPTIONS
@@ -20,17 +20,17 @@ _BETS: Final = ("bet_minimum", "bet_limit")
 class OptionList:
     """Every game admitted, and the least and the most of a bet."""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """As they will be from the next start on."""
-        options = Options.of(cabinet)
+        options = Options.of(machine)
         rows = []
-        for game_id, admitted in cabinet.state(InstalledGames).denominations_cents.items():
+        for game_id, admitted in machine.state(InstalledGames).denominations_cents.items():
             offered = options.offered(game_id, admitted)
-            now = cabinet.denominations_cents.get(game_id, ())
+            now = machine.denominations_cents.get(game_id, ())
             rows.append(
                 Row(
                     cells=(
-                        local(cabinet.state(InstalledGames).games[game_id].title),
+                        local(machine.state(InstalledGames).games[game_id].title),
                         plain(game_id),
                         say("service.test.on" if offered else "service.test.off"),
                         money(*(offered or admitted)),
@@ -39,7 +39,7 @@ class OptionList:
                     mark="" if offered == now else "warning",
                 )
             )
-        limit_cents, play = options.bet_limit_cents, cabinet.profile.play
+        limit_cents, play = options.bet_limit_cents, machine.profile.play
         limit = money(play.bet_limit_cents if limit_cents is None else limit_cents)
         minimum_cents = options.bet_minimum_cents
         minimum = money(play.bet_minimum_cents if minimum_cents is None else minimum_cents)
@@ -62,10 +62,10 @@ class OptionList:
             ),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a game, or to the limits of a bet."""
         game_id = action.removeprefix("game:")
-        if action.startswith("game:") and game_id in cabinet.state(InstalledGames).denominations_cents:
+        if action.startswith("game:") and game_id in machine.state(InstalledGames).denominations_cents:
             return Go(OneGame(game_id))
         return Go(Filling(OPTIONS[action])) if action in _BETS else refuse("not_offered")
 
@@ -76,17 +76,17 @@ class OneGame:
 
     game_id: str
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """What can be set of it."""
         options, admitted = (
-            Options.of(cabinet),
-            cabinet.state(InstalledGames).denominations_cents[self.game_id],
+            Options.of(machine),
+            machine.state(InstalledGames).denominations_cents[self.game_id],
         )
         chosen = options.denominations_cents.get(self.game_id, admitted)
         rows = ((money(c), say("service.test.on" if c in chosen else "service.test.off")) for c in admitted)
         return ServicePage(
             id="",
-            title=local(cabinet.state(InstalledGames).games[self.game_id].title),
+            title=local(machine.state(InstalledGames).games[self.game_id].title),
             tables=(pairs(rows, say("service.column.denominations")),),
             actions=(
                 BACK,
@@ -95,12 +95,12 @@ class OneGame:
             ),
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """To the form."""
         if action not in {"game", "denomination"}:
             return refuse("not_offered")
         asked = OPTIONS[action]
-        cents = tuple(str(cents) for cents in cabinet.state(InstalledGames).denominations_cents[self.game_id])
+        cents = tuple(str(cents) for cents in machine.state(InstalledGames).denominations_cents[self.game_id])
         fields = tuple(
             replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
             for entry in asked.fields

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.records.keys import IntegrityKey
@@ -53,15 +53,15 @@ class Meters:
 
     by: str = ""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """The place's names first, then everything that is not zero."""
-        reading = cabinet.journal.meters()
+        reading = machine.journal.meters()
         if self.by:
-            tables = self._split(cabinet)
+            tables = self._split(machine)
         else:
-            names = cabinet.profile.staff.meter_names
+            names = machine.profile.staff.meter_names
             rows: Iterable[tuple[str | Words, Words]] = (
-                (regulation_meter(name, names), _local_value(cabinet, name, value))
+                (regulation_meter(name, names), _local_value(machine, name, value))
                 for name, value in named(reading, names).items()
             )
             tables = (pairs(rows, say("service.meters.named")), *_groups(reading))
@@ -72,15 +72,15 @@ class Meters:
         actions[0] = Action(id="whole", label=say("service.meters.whole"), enabled=bool(self.by))
         return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Split by another part."""
         if action not in ("whole", *_SPLITS):
             return refuse("not_offered")
         self.by = "" if action == "whole" else action
         return Stay()
 
-    def _split(self, cabinet: Cabinet) -> tuple[Table, ...]:
-        reading = cabinet.journal.meters()
+    def _split(self, machine: Machine) -> tuple[Table, ...]:
+        reading = machine.journal.meters()
         tables = []
         for name in reading.values:
             known = BY_NAME.get(name)
@@ -88,19 +88,19 @@ class Meters:
             parts = reading.by(name, self.by) if counts else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
-                    (self._part(cabinet, part), meter_value(name, value))
+                    (self._part(machine, part), meter_value(name, value))
                     for part, value in sorted(parts.items())
                 )
                 tables.append(pairs(rows, meter_words(name)))
         return tuple(tables)
 
-    def _part(self, cabinet: Cabinet, part: str) -> Words:
+    def _part(self, machine: Machine, part: str) -> Words:
         """A bill or a denomination as money, a game by its title; what belongs to none as such."""
         if not part:
             return say("service.meters.no_part")
         if self.by.endswith("_cents") and part.isdigit():
             return money(int(part))
-        resident = cabinet.state(InstalledGames).games.get(part) if self.by == "game" else None
+        resident = machine.state(InstalledGames).games.get(part) if self.by == "game" else None
         return plain(part) if resident is None else local(resident.title)
 
 
@@ -118,8 +118,8 @@ def _groups(reading: MeterReading) -> Iterable[Table]:
             yield pairs(rows, say(f"service.meters.{group}", sequence=reading.sequence))
 
 
-def _local_value(cabinet: Cabinet, name: str, value: int) -> Words:
-    return meter_value(NAMES[cabinet.profile.staff.meter_names][name][0], value)
+def _local_value(machine: Machine, name: str, value: int) -> Words:
+    return meter_value(NAMES[machine.profile.staff.meter_names][name][0], value)
 
 
 @dataclass(slots=True)
@@ -128,9 +128,9 @@ class Log:
 
     name: str
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """A line an entry: when, what, how much, who."""
-        entries = recall.log(cabinet.journal, self.name)
+        entries = recall.log(machine.journal, self.name)
         table = Table(
             columns=columns("time", "event", "amount", "detail", "person"),
             rows=tuple(_entry(entry) for entry in entries),
@@ -139,7 +139,7 @@ class Log:
             id="", title=say(f"service.menu.log.{self.name}"), tables=(table,), actions=(BACK,)
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """There is nothing to touch but the way back."""
         return refuse("not_offered")
 
@@ -176,23 +176,23 @@ class Listing:
     """A page that only lists: its title's key, and what makes its tables."""
 
     title: str
-    tables: Callable[[Cabinet], tuple[Table, ...]]
+    tables: Callable[[Machine], tuple[Table, ...]]
 
-    def page(self, cabinet: Cabinet) -> ServicePage:
+    def page(self, machine: Machine) -> ServicePage:
         """The lists."""
         return ServicePage(
-            id="", title=say(f"service.menu.{self.title}"), tables=self.tables(cabinet), actions=(BACK,)
+            id="", title=say(f"service.menu.{self.title}"), tables=self.tables(machine), actions=(BACK,)
         )
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """There is nothing to touch but the way back."""
         return refuse("not_offered")
 
 
-def _software(cabinet: Cabinet) -> tuple[Table, ...]:
+def _software(machine: Machine) -> tuple[Table, ...]:
     """What runs here, down to each game's digest and what each device says it is (J-12, A-19)."""
-    profile, bench = cabinet.profile, cabinet.state(ServiceDesk).bench
-    installed = cabinet.memory.get(IntegrityKey.SOFTWARE)
+    profile, bench = machine.profile, machine.state(ServiceDesk).bench
+    installed = machine.memory.get(IntegrityKey.SOFTWARE)
     signed = (
         (("software.signed", say("service.software.unsigned")),)
         if installed is None
@@ -208,14 +208,14 @@ def _software(cabinet: Cabinet) -> tuple[Table, ...]:
                 *signed,
                 ("software.python", plain(f"{platform.python_implementation()} {platform.python_version()}")),
                 ("software.profile", plain(f"{profile.id}: {profile.source}")),
-                ("software.key", plain(cabinet.journal.fingerprint)),
-                ("software.head", plain(f"{cabinet.journal.sequence}: {cabinet.journal.head_hash[:32]}")),
+                ("software.key", plain(machine.journal.fingerprint)),
+                ("software.head", plain(f"{machine.journal.sequence}: {machine.journal.head_hash[:32]}")),
             )
         ),
         pairs(
             (
                 (plain(f"{game.id} {game.version}"), plain(game.digest[:32]))
-                for game in cabinet.games.values()
+                for game in machine.games.values()
             ),
             say("service.software.games"),
         ),
@@ -237,9 +237,9 @@ def _software(cabinet: Cabinet) -> tuple[Table, ...]:
     )
 
 
-def _clock(cabinet: Cabinet) -> tuple[Table, ...]:
+def _clock(machine: Machine) -> tuple[Table, ...]:
     """The time, and when it was not what it had been: the operating system owns the clock."""
-    changes = cabinet.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
+    changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
         Row(cells=(moment(told["last_entry"]), moment(told["now"])), mark="warning")
         for told in map(_story, changes)
@@ -247,22 +247,22 @@ def _clock(cabinet: Cabinet) -> tuple[Table, ...]:
     return (
         pairs(
             (
-                ("clock.now", moment(cabinet.clock.now().isoformat())),
-                ("clock.zone", plain(cabinet.identity.house.time_zone)),
+                ("clock.now", moment(machine.clock.now().isoformat())),
+                ("clock.zone", plain(machine.identity.house.time_zone)),
             )
         ),
         Table(title=say("service.clock.changes"), columns=columns("before", "after"), rows=rows),
     )
 
 
-def _inventory(cabinet: Cabinet) -> tuple[Table, ...]:
+def _inventory(machine: Machine) -> tuple[Table, ...]:
     """The technical sheet (Monaco art. 19.4)."""
-    return sheet(cabinet.journal).tables()
+    return sheet(machine.journal).tables()
 
 
-def _memory(cabinet: Cabinet) -> tuple[Table, ...]:
+def _memory(machine: Machine) -> tuple[Table, ...]:
     """How the memory is, and how it is cleared: never from here, nor without two persons (A-20, A-21)."""
-    journal = cabinet.journal
+    journal = machine.journal
     mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
     cleared = recall.details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
     origin = (

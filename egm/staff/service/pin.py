@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin
 from egm.people.pins import DIGITS_MAX
@@ -18,15 +18,15 @@ class OwnPin:
     def __init__(self) -> None:
         self._typed = ""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
         """Ask for it, and once more."""
         label = say("service.pin_again" if self._typed else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=DIGITS_MAX)
         return ServicePage(id="", title=say("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Take it twice, and keep its digest; the journal learns that it was changed, and by whom."""
-        person = cabinet.state(ServiceDesk).person
+        person = machine.state(ServiceDesk).person
         if action != "enter" or person is None:
             return refuse("not_offered")
         typed, self._typed = self._typed, ""
@@ -37,11 +37,11 @@ class OwnPin:
                 return Stay()
             if text != typed:
                 return refuse("not_the_same")
-            read_staff(cabinet)
-            cabinet.install(
-                cabinet.state(Roster).with_pin(person.id, text, by=person.id, at=cabinet.clock.now())
+            read_staff(machine)
+            machine.install(
+                machine.state(Roster).with_pin(person.id, text, by=person.id, at=machine.clock.now())
             )
-            read_staff(cabinet)
+            read_staff(machine)
         except PinRefusedError:
             return refuse("weak_pin")
         except OperatorError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage, Words
 from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
@@ -31,17 +31,17 @@ class SignIn:
     second person is asked.
     """
 
-    then: Callable[[Cabinet, Person], Move]
+    then: Callable[[Machine, Person], Move]
     title: Words
     permission: Permission | None = None
     not_id: str = ""
 
-    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
         """Ask for the number."""
         prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Take the number, and go on to its PIN."""
         if action != "enter":
             return refuse("not_offered")
@@ -57,62 +57,62 @@ class _Pin:
     asked: SignIn
     number: str
 
-    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
         """Ask for the PIN of the number."""
         prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         return ServicePage(id="", title=self.asked.title, prompt=prompt, actions=(BACK,))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Prove the person, or ask again: what was wrong is not told."""
         if action != "enter":
             return refuse("not_offered")
         try:
-            read_staff(cabinet)
+            read_staff(machine)
         except OperatorError:
             return refuse("staff_unreadable")
-        found, permission = prove(cabinet, self.number, text), self.asked.permission
+        found, permission = prove(machine, self.number, text), self.asked.permission
         if isinstance(found, str):
             return refuse(found)
         if found.id == self.asked.not_id:
             return refuse("same_person")
         if permission is not None and not found.may(permission):
-            cabinet.log("sign_in.not_permitted", {"person": found.id, "permission": permission.value})
+            machine.log("sign_in.not_permitted", {"person": found.id, "permission": permission.value})
             return refuse("not_permitted")
-        return self.asked.then(cabinet, found)
+        return self.asked.then(machine, found)
 
 
 #: How many places a proof stands on: the number's and the PIN's.
 PLACES = 2
 
 
-def read_staff(cabinet: Cabinet) -> None:
+def read_staff(machine: Machine) -> None:
     """Read the roster anew, and record what has changed in it since it was last read.
 
     Raises RosterError, with a technician's fault, where it cannot be read or is not the one recorded
     (:mod:`egm.people.recorded`): then nobody signs in. The second copy takes the place of such a roster, if
     that one is; the fault stands all the same.
     """
-    take_over_wrong_pins(cabinet)
-    here = cabinet.state(Roster)
-    recorded = Recorded.of(cabinet.memory.get(StaffKey.STAFF))
+    take_over_wrong_pins(machine)
+    here = machine.state(Roster)
+    recorded = Recorded.of(machine.memory.get(StaffKey.STAFF))
     if here.path is not None:
         try:
             roster, refused = load_recorded(here.path, here.spare, recorded)
-            cabinet.install(roster)
+            machine.install(roster)
             if refused:
                 here.path.unlink(missing_ok=True)
                 roster.written_to(here.path)
-                cabinet.log("staff.restored", {"why": refused})
-                _alarm(cabinet, refused)
+                machine.log("staff.restored", {"why": refused})
+                _alarm(machine, refused)
         except (OperatorError, OSError) as error:
-            cabinet.install(Roster(here.path, spare=here.spare))
-            cabinet.log("staff.unreadable", {"why": str(error)})
-            _alarm(cabinet, str(error))
+            machine.install(Roster(here.path, spare=here.spare))
+            machine.log("staff.unreadable", {"why": str(error)})
+            _alarm(machine, str(error))
             raise RosterError(str(error)) from error
-    now = cabinet.state(Roster)
+    now = machine.state(Roster)
     _keep_second_copy(now)
     for change in now.since(recorded.number):
-        cabinet.record(
+        machine.record(
             f"staff.{change.what}",
             transaction_id=f"staff-{change.number}-{change.digest[:16]}",
             state={StaffKey.STAFF: Recorded(change.number, change.digest).to_json()},
@@ -127,8 +127,8 @@ def read_staff(cabinet: Cabinet) -> None:
         )
 
 
-def _alarm(cabinet: Cabinet, why: str) -> None:
-    raise_fault(cabinet, STAFF_ROSTER, detail=why)
+def _alarm(machine: Machine, why: str) -> None:
+    raise_fault(machine, STAFF_ROSTER, detail=why)
 
 
 def _keep_second_copy(roster: Roster) -> None:

@@ -15,7 +15,7 @@ class ServiceTimeout:
 
     def __init__(self, context: MachineContext) -> None:
         self._handle = context.handle
-        self._seconds = context.engine.cabinet.profile.staff.time_out_seconds
+        self._seconds = context.engine.machine.profile.staff.time_out_seconds
         self._page = ""
         self._timer: asyncio.TimerHandle | None = None
 

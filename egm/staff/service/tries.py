@@ -9,7 +9,7 @@ the machine's own running, not of the wall clock; a restart begins what was left
 import hashlib
 from typing import Any, Final
 
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.people import Person, Roster
 from egm.people.tries import wrong_pins
 from egm.records.keys import StaffKey
@@ -18,72 +18,72 @@ from egm.staff.service.desk import ServiceDesk
 _BUCKETS: Final = 1024
 
 
-def key_of(cabinet: Cabinet, number: str, *, keyed: bool = True) -> str:
+def key_of(machine: Machine, number: str, *, keyed: bool = True) -> str:
     """Where the journal's state counts the wrong PINs of a number's bucket, typed with or without a key."""
     way = "" if keyed else " without a key"
-    digest = hashlib.sha256(f"{cabinet.journal.fingerprint} {number}{way}".encode()).digest()
+    digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
     return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
 
 
-def left_seconds(cabinet: Cabinet, key: str) -> int:
+def left_seconds(machine: Machine, key: str) -> int:
     """For how long nobody may sign in with the numbers of a bucket (:func:`key_of`); 0: somebody may."""
-    kept = _kept(cabinet, key)
+    kept = _kept(machine, key)
     if not kept["locked_seconds"]:
         return 0
-    now_ns = cabinet.clock.monotonic_ns()
-    begun_ns = cabinet.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
+    now_ns = machine.clock.monotonic_ns()
+    begun_ns = machine.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
     return max(0, int(kept["locked_seconds"]) - (now_ns - begun_ns) // 1_000_000_000)
 
 
-def begin_lock_outs(cabinet: Cabinet) -> None:
+def begin_lock_outs(machine: Machine) -> None:
     """At power-up: what is left of each lock-out runs from now on."""
-    for key in cabinet.journal.states(StaffKey.TRIES):
-        cabinet.state(ServiceDesk).locked_since_ns.setdefault(key, cabinet.clock.monotonic_ns())
+    for key in machine.journal.states(StaffKey.TRIES):
+        machine.state(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
 
-def prove(cabinet: Cabinet, number: str, pin: str) -> Person | str:
+def prove(machine: Machine, number: str, pin: str) -> Person | str:
     """The person, or the code of why not; either way the tries are recorded."""
-    key = key_of(cabinet, number, keyed=cabinet.state(ServiceDesk).keyed)
-    left = left_seconds(cabinet, key)
-    kept = _kept(cabinet, key)
+    key = key_of(machine, number, keyed=machine.state(ServiceDesk).keyed)
+    left = left_seconds(machine, key)
+    kept = _kept(machine, key)
     if left:
-        _count(cabinet, "sign_in.refused", key, kept["wrong"], left, {"person": number, "why": "locked"})
+        _count(machine, "sign_in.refused", key, kept["wrong"], left, {"person": number, "why": "locked"})
         return "locked"
-    person = cabinet.state(Roster).proves(number, pin)
+    person = machine.state(Roster).proves(number, pin)
     if person is not None:
         if kept["wrong"]:
-            cabinet.record("sign_in.tries_forgotten", state={key: None}, details={"person": number})
+            machine.record("sign_in.tries_forgotten", state={key: None}, details={"person": number})
         return person
-    rules = cabinet.profile.staff
+    rules = machine.profile.staff
     wrong = (0 if kept["locked_seconds"] else int(kept["wrong"])) + 1
     seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
     details = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
-    _count(cabinet, "sign_in.locked" if seconds else "sign_in.refused", key, wrong, seconds, details)
+    _count(machine, "sign_in.locked" if seconds else "sign_in.refused", key, wrong, seconds, details)
     return "locked" if seconds else "wrong_pin"
 
 
-def _kept(cabinet: Cabinet, key: str) -> dict[str, int]:
+def _kept(machine: Machine, key: str) -> dict[str, int]:
     """What the journal counts; what journals of before hold under other terms counts no more."""
-    kept: Any = cabinet.journal.state(key)
+    kept: Any = machine.journal.state(key)
     return kept if kept and "locked_seconds" in kept else {"wrong": 0, "locked_seconds": 0}
 
 
-def _count(cabinet: Cabinet, kind: str, key: str, wrong: int, seconds: int, details: dict[str, Any]) -> None:
-    cabinet.state(ServiceDesk).locked_since_ns[key] = cabinet.clock.monotonic_ns()
+def _count(machine: Machine, kind: str, key: str, wrong: int, seconds: int, details: dict[str, Any]) -> None:
+    machine.state(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
     counts = {"sign_in_refused": 1} if details["why"] == "wrong" else {}
     state = {key: {"wrong": wrong, "locked_seconds": seconds}}
-    cabinet.record(kind, counts=counts, state=state, details=details)
+    machine.record(kind, counts=counts, state=state, details=details)
 
 
-def take_over_wrong_pins(cabinet: Cabinet) -> None:
+def take_over_wrong_pins(machine: Machine) -> None:
     """Record the wrong PINs typed at terminals since; those that no longer lock leave their file."""
-    path = cabinet.state(Roster).path
+    path = machine.state(Roster).path
     if path is None:
         return
     try:
         with wrong_pins(path.parent, wait=False) as noted:
             for one in noted:
-                cabinet.record(
+                machine.record(
                     "sign_in.refused",
                     transaction_id=f"wrong-pin-{one.id}",
                     counts={"sign_in_refused": 1},

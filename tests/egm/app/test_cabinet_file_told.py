@@ -2,7 +2,7 @@
 
 import asyncio
 
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.people import Role
 from egm.staff.service.desk import ServiceDesk
@@ -18,14 +18,14 @@ def started(folder, monkeypatch, *games):
     found = {}
 
     async def not_yet(machine):
-        found.update(machine._cabinet.faults)
-        found["refused"] = machine._cabinet.state(ServiceDesk).bench.refused
+        found.update(machine._machine.faults)
+        found["refused"] = machine._machine.state(ServiceDesk).bench.refused
 
-    monkeypatch.setattr(Machine, "_work", not_yet)
+    monkeypatch.setattr(MachineProcess, "_work", not_yet)
     file = load_cabinet().model_copy(update={"games": tuple(GameSlot(game=name) for name in games)})
     state = StateFolder(folder)
     state.prepare()
-    asyncio.run(Machine(state, file, StoppedClock()).run())
+    asyncio.run(MachineProcess(state, file, StoppedClock()).run())
     return found
 
 
@@ -55,7 +55,7 @@ def test_a_game_left_out_is_a_notice_until_the_file_is_right(tmp_path, monkeypat
 
 def test_the_menu_has_the_reason_under_software(tmp_path):
     room = MachineRig(tmp_path / "state").boot()
-    room.cabinet.state(ServiceDesk).bench.refused = (("no-such-game", "not in the library"),)
+    room.machine.state(ServiceDesk).bench.refused = (("no-such-game", "not in the library"),)
     menu = Menu(room).sign_in(Role.TECHNICIAN)
     menu.touch("software")
     assert "not in the library" in str(menu.page)

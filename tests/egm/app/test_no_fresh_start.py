@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_it
@@ -38,7 +38,7 @@ def worn_out(folder: Path) -> StateFolder:
 
 
 def start(state: StateFolder) -> None:
-    asyncio.run(Machine(state, load_cabinet(), StoppedClock()).run())
+    asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock()).run())
 
 
 @pytest.mark.requirement("A-03", "A-05")

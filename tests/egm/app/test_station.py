@@ -33,7 +33,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
         heard.append(event)
         at.engine.handle(event.type, **event.data)
 
-    station = Station(room.cabinet, residents, folder, handle, lambda: None)
+    station = Station(room.machine, residents, folder, handle, lambda: None)
     station.open(Ports(drivers=(), kinds={}))
     return room, station
 
@@ -51,7 +51,7 @@ class Printer:
 def test_a_driver_is_told_what_ailed_its_device_when_the_machine_was_last_up(tmp_path):
     room, station = a_station(tmp_path, 0)
     for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
-        station.engine.cabinet.record("test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}})
+        station.engine.machine.record("test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}})
     printer = Printer()
     station.open(Ports(drivers=(printer,), kinds={"printer": "ticket_printer"}))
     assert printer.codes == {FaultCode.PAPER_OUT}
@@ -73,15 +73,15 @@ def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path)
         room, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
-        room.cabinet.state(Devices).acceptor = room.hands
+        room.machine.state(Devices).acceptor = room.hands
         room.engine = station.engine
         room.ledgers.paper._handle = station.engine.handle
         room.insert(500)
-        room.cabinet.state(Devices).acceptor = None
+        room.machine.state(Devices).acceptor = None
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
         assert station.engine.state is State.PLAYING
         station.engine.handle(EventType.PLAY)
-        assert room.cabinet.notice.code == "refused.playing"
+        assert room.machine.notice.code == "refused.playing"
 
         play_id = station._showing
         room.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
@@ -166,13 +166,13 @@ def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_
         heard: list = []
         press = ButtonPressed(device="board", button="play")
         station.on_device(press)
-        assert room.cabinet.notice.code == "refused.bet_is_covered"  # asked for, without a credit
-        room.cabinet.notice = None
+        assert room.machine.notice.code == "refused.bet_is_covered"  # asked for, without a credit
+        room.machine.notice = None
         while not station.server.audience:
             heard += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
         station.on_device(press)
-        assert room.cabinet.notice is None
+        assert room.machine.notice is None
         while not any(isinstance(message, Pressed) for message in heard):
             heard += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)

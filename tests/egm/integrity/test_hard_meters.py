@@ -59,7 +59,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     meters.tell()
     assert (board._totals[0], board._totals[4]) == (7 + 2, 40 + 20)
     assert len(room.records("hard_meters.fitted")) == 1
-    fitted = room.cabinet.memory.get(IntegrityKey.HARD_METERS)
+    fitted = room.machine.memory.get(IntegrityKey.HARD_METERS)
     room.close()
 
     again = MachineRig(tmp_path / "state", profile=place).boot()
@@ -68,7 +68,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     says(board, 8, 0, 0, 0, 60, 0)  # one pulse of the two had been given
     assert meters.tell()
     assert (board._totals[0], board._totals[4]) == (9, 60)
-    assert again.cabinet.memory.get(IntegrityKey.HARD_METERS) == fitted
+    assert again.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
     again.close()
 
 
@@ -80,7 +80,7 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     says(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.tell()
     says(board, *board._totals)
-    fitted = room.cabinet.memory.get(IntegrityKey.HARD_METERS)
+    fitted = room.machine.memory.get(IntegrityKey.HARD_METERS)
     board = a_board(tmp_path)  # the board is exchanged; its counters are new
     (meters,) = hard_meters(context(room, tmp_path, board))
     says(board, 0, 0, 0, 0, 3, 0)
@@ -90,7 +90,7 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     menu = Menu(room).sign_in(Role.TECHNICIAN)
     menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
     assert (
-        room.cabinet.memory.get(IntegrityKey.HARD_METERS) == fitted
+        room.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
     )  # nobody exchanges counters behind a closed door
     menu.home().touch("leave")
     room.engine.handle(EventType.DOOR_OPENED, door="main")

@@ -47,7 +47,7 @@ def test_each_door_counts_and_the_last_one_frees_the_machine(room):
     for door in ("main", "stacker", "main"):
         room.engine.handle(EventType.DOOR_OPENED, door=door)
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (room.state, room.cabinet.doors_open) == (State.DOOR_OPEN, ("stacker",))
+    assert (room.state, room.machine.doors_open) == (State.DOOR_OPEN, ("stacker",))
     room.engine.handle(EventType.DOOR_CLOSED, door="stacker")
     assert room.state is State.IDLE
     values = room.journal.meters().values
@@ -89,7 +89,7 @@ def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
     assert len(room.records("fault.raised")) == 1
     assert room.state is (State.TILT if known.locks else State.IDLE)
     room.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert (code in room.cabinet.faults) is (known.cleared_by != "self")
+    assert (code in room.machine.faults) is (known.cleared_by != "self")
     if known.cleared_by == "attendant":
         assert known.locks, "an attendant can clear only what he is called for"
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -105,13 +105,13 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_pa
     room.close()
     again = MachineRig(tmp_path).boot()
     inputs = InputsKnown(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
-    for event in reported(inputs, "io_board", again.cabinet.doors_open):
+    for event in reported(inputs, "io_board", again.machine.doors_open):
         again.happen(event)
-    assert again.cabinet.doors_open == ("logic",)
+    assert again.machine.doors_open == ("logic",)
     assert len(again.records("door.opened") + again.records("door.opened_while_off")) == 1
     again.engine.handle(EventType.DOOR_CLOSED, door="logic")
     assert again.state is State.TILT
-    assert "logic_access" in again.cabinet.faults
+    assert "logic_access" in again.machine.faults
     again.close()
 
 
@@ -141,13 +141,13 @@ def test_an_unknown_fault_stops_play(room):
 
 def test_language_and_service(room):
     room.engine.handle(EventType.LANGUAGE, value="fr")
-    assert room.cabinet.selection.language == "fr"
+    assert room.machine.selection.language == "fr"
     room.engine.handle(EventType.LANGUAGE, value="tlh")
     assert room.notice == "refused.language_is_offered"
     room.engine.handle(EventType.SERVICE)
-    assert room.cabinet.memory.get(IntegrityKey.SERVICE) is True
+    assert room.machine.memory.get(IntegrityKey.SERVICE) is True
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.cabinet.memory.get(IntegrityKey.SERVICE) is None
+    assert room.machine.memory.get(IntegrityKey.SERVICE) is None
 
 
 @pytest.mark.requirement("F-07")
@@ -182,7 +182,7 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
     room.engine.handle(EventType.ENABLED, source="operator")
     room.close()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert (again.state, tuple(disabled_by(again.cabinet))) == (State.OUT_OF_SERVICE, ("host:main",))
+    assert (again.state, tuple(disabled_by(again.machine))) == (State.OUT_OF_SERVICE, ("host:main",))
     again.cash_out_ticket()
     assert (again.state, again.credit_cents) == (State.OUT_OF_SERVICE, 0)
     again.engine.handle(EventType.ENABLED, source="host:main")

@@ -93,7 +93,7 @@ def start(tmp_path, maker):
 def settles(room, role):
     """Somebody of this role says that the cause was found."""
     number = NUMBERS[role]
-    room.cabinet.install(staff())
+    room.machine.install(staff())
     room.engine.handle(
         EventType.FAULTS_SETTLED,
         form="settle_faults",
@@ -149,7 +149,7 @@ def test_a_technician_cannot_talk_wrong_software_right(start, maker):
 def test_the_staff_may_have_it_verified_at_any_time(start, maker):
     room = start()
     verification = Reverification(room.at)
-    room.cabinet.install(staff())
+    room.machine.install(staff())
     number = NUMBERS[Role.INSPECTOR]
 
     async def ask():
@@ -173,7 +173,7 @@ def test_the_software_page_says_who_signed_what(start):
     room = start()
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("software")
     shown = as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
-    installed = room.cabinet.memory.get(IntegrityKey.SOFTWARE)
+    installed = room.machine.memory.get(IntegrityKey.SOFTWARE)
     assert installed["signer"] in shown
     assert installed["components"]["chance"][:32] in shown
 
@@ -247,7 +247,7 @@ def test_another_signer_or_none_takes_a_technician(start, maker):
     maker.file = maker.file.model_copy(update={"software": None})
     room = start()
     assert set(tilts(room)) == {CHECK}
-    assert room.cabinet.memory.get(IntegrityKey.SOFTWARE) is None
+    assert room.machine.memory.get(IntegrityKey.SOFTWARE) is None
     assert list(reverification(room.at)) == []
 
 
@@ -263,7 +263,7 @@ def test_a_game_in_progress_is_finished_by_the_new_release_as_it_was_decided(sta
     room = start()
     room.insert(500)
     room.play()
-    decided = room.cabinet.memory.get(PlayKey.GAME)
+    decided = room.machine.memory.get(PlayKey.GAME)
     maker.tamper()
     maker.release("1.1", "between two halves of a game")
     room = start()

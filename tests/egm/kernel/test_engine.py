@@ -85,13 +85,13 @@ def test_a_rule_is_finished_and_what_was_begun_ended_before_what_follows():
         Rule(EventType.PLAY, IDLE, (), (ask_for_more, begin)), Rule(EventType.BET, IDLE, (), (begin,))
     )
     toy.handle(EventType.PLAY)
-    assert toy.cabinet.done == ["asked", "begin", "ended", "begin 2", "ended", "rest"]
+    assert toy.machine.done == ["asked", "begin", "ended", "begin 2", "ended", "rest"]
 
 
 def test_an_unfinished_thing_is_ended_once_an_event():
     toy = engine(Rule(EventType.PLAY, IDLE, (), (begin, begin)))
     toy.handle(EventType.PLAY)
-    assert (toy.cabinet.done, toy.cabinet.begun) == (["begin", "begin", "ended", "rest"], 1)
+    assert (toy.machine.done, toy.machine.begun) == (["begin", "begin", "ended", "rest"], 1)
 
 
 def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
@@ -101,7 +101,7 @@ def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
     )
     toy.handle(EventType.PLAY)
     assert toy.state is State.OUT_OF_SERVICE
-    assert toy.cabinet.done == ["failed", "rest"]
+    assert toy.machine.done == ["failed", "rest"]
 
 
 def test_a_refusal_is_told_to_who_asked_or_recorded_once():
@@ -110,10 +110,10 @@ def test_a_refusal_is_told_to_who_asked_or_recorded_once():
         Rule(EventType.COINS_PAID, only(State.PAYING), (), (begin,)),
     )
     toy.handle(EventType.PLAY)
-    assert toy.cabinet.notice.code == "refused.never"
+    assert toy.machine.notice.code == "refused.never"
     for _ in range(2):
         toy.handle(EventType.COINS_PAID)
-    assert [line for line in toy.cabinet.done if line != "rest"] == ["event.unexpected coins_paid idle"]
+    assert [line for line in toy.machine.done if line != "rest"] == ["event.unexpected coins_paid idle"]
 
 
 def test_an_event_recorded_while_self_testing_leads_nowhere():

@@ -50,10 +50,10 @@ def test_every_id_the_machine_makes_is_marked_with_its_journal(tmp_path):
     mark = room.journal.get(f"genesis:{room.journal.fingerprint}").hash_hex[:8]
     room.insert(2000)
     room.play()
-    play_id = room.cabinet.memory.get(PlayKey.GAME)["play_id"]
+    play_id = room.machine.memory.get(PlayKey.GAME)["play_id"]
     room.shown()
     room.offer_ticket(room.cash_out_ticket())
-    paper = room.cabinet.memory.get(MoneyKey.PAPER)["id"]
+    paper = room.machine.memory.get(MoneyKey.PAPER)["id"]
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert all(each.split("-")[2] == mark for each in (play_id, paper, room.hands.jobs[-1].job_id))
     meters_own = ("machine.genesis", "checkpoint", "event", "power.up")

@@ -51,7 +51,7 @@ def test_every_key_is_the_players_or_the_machines_by_its_declaration():
 def test_nothing_is_remembered_under_a_key_that_no_feature_declares(tmp_path):
     room = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'jukebox'"):
-        room.cabinet.record("jukebox.played", state={"jukebox": 7})
+        room.machine.record("jukebox.played", state={"jukebox": 7})
     assert room.journal.state("jukebox") is None
     room.close()
 
@@ -79,7 +79,7 @@ def test_two_positions_play_at_once_each_with_its_own_credits_and_game(machine):
     first.play()
     second.play()
     assert (first.state, second.state) == (State.PLAYING, State.PLAYING)
-    assert first.cabinet.memory.get(PlayKey.GAME) != second.cabinet.memory.get(PlayKey.GAME)
+    assert first.machine.memory.get(PlayKey.GAME) != second.machine.memory.get(PlayKey.GAME)
     second.shown()
     assert (first.state, second.state) == (State.PLAYING, State.IDLE)
     first.shown()
@@ -122,12 +122,12 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
     first.insert(2000)
     second.insert(500)
     second.play()
-    game = second.cabinet.memory.get(PlayKey.GAME)
+    game = second.machine.memory.get(PlayKey.GAME)
     first.engine.handle(EventType.CASH_OUT)
     number = first.hands.jobs[-1].barcode
     first, second = machine()
     assert (first.state, second.state) == (State.PAYING, State.PLAYING)
-    assert second.cabinet.memory.get(PlayKey.GAME) == game
+    assert second.machine.memory.get(PlayKey.GAME) == game
     assert second.hands.told[-1].resumed
     assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
@@ -173,7 +173,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     first.insert(500)
     second.insert(500)
     first.play()
-    second.cabinet.chance = FailingChance()
+    second.machine.chance = FailingChance()
     second.play()
     assert second.state is State.OUT_OF_SERVICE
     first.engine.settle()
@@ -220,11 +220,11 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
         if rooms[at].state is State.PAYING:
             rooms[at].engine.handle(EventType.TICKET_FAILED, why="no paper")
         if rooms[at].state is State.HANDPAY:
-            taken_out[at] += rooms[at].cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+            taken_out[at] += rooms[at].machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
             rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     def door(at: int) -> None:
-        change = EventType.DOOR_CLOSED if rooms[at].cabinet.doors_open else EventType.DOOR_OPENED
+        change = EventType.DOOR_CLOSED if rooms[at].machine.doors_open else EventType.DOOR_OPENED
         rooms[at].engine.handle(change, door="main")
 
     def cheat(at: int) -> None:

@@ -171,7 +171,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
         kept.extractall(folder)
     room = room_of(folder, levels=LINKED, devices=("printer",)).boot()
     assert (room.state, room.credit_cents) == (State.AWAITING_AWARD, 4950)
-    game = open_game(room.cabinet)
+    game = open_game(room.machine)
     assert game is not None
     assert [(hit.pool, hit.amount_cents) for hit in game.levels.hits] == [
         ("three-levels.mystery.50", 501),
@@ -181,10 +181,10 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
     for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
         room.happen(Event(EventType.AWARD_LOCKED, {"claim": hit.claim, "amount_cents": cents}))
     assert (room.state, room.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
-    ended = last_game(room.cabinet)
+    ended = last_game(room.machine)
     assert ended is not None
     assert ended[1].win_cents == game.win_cents + 501 + 1900 + 1800
-    (plays,) = PlayList().page(room.cabinet).tables
+    (plays,) = PlayList().page(room.machine).tables
     assert len(plays.rows) == 2
     room.close()
     with open_view(folder) as view:
@@ -194,7 +194,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
 
 def test_a_record_that_is_damaged_stops_the_machine_by_its_name(tmp_path):
     room = room_of(tmp_path).boot()
-    room.cabinet.record("planted", state={PlayKey.GAME: {"play_id": 7}})
+    room.machine.record("planted", state={PlayKey.GAME: {"play_id": 7}})
     with pytest.raises(RecordError, match=r"^the memory's 'game': play_id is 7, not of type str$"):
-        open_game(room.cabinet)
+        open_game(room.machine)
     room.close()

@@ -143,7 +143,7 @@ def _room(tmp_path, state: State) -> MachineRig:
     if state is State.AWAITING_AWARD:
         return awaiting(tmp_path)
     room = MachineRig(tmp_path, devices=("printer",) if state is State.PAYING else ())
-    room.restarts.append(room.cabinet.chance)
+    room.restarts.append(room.machine.chance)
     if state is State.BOOT:
         return room
     room.engine.handle(EventType.MEMORY_READY)
@@ -161,7 +161,7 @@ def _room(tmp_path, state: State) -> MachineRig:
     elif state is State.DOOR_OPEN:
         room.engine.handle(EventType.DOOR_OPENED, door="main")
     elif state is State.LOCKED:
-        room.cabinet.state(HostMoney).lock = Lock(condition=1, until_ns=0)
+        room.machine.state(HostMoney).lock = Lock(condition=1, until_ns=0)
         room.engine.handle(EventType.LOCK_ASKED)
     elif state is State.TILT:
         room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -172,17 +172,17 @@ def _room(tmp_path, state: State) -> MachineRig:
 
 def _start_ticket(room: MachineRig) -> None:
     """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
-    ticket = room.cabinet.state(TicketDesk).prepare("early", 500, denomination_cents=5)
+    ticket = room.machine.state(TicketDesk).prepare("early", 500, denomination_cents=5)
     _reserve(
         room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
     )
     printing = {"id": "early", "language": "en", "state": "printing"}
-    room.cabinet.record("ticket.pending", state={MoneyKey.PRINT: printing})
+    room.machine.record("ticket.pending", state={MoneyKey.PRINT: printing})
 
 
 def _start_coins(room: MachineRig) -> None:
     """Coins on their way, the same."""
-    if room.cabinet.memory.get(MoneyKey.PAY_OUT) is not None:
+    if room.machine.memory.get(MoneyKey.PAY_OUT) is not None:
         room.engine.handle(EventType.TICKET_FAILED, why="test")
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.state = State.PAYING
@@ -191,7 +191,7 @@ def _start_coins(room: MachineRig) -> None:
 
 def _await_number(room: MachineRig) -> None:
     """A cash-out that waits for a host's number, whatever the machine does meanwhile."""
-    if room.cabinet.memory.get(MoneyKey.PAY_OUT) is not None:
+    if room.machine.memory.get(MoneyKey.PAY_OUT) is not None:
         room.engine.handle(EventType.TICKET_FAILED, why="test")
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.state = State.PAYING
@@ -201,8 +201,8 @@ def _await_number(room: MachineRig) -> None:
 
 def _reserve(room: MachineRig, pay_out_id: str, target: str, more: dict) -> None:
     fund = (Transfer("world:bill", "credit:1:cashable", 500),)
-    room.cabinet.record("bill.in", transfers=fund)
-    room.cabinet.record(
+    room.machine.record("bill.in", transfers=fund)
+    room.machine.record(
         "cashout.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
@@ -213,11 +213,11 @@ def _reserve(room: MachineRig, pay_out_id: str, target: str, more: dict) -> None
 
 def _particulars(room: MachineRig, state: State, event: EventType) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
-    money = room.cabinet.state(HostMoney)
+    money = room.machine.state(HostMoney)
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
-        return {"value": room.cabinet.memory.get(PlayKey.GAME)["play_id"]}
+        return {"value": room.machine.memory.get(PlayKey.GAME)["play_id"]}
     if event is EventType.ANSWER and state is State.SERVICE_MENU:
-        page = room.cabinet.state(ServiceDesk).page(room.cabinet)
+        page = room.machine.state(ServiceDesk).page(room.machine)
         return {"value": "back", "options": {"page": page.id}}
     if event is EventType.BILL_ESCROWED:
         room.hands.offered[1] = Note(500)
@@ -254,7 +254,7 @@ def test_every_state_and_event(tmp_path, state, event):
         (
             rule
             for rule in FEATURES.rules.of(state, event)
-            if all(guard(room.cabinet, happening) for guard in rule.guards)
+            if all(guard(room.machine, happening) for guard in rule.guards)
         ),
         None,
     )
@@ -368,7 +368,7 @@ def test_the_picture_shows_what_rules_do_and_can_be_read():
 def test_a_row_is_finished_before_what_follows_from_it(tmp_path):
     room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
     changes = room.changes
-    room.cabinet.chance = FailingChance()
+    room.machine.chance = FailingChance()
     room.play()  # no numbers: out of service follows, one change for whoever watches
     assert room.state is State.OUT_OF_SERVICE
     assert room.changes == changes + 1

@@ -23,35 +23,35 @@ class Wick:
 
 
 @pytest.fixture
-def cabinet(tmp_path):
+def machine(tmp_path):
     room = MachineRig(tmp_path)
-    yield room.cabinet
+    yield room.machine
     room.close()
 
 
-def test_a_state_is_made_once(cabinet):
-    assert cabinet.installed(Candle) is None
-    cabinet.state(Candle).lit = True
-    assert cabinet.state(Candle).lit
-    assert cabinet.installed(Candle) is cabinet.state(Candle)
+def test_a_state_is_made_once(machine):
+    assert machine.installed(Candle) is None
+    machine.state(Candle).lit = True
+    assert machine.state(Candle).lit
+    assert machine.installed(Candle) is machine.state(Candle)
 
 
-def test_what_is_put_in_is_found_and_takes_the_place_of_the_one_before(cabinet):
+def test_what_is_put_in_is_found_and_takes_the_place_of_the_one_before(machine):
     first, second = Wick(1), Wick(2)
-    cabinet.install(first)
-    assert cabinet.state(Wick) is first
-    cabinet.install(second)
-    assert cabinet.state(Wick) is second
+    machine.install(first)
+    assert machine.state(Wick) is first
+    machine.install(second)
+    assert machine.state(Wick) is second
 
 
-def test_what_can_neither_be_made_nor_was_put_in_is_named(cabinet):
+def test_what_can_neither_be_made_nor_was_put_in_is_named(machine):
     with pytest.raises(InvariantError, match="Wick was not installed"):
-        cabinet.state(Wick)
-    assert cabinet.installed(Wick) is None
+        machine.state(Wick)
+    assert machine.installed(Wick) is None
 
 
-def test_two_machines_share_nothing(cabinet, tmp_path):
+def test_two_machines_share_nothing(machine, tmp_path):
     other = MachineRig(tmp_path / "other")
-    other.cabinet.state(Candle).lit = True
-    assert not cabinet.state(Candle).lit
+    other.machine.state(Candle).lit = True
+    assert not machine.state(Candle).lit
     other.close()

@@ -264,7 +264,7 @@ def test_play_goes_on_while_signatures_are_calculated(inspection):
         asked = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
         games = 0
         while not asked.done():
-            kept = room.cabinet.memory.get(LinksKey.GAT)
+            kept = room.machine.memory.get(LinksKey.GAT)
             room.play()
             assert room.state is State.PLAYING
             room.shown()

@@ -49,10 +49,10 @@ async def running(attachment):
 def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path, levels):
     room = room_of(tmp_path, levels=levels).boot()
     attachment = monitored(room, tmp_path, [])
-    families = {family.name: family for family in attachment._machine(shown(room))}
+    families = {family.name: family for family in attachment._families(shown(room))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
         exported = {sample.labels["level"] for sample in families[name].samples}
-        assert exported == set(room.cabinet.state(Pools).by_id)
+        assert exported == set(room.machine.state(Pools).by_id)
     assert len(exported) > len(shown(room).progressives)
     room.close()
 
@@ -73,15 +73,15 @@ def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_fre
                     if said:
                         break
                 assert "not this machine" in said[0]
-                assert monitoring.PORT_TAKEN in room.cabinet.faults
+                assert monitoring.PORT_TAKEN in room.machine.faults
                 codes = [notice.code for notice in shown(room).notices]
                 assert (codes, shown(room).tilts) == ([f"fault.{monitoring.PORT_TAKEN}"], ())
                 other.close()
                 for _ in range(500):
                     await asyncio.sleep(0.01)
-                    if not room.cabinet.faults:
+                    if not room.machine.faults:
                         break
-                assert room.cabinet.faults == {}
+                assert room.machine.faults == {}
                 body = await asyncio.to_thread(
                     lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read()
                 )
@@ -126,7 +126,7 @@ def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is
 
     asyncio.run(scene())
     room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert room.cabinet.faults == {}
+    assert room.machine.faults == {}
     room.close()
 
 

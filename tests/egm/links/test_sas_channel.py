@@ -61,7 +61,7 @@ def test_broken_bytes_acknowledge_nothing(bench: Bench) -> None:
 )
 def test_what_is_not_for_it_or_not_whole_is_met_with_silence(bench: Bench, message: str) -> None:
     assert bench.send(bytes.fromhex(message)) == b""
-    assert disabled_by(bench.room.cabinet) == {}
+    assert disabled_by(bench.room.machine) == {}
 
 
 @pytest.mark.sas(polls="7F")
@@ -69,17 +69,17 @@ def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
     assert bench.send(sealed(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
     assert bench.room.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
     assert bench.send(sealed(b"\0\x01")) == b""
-    assert disabled_by(bench.room.cabinet) == {}
+    assert disabled_by(bench.room.machine) == {}
 
 
 def test_a_set_poll_repeated_is_answered_again_and_done_once(bench: Bench) -> None:
     assert bench.long(0x01) == "01"
     bench.room.engine.handle(EventType.ENABLED, source="host:main")
     assert bench.long(0x01) == "01"
-    assert disabled_by(bench.room.cabinet) == {}
+    assert disabled_by(bench.room.machine) == {}
     bench.sync()
     assert bench.long(0x01) == "01"
-    assert list(disabled_by(bench.room.cabinet)) == ["host:main"]
+    assert list(disabled_by(bench.room.machine)) == ["host:main"]
 
 
 def test_a_reading_poll_repeated_is_read_anew(bench: Bench) -> None:
@@ -262,7 +262,7 @@ def test_two_hosts_each_hear_of_everything(tmp_path: Path) -> None:
     assert first.long(0x01) == "01"
     assert second.long(0x01) == "07"
     assert first.long(0x02) == "01"
-    assert list(disabled_by(room.cabinet)) == ["host:second"]
+    assert list(disabled_by(room.machine)) == ["host:second"]
     room.close()
 
 

@@ -157,5 +157,5 @@ ENTRIES = (
 @pytest.mark.sas(exceptions="31 3C 52 82 83 84 85 8A 8E")
 def test_entries_of_other_parts_of_the_machine(bench: Bench) -> None:
     for kind, details, code in ENTRIES:
-        bench.room.cabinet.log(kind, details)
+        bench.room.machine.log(kind, details)
         assert told(bench, EventType.SHOWN) == [code]

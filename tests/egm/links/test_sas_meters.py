@@ -101,7 +101,7 @@ def bench(tmp_path: Path):
     bench = Bench(tmp_path, room)
     room.insert(2000)
     room.play()
-    room.cabinet.chance = generator()
+    room.machine.chance = generator()
     room.shown()
     room.insert(500)
     room.cash_out_ticket()
@@ -121,14 +121,14 @@ def test_every_meter_after_a_session(bench: Bench) -> None:
     found = every_meter(bench)
     assert {code for code, value in found.items() if value is None} == NOT_KEPT
     payback = found.pop(PAYBACK)
-    assert payback == int(bench.room.cabinet.state(InstalledGames).returns["maple-classic"] * 10_000)
+    assert payback == int(bench.room.machine.state(InstalledGames).returns["maple-classic"] * 10_000)
     assert {code: value for code, value in found.items() if value} == NOT_ZERO
 
 
 def test_a_game_has_the_meters_of_play_and_no_others(bench: Bench) -> None:
     kept = {code: value for code, value in every_meter(bench, "0001").items() if value is not None}
     payback = kept.pop(PAYBACK)
-    assert payback == int(bench.room.cabinet.state(InstalledGames).returns["maple-classic"] * 10_000)
+    assert payback == int(bench.room.machine.state(InstalledGames).returns["maple-classic"] * 10_000)
     assert {code: value for code, value in kept.items() if value} == {
         0x00: 5,
         0x01: 300,
@@ -213,7 +213,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
         for number in range(count):
             cents = bill * 100
             moved = Transfer("world:bill", "credit:1:cashable", cents, {"bill_cents": cents})
-            room.cabinet.record(
+            room.machine.record(
                 "bill.in",
                 transaction_id=f"{bill} {number}",
                 transfers=(moved,),

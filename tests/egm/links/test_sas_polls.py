@@ -85,7 +85,7 @@ def won(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
     bench = Bench(folder, room, **settings)
     room.insert(2000)
     room.play()
-    room.cabinet.chance = generator()
+    room.machine.chance = generator()
     return room, bench
 
 
@@ -180,11 +180,11 @@ def test_a_request_that_makes_no_sense_is_met_with_silence(bench: Bench) -> None
 # ---------------------------------------------------------------------------------------------- games
 @pytest.mark.sas(polls="1F 53")
 def test_identity_of_machine_and_game(bench: Bench) -> None:
-    game = next(iter(bench.room.cabinet.games.values()))
+    game = next(iter(bench.room.machine.games.values()))
     block = (
         b"OE000\x01" + bytes((max(game.bet_options),)) + b"\0\0\0" + game.digest[:6].upper().encode("ascii")
     )
-    percent = f"{int(bench.room.cabinet.state(InstalledGames).returns[game.id] * 10000):04d}".encode()
+    percent = f"{int(bench.room.machine.state(InstalledGames).returns[game.id] * 10000):04d}".encode()
     assert bench.read(0x1F) == (block + percent).hex()
     assert bench.long(0x53, "0001") == "0001" + (block + percent).hex()
     assert bench.long(0x53, "0000") == "0000" + (block + percent).hex()
@@ -194,11 +194,11 @@ def test_identity_of_machine_and_game(bench: Bench) -> None:
 @pytest.mark.sas(polls="B5 B4")
 def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
     names = b"\x0dMaple Classic\x13maple-classic@1.0.0"
-    max_bet = max(bench.room.cabinet.games["maple-classic"].bet_options)
+    max_bet = max(bench.room.machine.games["maple-classic"].bet_options)
     data = bytes.fromhex(f"0001 {max_bet:04d} 00 00000000") + names + b"\x00\x01"
     assert bench.long(0xB5, "0001") == (bytes((len(data),)) + data).hex()
     percent = (
-        f"{int(bench.room.cabinet.state(InstalledGames).returns['maple-classic'] * 10000):04d}".encode().hex()
+        f"{int(bench.room.machine.state(InstalledGames).returns['maple-classic'] * 10000):04d}".encode().hex()
     )
     assert bench.long(0xB4, "0001 0001") == plain(f"0D 0001 0001 {percent} 04 00000005")
 
@@ -295,11 +295,11 @@ def test_a_game_is_withheld(tmp_path: Path) -> None:
     assert room.notice == "refused.game_is_enabled"
     room.engine.handle(EventType.GAME, value="aurora-twenty")
     room.engine.handle(EventType.GAME, value="maple-classic")
-    assert room.cabinet.selection.game_id == "aurora-twenty"
+    assert room.machine.selection.game_id == "aurora-twenty"
     assert bench.exceptions()[-1] == 0x8C
     assert bench.long(0x09, "0001 01") == "01"
     assert bench.read(0x56) == plain("05 02 0001 0002")
-    offered = sorted({cents for each in room.cabinet.denominations_cents.values() for cents in each})
+    offered = sorted({cents for each in room.machine.denominations_cents.values() for cents in each})
     codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
     assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
     assert bench.long(0x09, "0003 01") == "81"
@@ -419,7 +419,7 @@ def test_a_date_that_leaves_no_date_to_tell_is_refused(bench: Bench, told: str) 
 
 
 def test_a_distance_kept_from_before_that_leaves_no_date_is_none(bench: Bench) -> None:
-    bench.room.cabinet.record("test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
+    bench.room.machine.record("test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
     bench.host.republish()
     assert bench.read(0x7E) == plain("01012026000000")
 

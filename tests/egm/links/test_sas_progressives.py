@@ -32,7 +32,7 @@ def make(tmp_path):
         if opened:
             opened[-1].room.close()
         room = room_of(tmp_path, *numbers, levels=LEVELS)
-        room.cabinet.state(LevelDisplays).link = None
+        room.machine.state(LevelDisplays).link = None
         opened.append(Bench(tmp_path, room, enable=["progressives"]))
         (opened[-1].levels,) = broadcasts(machine_context(room, tmp_path, {}))
         opened[-1].exceptions()
@@ -137,7 +137,7 @@ def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
     bench.room.shown()
     bench.long(0x80, "02030000000500")
     bench.room.play()
-    void_game(bench.room.cabinet, refund=True)
+    void_game(bench.room.machine, refund=True)
     assert bench.room.credit_cents == 2000 + 100 - 50 + 12345
     assert bench.read(0x85) == "02030000012345"
     bench.sync()

@@ -172,7 +172,7 @@ def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_
     bench = make(offline=1)
     assert bench.long(0x4C, "393000a50200") == "393000a50200"
     cash_out(bench)
-    pay_out = bench.room.cabinet.memory.get(MoneyKey.PAY_OUT)
+    pay_out = bench.room.machine.memory.get(MoneyKey.PAY_OUT)
     bench.room.engine.handle(EventType.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
     assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
     printed(bench)
@@ -217,7 +217,7 @@ def test_a_restricted_ticket_tells_its_kind_its_pool_and_the_last_day_of_its_cre
     bench = make(promotional=True)
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
     terms = {MoneyKey.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
-    bench.room.cabinet.record("test.gift", transfers=gift, state=terms)
+    bench.room.machine.record("test.gift", transfers=gift, state=terms)
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
     bench.long(0x58, NUMBER)
@@ -299,7 +299,7 @@ def test_days_from_today_and_dates_that_are_none(make):
     assert bench.long(0x71, redemption("01", more="023020260000")) == "", "30 February"
     bench.long(0x71, redemption("01", more="000000300000"))
     stacked(bench)
-    assert bench.room.cabinet.memory.get(MoneyKey.RESTRICTED)["expires"] == "2026-01-31"
+    assert bench.room.machine.memory.get(MoneyKey.RESTRICTED)["expires"] == "2026-01-31"
 
 
 def test_lengths_that_are_none_are_met_with_silence(make):
@@ -345,8 +345,8 @@ def test_what_is_printed_on_tickets_is_laid_down(make):
     assert bench.long(0x7C, "03000541") == "00", "a text cut short"
     old = "01000a03" + b"OLD".hex() + "03" + b"OLD".hex()
     assert bench.long(0x7D, f"{len(old) // 2:02x}{old}") == "01"
-    assert ticket_terms(bench.room.cabinet).location == "HOTEL", "7C outranks 7D"
-    assert ticket_terms(bench.room.cabinet).cashable_days == 10
+    assert ticket_terms(bench.room.machine).location == "HOTEL", "7C outranks 7D"
+    assert ticket_terms(bench.room.machine).cashable_days == 10
     assert bench.long(0x7D, "00") == "01"
 
 
@@ -365,4 +365,4 @@ def test_a_host_that_is_not_the_moneys_is_met_with_silence(make, poll):
     }
     code = int(poll, 16)
     assert (bench.read(code) if poll in {"57", "70"} else bench.long(code, data[poll])) == ""
-    assert not bench.room.cabinet.state(HostMoney).online
+    assert not bench.room.machine.state(HostMoney).online

@@ -30,7 +30,7 @@ def number_of(entry_id: str) -> int:
 def come_to(room: MachineRig, place: int) -> None:
     """Let so much happen that the next entry stands at ``place``."""
     while room.journal.sequence < place - 1:
-        room.cabinet.log("test.time_passes", {})
+        room.machine.log("test.time_passes", {})
     assert room.journal.sequence == place - 1
 
 
@@ -62,7 +62,7 @@ def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(room, tmp_path):
         tickets.append(room.cash_out_ticket())
     come_to(room, 40)
     room.offer_ticket(tickets[0])
-    place = number_of(room.cabinet.memory.get(MoneyKey.PAPER)["id"])
+    place = number_of(room.machine.memory.get(MoneyKey.PAPER)["id"])
     room.ledger.vended()
     room.ledger.vend_confirmed()
     again = cleared(room, tmp_path)
@@ -81,7 +81,7 @@ def test_ids_differ_after_every_clear(room, tmp_path):
     ids = []
     for _ in range(3):
         come_to(room, 50)
-        ids.append(room.cabinet.fresh_id("play"))
+        ids.append(room.machine.fresh_id("play"))
         room = cleared(room, tmp_path)
     assert all(each.startswith("play-50-") for each in ids)
     assert len(set(ids)) == 3
@@ -107,7 +107,7 @@ def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
     port.read(numbers[1])
     assert port.unread().ticket.number == numbers[2]
     port.read(numbers[2])
-    assert (port.unread(), room.cabinet.state(TicketDesk).unreported()) == (None, [])
+    assert (port.unread(), room.machine.state(TicketDesk).unreported()) == (None, [])
     room.close()
 
 
@@ -137,7 +137,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(room, t
         path.write_bytes(data)
     for _ in range(2):  # a second clear does not forget it either
         again = MachineRig(tmp_path, devices=("printer",)).boot()
-        assert "put back or exchanged" in again.cabinet.faults["ticket_ledger"]["detail"]
+        assert "put back or exchanged" in again.machine.faults["ticket_ledger"]["detail"]
         again.offer_ticket(number)
         assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
         again.close()

@@ -85,7 +85,7 @@ def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
 @pytest.mark.requirement("A-05", "F-09")
 def test_a_jackpot_that_waits_for_the_attendant_waits_on_and_is_paid(tmp_path):
     room = won_by_hand(tmp_path)
-    handpay = room.cabinet.memory.get(MoneyKey.HANDPAY)
+    handpay = room.machine.memory.get(MoneyKey.HANDPAY)
     room.close()
     assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
     room = again(room, tmp_path)
@@ -118,7 +118,7 @@ def won_by_hand(folder: Path) -> MachineRig:
 @pytest.mark.requirement("A-05")
 def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
     room = won_by_hand(tmp_path)
-    cents = room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+    cents = room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
     room = again(room, tmp_path, handpay_1=paid(cents))
     assert room.state is State.IDLE
     assert room.journal.meters().values["att_jackpot"] == cents
@@ -129,7 +129,7 @@ def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
 def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
-    game = room.cabinet.state(GameInProgress).record
+    game = room.machine.state(GameInProgress).record
     win_cents = game.win_cents
     assert win_cents > 0
     before = room.credit_cents
@@ -147,7 +147,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
 def test_a_decided_game_paid_by_hand_is_over(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
-    game = room.cabinet.state(GameInProgress).record
+    game = room.machine.state(GameInProgress).record
     win_cents = game.win_cents
     before = room.credit_cents
     room = again(room, tmp_path, game_1=paid(win_cents))
@@ -196,9 +196,9 @@ def test_levels_go_on_to_the_fraction(tmp_path):
 def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
     room = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     room.play()
-    question = room.cabinet.state(GameInProgress).conversation.decision
+    question = room.machine.state(GameInProgress).conversation.decision
     room = again(room, tmp_path, make=lambda: room_of(tmp_path))
-    assert room.cabinet.state(GameInProgress).conversation.decision == question
+    assert room.machine.state(GameInProgress).conversation.decision == question
     room.engine.handle(EventType.CHOOSE, value=question.options[0])
     room.shown()
     assert room.state in {State.IDLE, State.HANDPAY}
@@ -249,7 +249,7 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
         assert room.journal.balance_cents("out:voucher:cashable") == 2000
     else:
         assert room.store.get(number).state is TicketState.VOID
-        assert room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
+        assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
     assert wrong(room) == []
     room.close()
 
@@ -306,7 +306,7 @@ def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_jour
     room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
-    room.cabinet.installed(TicketDesk).printed = lambda _: (
+    room.machine.installed(TicketDesk).printed = lambda _: (
         None
     )  # the power goes here, the bar code out and the journal written
     room.printer_says(PrintState.BARCODE_DONE)
@@ -319,10 +319,10 @@ def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_jour
 @pytest.mark.requirement("A-05", "G-09")
 def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
     room = coins_under_way(tmp_path)
-    cents = room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
+    cents = room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
     room = again(room, tmp_path)
     assert room.state is State.PAYING
-    assert room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
+    assert room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
     room.close()
     clear_it(tmp_path, payout_1=paid(cents - 200))
     room = MachineRig(tmp_path, devices=SOLD).boot()
@@ -336,7 +336,7 @@ def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
 def coins_under_way(folder: Path) -> MachineRig:
     room = MachineRig(folder, devices=("hopper",)).boot().insert(1000)
     room.engine.handle(EventType.CASH_OUT)
-    assert room.cabinet.memory.get(MoneyKey.PAY_OUT)["way"] == "coins"
+    assert room.machine.memory.get(MoneyKey.PAY_OUT)["way"] == "coins"
     return room
 
 
@@ -364,7 +364,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
 def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     for _ in range(30):
-        room.cabinet.log("test.time_passes", {"why": "x" * 2000})
+        room.machine.log("test.time_passes", {"why": "x" * 2000})
     room.insert(500)
     room.close()
     log = next((tmp_path / "second").glob("*.log"))

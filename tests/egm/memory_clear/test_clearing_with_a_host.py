@@ -72,7 +72,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     room = hosted(tmp_path).boot()
     assert order(room, "T-1", restricted=900) is TransferStatus.FULL
     assert order(room, "T-2", nonrestricted=700) is TransferStatus.FULL
-    terms = room.cabinet.memory.get(MoneyKey.RESTRICTED)
+    terms = room.machine.memory.get(MoneyKey.RESTRICTED)
     assert terms is not None
     room.close()
     (told,) = [
@@ -81,8 +81,8 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     assert "paid" in told.acts
     assert told.proposed.says == {}
     room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=paid(700))
-    assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
-    assert room.cabinet.memory.get(MoneyKey.RESTRICTED) == terms
+    assert (room.machine.kind_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
+    assert room.machine.memory.get(MoneyKey.RESTRICTED) == terms
     room.close()
 
 
@@ -90,11 +90,11 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
 def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     room = hosted(tmp_path).boot()
     assert order(room, "T-1", restricted=900) is TransferStatus.FULL
-    terms = room.cabinet.memory.get(MoneyKey.RESTRICTED)
+    terms = room.machine.memory.get(MoneyKey.RESTRICTED)
     room.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
         decided(look(tmp_path, FEATURES.keys), credit_1_restricted=paid(900))
     room = again(room, tmp_path, make=lambda: hosted(tmp_path))
-    assert (room.cabinet.kind_cents(CreditKind.RESTRICTED), room.cabinet.cash_cents) == (900, 0)
-    assert room.cabinet.memory.get(MoneyKey.RESTRICTED) == terms
+    assert (room.machine.kind_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
+    assert room.machine.memory.get(MoneyKey.RESTRICTED) == terms
     room.close()

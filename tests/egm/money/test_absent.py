@@ -6,7 +6,7 @@ import pytest
 
 from egm.app.absent import refuse_lost_positions
 from egm.app.features import FEATURES
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.config.cabinet_file import Host, Metrics, StateFolder, load_cabinet
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
@@ -29,7 +29,7 @@ def again(room, tmp_path, **changed):
 
 
 def rule(room, amount_cents):
-    [disputed] = disputed_amounts(room.cabinet)
+    [disputed] = disputed_amounts(room.machine)
     menu = Menu(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
@@ -41,7 +41,7 @@ def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
     room.offer(2000)
     without = again(room, tmp_path, acceptor=False)
     assert (without.state, list(without.journal.pending())) == (State.TILT, [])
-    assert without.cabinet.memory.get(MoneyKey.PAPER) is None
+    assert without.machine.memory.get(MoneyKey.PAPER) is None
     rule(without, 2000)
     assert (without.state, without.journal.balance_cents("out:handpay_disputed")) == (State.IDLE, 2000)
     assert again(without, tmp_path, acceptor=False).state is State.IDLE
@@ -64,7 +64,7 @@ def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):
     room.ledger.vended()
     without = again(room, tmp_path, acceptor=False)
     assert (without.state, without.credit_cents) == (State.IDLE, 2000)
-    assert without.cabinet.memory.get(MoneyKey.PAPER) is None
+    assert without.machine.memory.get(MoneyKey.PAPER) is None
 
 
 @pytest.mark.requirement("F-13")
@@ -77,7 +77,7 @@ def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
     )
     room.ledgers.payouts.progressed(payout_id, coins - 5)
     without = again(room, tmp_path)
-    [disputed] = disputed_amounts(without.cabinet).values()
+    [disputed] = disputed_amounts(without.machine).values()
     assert disputed.held_cents == 5 * room.profile.coins.hopper_cents
     assert without.state is State.TILT
 
@@ -87,15 +87,15 @@ def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
     for source in ("host:main", "host:main:silent", "progressive"):
         room.engine.handle(EventType.DISABLED, source=source, reason="host")
     same = again(room, tmp_path)
-    assert (same.state, len(disabled_by(same.cabinet))) == (State.OUT_OF_SERVICE, 3)
+    assert (same.state, len(disabled_by(same.machine))) == (State.OUT_OF_SERVICE, 3)
     without = again(same, tmp_path, holders=("host:other",))
-    assert (without.state, disabled_by(without.cabinet)) == (State.TILT, {})
+    assert (without.state, disabled_by(without.machine)) == (State.TILT, {})
     without.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert without.state is State.TILT
     menu = Menu(without).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
     menu.complete("the line was taken out")
     menu.home().touch("leave")
-    assert (without.state, without.cabinet.faults) == (State.IDLE, {})
+    assert (without.state, without.machine.faults) == (State.IDLE, {})
     assert without.records("fault.settled")[-1]["person"]
 
 
@@ -110,7 +110,7 @@ def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
     for code in ("bill_acceptor.failure", "io_board.failure", "ticket_printer.paper_out"):
         room.engine.handle(EventType.FAULT_RAISED, code=code)
     without = again(room, tmp_path, acceptor=False, devices=("printer",))
-    assert set(without.cabinet.faults) == {"io_board.failure", "ticket_printer.paper_out"}
+    assert set(without.machine.faults) == {"io_board.failure", "ticket_printer.paper_out"}
 
 
 def test_a_position_with_money_cannot_be_left_out(tmp_path):
@@ -135,8 +135,8 @@ def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_long
     bare = load_cabinet().model_copy(
         update={"devices": {}, "sas": {}, "host": Host(), "metrics": Metrics(port=0)}
     )
-    monkeypatch.setattr(Machine, "_work", lambda _: asyncio.sleep(0))  # it comes up, and works no more
-    asyncio.run(Machine(state, bare, StoppedClock()).run())
+    monkeypatch.setattr(MachineProcess, "_work", lambda _: asyncio.sleep(0))  # it comes up, and works no more
+    asyncio.run(MachineProcess(state, bare, StoppedClock()).run())
     with open_view(tmp_path) as view:
         assert [entry.kind for entry in view.entries(("bill.not_stacked", "service.enabled"))] == [
             "bill.not_stacked",

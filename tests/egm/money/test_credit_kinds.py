@@ -52,13 +52,13 @@ def generous(tmp_path):
 def gift(room: MachineRig, **cents: int) -> MachineRig:
     """Promotional credit from a host."""
     given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
-    room.cabinet.state(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
-    transfer(room.cabinet, Event(EventType.TRANSFER_ORDERED))
+    room.machine.state(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
+    transfer(room.machine, Event(EventType.TRANSFER_ORDERED))
     return room
 
 
 def kinds(room: MachineRig) -> tuple[int, int, int]:
-    return tuple(room.cabinet.kind_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
+    return tuple(room.machine.kind_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
 
 
 def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
@@ -104,7 +104,7 @@ def test_restricted_credit_is_never_paid_as_money(make):
 
 def test_a_hand_pay_is_of_money_only(make):
     room = gift(make(), restricted=300, nonrestricted=40)
-    room.cabinet.state(Devices).printer = None
+    room.machine.state(Devices).printer = None
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
     room.engine.handle(EventType.KEY_TURNED)
@@ -168,7 +168,7 @@ def test_the_audit_derives_promotional_money_again(make, generous):
     for _ in range(2):
         room.play()
         room.shown()
-    room.cabinet.chance = generator()
+    room.machine.chance = generator()
     for _ in range(2):
         room.cash_out_ticket()
     report = Auditor(Shelf()).run(room.journal.bodies(), head=(room.journal.sequence, room.journal.head_hash))

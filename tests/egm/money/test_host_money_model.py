@@ -132,7 +132,7 @@ class Machine:
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.dice.random() < 0.8:
                 self.room.ledger.vended()
-                self.seen["in"] += self.room.cabinet.memory.get(MoneyKey.PAPER)["amount_cents"]
+                self.seen["in"] += self.room.machine.memory.get(MoneyKey.PAPER)["amount_cents"]
                 self.room.ledger.vend_confirmed()
             else:
                 self.room.ledger.not_stacked("jam")
@@ -149,8 +149,8 @@ class Machine:
 
     def printer(self) -> None:
         pay_out, printing = (
-            self.room.cabinet.memory.get(MoneyKey.PAY_OUT),
-            self.room.cabinet.memory.get(MoneyKey.PRINT),
+            self.room.machine.memory.get(MoneyKey.PAY_OUT),
+            self.room.machine.memory.get(MoneyKey.PRINT),
         )
         if printing is None:
             return
@@ -164,9 +164,9 @@ class Machine:
 
     # -------------------------------------------------------------- the attendant, and what happens
     def key(self) -> None:
-        handpay = self.room.cabinet.memory.get(MoneyKey.HANDPAY)
+        handpay = self.room.machine.memory.get(MoneyKey.HANDPAY)
         self.room.engine.handle(EventType.KEY_TURNED)
-        if handpay is not None and self.room.cabinet.memory.get(MoneyKey.HANDPAY) is None:
+        if handpay is not None and self.room.machine.memory.get(MoneyKey.HANDPAY) is None:
             self.seen["out"] += handpay["amount_cents"]
             self.seen["won"] += handpay["amount_cents"] if handpay["kind"] == "bonus" else 0
 
@@ -212,7 +212,7 @@ class Machine:
             partial=self.dice.random() < 0.5,
             pool=self.dice.randrange(2),
             lock_after=self.dice.random() < 0.3,
-            expires=self.room.cabinet.local_date + timedelta(days=self.dice.randrange(3)),
+            expires=self.room.machine.local_date + timedelta(days=self.dice.randrange(3)),
         )
         if self.transfers.order(order, asset_number=7) is TransferStatus.PENDING:
             self.asked = order

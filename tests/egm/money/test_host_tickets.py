@@ -147,7 +147,7 @@ def test_a_restart_asks_for_the_number_again(make):
 def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_hand(make, alone):
     make().insert(2000).engine.handle(EventType.CASH_OUT)
     room = make(alone)
-    assert (room.state, room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+    assert (room.state, room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
 
 
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
@@ -310,8 +310,8 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
     room.offer_ticket(FIRST)
     room.port.authorise(FIRST, RESTRICTED, 500, **terms)
     stacked(room)
-    assert room.cabinet.memory.get(MoneyKey.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
-    assert room.cabinet.kind_cents(RESTRICTED) == 500
+    assert room.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
+    assert room.machine.kind_cents(RESTRICTED) == 500
     room.port.told()
     room.offer_ticket(SECOND)
     assert room.port.authorise(SECOND, RESTRICTED, 500, pool=8).status is Redeeming.OTHER_POOL
@@ -376,11 +376,11 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     room.port.authorise(FIRST, CASHABLE, 1234)
     stacked(room)
     room.offer_ticket(SECOND)
-    room.cabinet.state(HostMoney).online = False
+    room.machine.state(HostMoney).online = False
     room.offer_ticket(SECOND)
     assert room.port.offered is None
     assert (room.port.redeeming.status, room.port.redeeming.digits) == (Redeeming.REDEEMED, FIRST)
-    room.cabinet.state(HostMoney).online = True
+    room.machine.state(HostMoney).online = True
     room.port.told()
     room.offer_ticket(SECOND)
     assert room.port.offered == SECOND
@@ -427,15 +427,15 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     if lose == "lost":
         room.ledger.lost_track("the acceptor is idle")
     else:
-        room.cabinet.state(TicketDesk).redeem_abort(
-            room.cabinet.memory.get(MoneyKey.PAPER)["id"], "released at the cage"
+        room.machine.state(TicketDesk).redeem_abort(
+            room.machine.memory.get(MoneyKey.PAPER)["id"], "released at the cage"
         )
         room.ledger.vended()
         room.ledger.vend_confirmed()
     assert (room.port.redeeming.status, room.port.untold) == (Redeeming.PENDING, False)
     at = make()
     assert (at.port.redeeming.status, at.port.untold) == (Redeeming.PENDING, False)
-    [disputed] = disputed_amounts(at.cabinet)
+    [disputed] = disputed_amounts(at.machine)
     menu = Menu(at).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")

@@ -27,8 +27,8 @@ def with_timeouts(folder, scenario, *, online=True):
             validation=Validation.SYSTEM, transfers=True, asset_number=7, line="main", online=online
         )
         room = MachineRig(folder, devices=("printer",), host=host)
-        room.cabinet.clock = LoopClock(asyncio.get_running_loop())
-        room.cabinet.times = Timekeeper(room.cabinet.clock)
+        room.machine.clock = LoopClock(asyncio.get_running_loop())
+        room.machine.times = Timekeeper(room.machine.clock)
         context = machine_context(room, folder, {})
         (waiting,) = host_timeouts(context)
         room.engine._changed = lambda: waiting.changed(snapshot(room.engine, fingerprint=""))
@@ -62,7 +62,7 @@ def test_a_number_that_comes_is_waited_for_no_more(tmp_path):
     async def scenario(room):
         room.insert(2000)
         room.engine.handle(EventType.CASH_OUT)
-        pay_out = room.cabinet.memory.get("pay_out")
+        pay_out = room.machine.memory.get("pay_out")
         await asyncio.sleep(9)
         room.engine.handle(EventType.TICKET_NUMBERED, id=pay_out["id"], number=TICKET)
         await asyncio.sleep(60)
@@ -115,7 +115,7 @@ def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
 def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
     async def scenario(room):
         port = HostTransfers(room.engine, room.happen)
-        today = room.cabinet.local_date
+        today = room.machine.local_date
         cents = {CreditKind.RESTRICTED: 100}
         order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
         port.order(order, asset_number=7)

@@ -65,7 +65,7 @@ def ask(room, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=Fals
 
 
 def kinds(room: MachineRig) -> tuple[int, ...]:
-    return tuple(room.cabinet.kind_cents(kind) for kind in (CASHABLE, RESTRICTED, NONRESTRICTED))
+    return tuple(room.machine.kind_cents(kind) for kind in (CASHABLE, RESTRICTED, NONRESTRICTED))
 
 
 @pytest.mark.requirement("K-09", "D-12")
@@ -73,7 +73,7 @@ def test_value_comes_in_by_kind_and_goes_out_again(make):
     room = make()
     assert ask(room, cashable=1000, restricted=200, nonrestricted=30, pool=3) is Status.FULL
     assert kinds(room) == (1000, 200, 30)
-    assert room.cabinet.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
+    assert room.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
     assert ask(room, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
     assert kinds(room) == (0, 0, 0)
     meters = room.journal.meters().values
@@ -196,7 +196,7 @@ def test_a_machine_that_is_not_at_rest_refuses(make, what):
     elif what == "tilt":
         room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
-        room.cabinet.state(Devices).printer = None
+        room.machine.state(Devices).printer = None
         room.engine.handle(EventType.CASH_OUT)
     before = kinds(room)
     assert not room.port.possible(IN)
@@ -269,7 +269,7 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
         case "fault":
             room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
     assert room.port.last.status is Status.NOT_NOW
-    assert room.cabinet.state(HostMoney).order is None
+    assert room.machine.state(HostMoney).order is None
     assert room.journal.balance_cents("world:aft_in:cashable") == 0
 
 
@@ -277,14 +277,14 @@ def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
     room = make().insert(2000)
     room.play()
     assert room.port.order(order(restricted=100, pool=1), asset_number=ASSET) is Status.PENDING
-    room.cabinet.record(
+    room.machine.record(
         "test.ticket",
         transfers=(Transfer("world:voucher_in:restricted", "credit:1:restricted", 50),),
         state={MoneyKey.RESTRICTED: {"expires": "", "pool": 2}},
     )
     room.shown()
     assert room.port.last.status is Status.OTHER_POOL
-    assert (kinds(room)[1], room.cabinet.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
+    assert (kinds(room)[1], room.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
 
 
 def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
@@ -299,7 +299,7 @@ def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
         status=Redeeming.PENDING,
         told=False,
     )
-    room.cabinet.record("test.ticket", state={HostKey.TICKET: coming})
+    room.machine.record("test.ticket", state={HostKey.TICKET: coming})
     assert ask(room, restricted=100, pool=1) is Status.OTHER_POOL
     assert ask(room, "T-2", restricted=100, pool=2) is Status.FULL
 
@@ -363,7 +363,7 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
     assert room.state is State.PAYING
-    assert room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == 10000
+    assert room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == 10000
 
 
 def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
@@ -374,7 +374,7 @@ def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(mak
     assert not room.port.cash_out_asked
     assert room.port.lock(2, 500) is True  # asked again, for longer
     room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+    assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
@@ -384,7 +384,7 @@ def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(m
     room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
     assert room.state is State.OUT_OF_SERVICE
     room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+    assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 @pytest.mark.parametrize("locks", [False, True])
@@ -395,7 +395,7 @@ def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
     if locks:
         room.port.lock(2, 500)
     assert ask(room, "T-1", OUT, cashable=1500) is Status.FULL
-    assert (room.state, room.cabinet.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
+    assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
 
 
 def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
@@ -415,7 +415,7 @@ def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.credit_cents, room.notice) == (State.IDLE, 10000, "cash_out_not_taken")
-    room.cabinet.state(HostMoney).online = False
+    room.machine.state(HostMoney).online = False
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING, "a host that is not there cannot keep the player's money in"
 
@@ -424,20 +424,20 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     room = make(profile="quebec-vlt")
     room.port.set_cash_out(enabled=True, hard=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
-    room.cabinet.record("test.fund", transfers=fund)
+    room.machine.record("test.fund", transfers=fund)
     room.engine.handle(EventType.SERVICE)
     assert (room.state, room.port.cash_out_asked) == (State.LOCKED, True)
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
-    room.cabinet.state(HostMoney).online = False
-    assert payout_is_due(room.cabinet, Event(EventType.AT_REST)), (
+    room.machine.state(HostMoney).online = False
+    assert payout_is_due(room.machine, Event(EventType.AT_REST)), (
         "a host that is not there keeps nothing on the meter"
     )
-    room.cabinet.state(HostMoney).online = True
+    room.machine.state(HostMoney).online = True
     room.engine.handle(EventType.CASH_OUT)  # the player may ask again
     assert room.state is State.LOCKED
     room.engine.handle(EventType.LOCK_ENDED)
-    room.cabinet.record("test.fund", transfers=fund)  # and so does the law, of other credit
+    room.machine.record("test.fund", transfers=fund)  # and so does the law, of other credit
     room.engine.handle(EventType.SERVICE)
     assert room.state is State.LOCKED
 

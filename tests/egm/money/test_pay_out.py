@@ -41,7 +41,7 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
     assert room.journal.balance_cents(VOUCHERS) == 2000
     assert room.store.get(number).state is TicketState.ISSUED
     room.printer_says(PrintState.TAKEN)
-    assert room.cabinet.memory.get(MoneyKey.PRINT) is None
+    assert room.machine.memory.get(MoneyKey.PRINT) is None
     assert room.journal.meters().values["ticket_out.cashable.value"] == 2000
 
 
@@ -65,7 +65,7 @@ def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
     room.printer_says(PrintState.PRINTING)
     room.printer_says(PrintState.FAILED, "jam")
     assert room.state is State.HANDPAY
-    assert room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
+    assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
     assert room.store.get(number).state is TicketState.VOID
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.journal.balance_cents(VOUCHERS) == 0
@@ -89,7 +89,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     room = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(bills - 1):
         room.insert(10000)
-    room.cabinet.record("bill.in", transfers=_fund(10000))
+    room.machine.record("bill.in", transfers=_fund(10000))
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is way
     room.close()
@@ -117,7 +117,7 @@ def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     if cut_after == "reserved":  # before the printer's driver had it
-        room.cabinet.record("test.forget", state={MoneyKey.PRINT: None})
+        room.machine.record("test.forget", state={MoneyKey.PRINT: None})
     if cut_after in {"printing", "done"}:
         room.printer_says(PrintState.PRINTING)
     if cut_after == "done":
@@ -148,13 +148,13 @@ def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand
     if state is not None:
         room.printer_says(state)
     again = restart(room, tmp_path, devices=())
-    assert (again.state, again.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+    assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
     assert again.store.get(number).state is TicketState.VOID
     again.close()
 
 
 def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_path):
-    ticket = room.cabinet.state(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
+    ticket = room.machine.state(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
     again = restart(room, tmp_path)  # numbered, never reserved in the journal
     assert again.store.get(ticket.number).state is TicketState.VOID
     assert again.credit_cents == 2000
@@ -166,7 +166,7 @@ def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, m
     number = room.hands.jobs[-1].barcode
     room.printer_says(PrintState.PRINTING)
     monkeypatch.setattr(
-        room.cabinet.installed(TicketDesk), "printed", lambda number: None
+        room.machine.installed(TicketDesk), "printed", lambda number: None
     )  # the power goes just here
     room.printer_says(PrintState.BARCODE_DONE)
     assert room.store.get(number).state is TicketState.RESERVED
@@ -254,7 +254,7 @@ def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
 
 def test_a_restart_between_lock_and_order_frees_the_ticket(room, tmp_path):
     number = room.cash_out_ticket()
-    room.cabinet.state(TicketDesk).redeem_begin("ticket-77", number)
+    room.machine.state(TicketDesk).redeem_begin("ticket-77", number)
     again = restart(room, tmp_path)
     assert again.store.get(number).state is TicketState.ISSUED
     again.close()
@@ -320,8 +320,8 @@ def _pay_coins_and_a_rest(coins):
 def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(coins, tmp_path):
     _pay_coins_and_a_rest(coins)
     assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
-    assert coins.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
-    assert coins.cabinet.memory.get(MoneyKey.GOES_ON) is None
+    assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
+    assert coins.machine.memory.get(MoneyKey.GOES_ON) is None
 
 
 @pytest.mark.requirement("F-10", "A-08")
@@ -339,11 +339,11 @@ def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stoppe
         again = coins
     else:  # cut right after the coins were settled
         coins.ledgers.coins.coins_in(((25, True),), 1)
-        coins.cabinet.record("test.cut", state={MoneyKey.GOES_ON: True})
+        coins.machine.record("test.cut", state={MoneyKey.GOES_ON: True})
         coins.close()
         again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
     assert (again.state, again.credit_cents) == (State.HANDPAY, 0)
-    assert again.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
+    assert again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
     again.close()
 
 
@@ -369,7 +369,7 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
     for machine in (coins, room):  # one place does not allow it; at the other 25 still buys a game of 5
         machine.engine.handle(EventType.RESIDUAL)
         assert machine.notice == "refused.residual_may_go"
-    room.cabinet.record("test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
+    room.machine.record("test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
     assert room.engine.accepts(EventType.RESIDUAL)
     room.engine.handle(EventType.RESIDUAL)
     assert (room.credit_cents, room.journal.meters().values["residual_removed"]) == (0, 3)
@@ -433,7 +433,7 @@ def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
     assert len(again.hands.payouts) == (0 if ordered else 1)  # an ordered payout is the driver's to resolve
     if not ordered:
         _order(again)
-    again.ledgers.payouts.finished(again.cabinet.memory.get(MoneyKey.PAY_OUT)["id"], 5)
+    again.ledgers.payouts.finished(again.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5)
     assert (again.state, again.credit_cents) == (State.IDLE, 0)
     again.close()
 
@@ -446,7 +446,7 @@ def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
     coins.ledgers.payouts.finished(payout_id, 2)
     assert coins.state is State.HANDPAY
     assert coins.journal.balance_cents("out:hopper") == 200
-    assert coins.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 300
+    assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 300
 
 
 @pytest.mark.requirement("A-08", "F-13", "G-08")
@@ -465,7 +465,7 @@ def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, pai
     open_payout = again.ledgers.payouts.pending()
     if open_payout is not None:  # the driver has not been heard, and says it again
         again.ledgers.payouts.finished(open_payout.payout_id, paid)
-    by_hand = again.cabinet.memory.get(MoneyKey.HANDPAY) or {"amount_cents": 0}
+    by_hand = again.machine.memory.get(MoneyKey.HANDPAY) or {"amount_cents": 0}
     left_cents = min(paid * 100, 500)
     assert again.journal.balance_cents("out:hopper") == left_cents
     assert again.journal.balance_cents("stock:hopper") == -paid * 100

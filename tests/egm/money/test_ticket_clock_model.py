@@ -59,7 +59,7 @@ class Machine:
         signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
         self.room.engine.handle(EventType.CLOCK_CONFIRMED, date=f"{self.truth:%Y%m%d}", **signed)
         self.room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        assert self.room.cabinet.times.is_believed
+        assert self.room.machine.times.is_believed
 
     def restarts(self):
         wall = self.room.clock.wall
@@ -78,7 +78,7 @@ class Machine:
     def cashes_out(self):
         if self.room.state is not State.IDLE or not self.meter_cents:
             return
-        believed, cents = self.room.cabinet.times.is_believed, self.meter_cents
+        believed, cents = self.room.machine.times.is_believed, self.meter_cents
         self.meter_cents = 0
         if believed:
             number = self.room.cash_out_ticket()
@@ -91,7 +91,7 @@ class Machine:
         self.room.engine.handle(EventType.CASH_OUT)
         assert self.room.state is State.HANDPAY
         assert len(self.room.hands.jobs) == jobs, "a ticket with a date nobody believes"
-        assert self.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == cents
+        assert self.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == cents
         self.room.engine.handle(EventType.KEY_TURNED, key="attendant")
         self.by_hand_cents += cents
 
@@ -100,7 +100,7 @@ class Machine:
             return
         number = self.dice.choice(sorted(self.tickets))
         record = self.room.store.found(number)
-        is_past = record.is_past(self.room.clock.now()) and self.room.cabinet.times.is_believed
+        is_past = record.is_past(self.room.clock.now()) and self.room.machine.times.is_believed
         self.room.offer_ticket(number)
         if is_past:
             assert self.room.notice == "ticket_refused.expired"
@@ -114,19 +114,19 @@ class Machine:
         acts = (self.inserts, self.cashes_out, self.puts_in, self.restarts, self.goes_wrong, self.is_set)
         act = self.dice.choice((*acts, self.inserts, self.cashes_out, self.puts_in, self.is_confirmed))
         act()
-        note_clock(self.room.cabinet)
+        note_clock(self.room.machine)
         self.passes(self.dice.choice((1, 600, 90_000)))
         self.holds()
 
     def holds(self):
-        journal, cabinet = self.room.journal, self.room.cabinet
-        assert cabinet.credit_cents == self.meter_cents
+        journal, machine = self.room.journal, self.room.machine
+        assert machine.credit_cents == self.meter_cents
         assert journal.balance_cents("out:handpay_cancelled_credit") == self.by_hand_cents
         owed = {r.ticket.number: r.ticket.amount_cents for r in self.room.store.records(TicketState.ISSUED)}
         assert owed == self.tickets, "a ticket expired, or was lost"
-        assert "ticket_ledger" not in cabinet.faults
+        assert "ticket_ledger" not in machine.faults
         wrong = abs(self.room.clock.now() - self.truth) > OFF_MOST * 3
-        assert not (wrong and cabinet.times.is_believed), "a clock far off the truth is believed"
+        assert not (wrong and machine.times.is_believed), "a clock far off the truth is believed"
 
 
 @pytest.mark.requirement("H-10", "H-07", "F-01")

@@ -123,9 +123,9 @@ def test_nothing_else_becomes_a_ticket(tmp_path, place):
     else:
         room = waiting(tmp_path)
         room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
-        handpay = room.cabinet.memory.get(MoneyKey.HANDPAY)
+        handpay = room.machine.memory.get(MoneyKey.HANDPAY)
         more = {"kind": "jackpot"} if place == "a jackpot" else {"form": {"method": "cash", "persons": []}}
-        room.cabinet.record("planted", state={MoneyKey.HANDPAY: {**handpay, **more}})
+        room.machine.record("planted", state={MoneyKey.HANDPAY: {**handpay, **more}})
     room.engine.handle(EventType.CASH_OUT)
     assert (room.notice, told(room).ticket) == ("refused.ticket_may_replace", "")
     room.close()
@@ -188,7 +188,7 @@ def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries
         )
         on_tickets, by_hand = room.journal.balance_cents(TICKET), room.journal.balance_cents(HAND)
         put_in = values["money_in"] + values["coin_out"] + values["att_jackpot"] - values["coin_in"]
-        assert room.cabinet.credit_cents + held + on_tickets + by_hand == put_in
+        assert room.machine.credit_cents + held + on_tickets + by_hand == put_in
         issued = [t for t in room.store.records() if t.state is TicketState.ISSUED]
         assert sum(t.ticket.amount_cents for t in issued) == on_tickets
     room.close()

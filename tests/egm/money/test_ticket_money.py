@@ -74,15 +74,15 @@ def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its
     right = room.clock.wall
     room.clock.wall = right.replace(year=year)
     watch(room)
-    assert "clock_doubted" in room.cabinet.faults
-    assert not room.cabinet.is_tilted  # games go on
+    assert "clock_doubted" in room.machine.faults
+    assert not room.machine.is_tilted  # games go on
     take(room, number)
     assert room.credit_cents == 2000
     room.engine.handle(EventType.CASH_OUT)
     assert (room.state, len(room.hands.jobs)) == (State.HANDPAY, 1)  # money by hand, no wrong date on paper
     room.clock.wall = right + timedelta(minutes=3)
     watch(room)
-    assert "clock_doubted" not in room.cabinet.faults  # it shows again what has really passed
+    assert "clock_doubted" not in room.machine.faults  # it shows again what has really passed
 
 
 def test_a_person_confirms_a_clock_that_was_set(room):
@@ -94,12 +94,12 @@ def test_a_person_confirms_a_clock_that_was_set(room):
     assert room.notice == "refused.date_is_the_clocks"
     room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed | {"persons": ("1",)})
     assert room.notice == "refused.authorised"
-    assert "clock_doubted" in room.cabinet.faults
+    assert "clock_doubted" in room.machine.faults
     room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed)
     (told,) = room.records("clock.confirmed")
     assert (told["person"], told["why"]) == (TECHNICIAN, "changed")
-    assert room.cabinet.faults.keys().isdisjoint({"clock_doubted"})
-    assert room.cabinet.times.is_believed
+    assert room.machine.faults.keys().isdisjoint({"clock_doubted"})
+    assert room.machine.times.is_believed
 
 
 def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_its_clock_is_set(tmp_path):
@@ -110,12 +110,12 @@ def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_it
     room.close()
     again = MachineRig(tmp_path, devices=("printer",), wall=datetime(1970, 1, 1, tzinfo=UTC)).boot()
     watch(again)
-    assert again.cabinet.memory.get(KernelKey.CLOCK)["why"] == "before_made"
+    assert again.machine.memory.get(KernelKey.CLOCK)["why"] == "before_made"
     take(again, number)
     assert again.credit_cents == 2500
     again.clock.wall = good + timedelta(minutes=5)  # the first time server
     watch(again)
-    assert again.cabinet.times.is_believed
+    assert again.machine.times.is_believed
     number = again.cash_out_ticket()
     assert again.store.found(number).ticket.issued_at == good + timedelta(minutes=5)
 
@@ -131,7 +131,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     room.ledger.vended()
     room.ledger.vend_confirmed()
     assert (room.credit_cents, room.state) == (0, State.TILT)
-    (disputed,) = disputed_amounts(room.cabinet).values()
+    (disputed,) = disputed_amounts(room.machine).values()
     assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
@@ -143,7 +143,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
 def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_tilt(room, tmp_path):
     number = room.insert(10_000).cash_out_ticket()
     room.offer_ticket(number)
-    room.cabinet.installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
+    room.machine.installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
         OSError("the power is gone")
     )
     with pytest.raises(OSError, match="gone"):
@@ -153,11 +153,11 @@ def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_
     cage.pay(number)
     again = restarted(room, tmp_path)
     assert again.credit_cents == 10_000
-    assert again.cabinet.faults["ticket_contradiction"]["cleared_by"] == "technician"
+    assert again.machine.faults["ticket_contradiction"]["cleared_by"] == "technician"
     assert again.state is State.TILT
     assert len(again.records("tickets.contradicted")) == 1
     assert len(restarted(again, tmp_path).records("tickets.contradicted")) == 1
-    assert "ticket_ledger" not in again.cabinet.faults
+    assert "ticket_ledger" not in again.machine.faults
 
 
 # ---------------------------------------------------------------- the ledger is forged, lost or put back
@@ -174,8 +174,8 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(room, tmp_path):
     with (tmp_path / "second" / LOG_NAME).open("ab") as log:
         log.write(json.dumps(rows).encode() + b"\n")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "move 3 is not what was written" in again.cabinet.faults["ticket_ledger"]["detail"]
-    assert "egm ticket restore" in again.cabinet.faults["ticket_ledger"]["detail"]
+    assert "move 3 is not what was written" in again.machine.faults["ticket_ledger"]["detail"]
+    assert "egm ticket restore" in again.machine.faults["ticket_ledger"]["detail"]
     again.offer_ticket("919999999999990001")
     assert again.hands.orders[-1][0] == "return"
     again.insert(2000)
@@ -185,7 +185,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(room, tmp_path):
 
 def test_a_ticket_the_journal_does_not_know_is_not_taken(room):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
-    desk = room.cabinet.installed(TicketDesk)
+    desk = room.machine.installed(TicketDesk)
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
     desk.printed(ticket.number)
     room.offer_ticket(ticket.number)
@@ -193,7 +193,7 @@ def test_a_ticket_the_journal_does_not_know_is_not_taken(room):
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert (
-        "the journal says 0 cents, the ticket ledger 5000" in room.cabinet.faults["ticket_ledger"]["detail"]
+        "the journal says 0 cents, the ticket ledger 5000" in room.machine.faults["ticket_ledger"]["detail"]
     )
 
 
@@ -205,7 +205,7 @@ def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal
         path.unlink()
     for _ in range(2):
         again = MachineRig(tmp_path, devices=("printer",)).boot()
-        assert "no ticket ledger here" in again.cabinet.faults["ticket_ledger"]["detail"]
+        assert "no ticket ledger here" in again.machine.faults["ticket_ledger"]["detail"]
         assert not list(tmp_path.glob("tickets.sqlite"))
         again.offer_ticket(number)
         assert again.hands.orders[-1][0] == "return"
@@ -229,7 +229,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.ledgers.printing.pending() is None  # nor does it fail, at each poll of the driver
     out_cents = again.journal.balance_cents("out:voucher:cashable")
-    by_hand = again.cabinet.memory.get(MoneyKey.HANDPAY)
+    by_hand = again.machine.memory.get(MoneyKey.HANDPAY)
     if state is PrintState.BARCODE_DONE:
         assert (out_cents, by_hand, again.state) == (10_000, None, State.IDLE)
     else:
@@ -249,7 +249,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(room, tmp_path):
     for path, data in before.items():
         path.write_bytes(data)
     back = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "was put back or exchanged" in back.cabinet.faults["ticket_ledger"]["detail"]
+    assert "was put back or exchanged" in back.machine.faults["ticket_ledger"]["detail"]
     verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
     assert verified.exit_code == 1
     assert "was put back or exchanged" in " ".join(verified.output.split())
@@ -310,7 +310,7 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
     room, tmp_path, came_to
 ):
     """A disk is lost, the ledger comes from a copy of some days ago: its papers lie in the box by now."""
-    desk = room.cabinet.installed(TicketDesk)
+    desk = room.machine.installed(TicketDesk)
     files = {}
     desk_printed = desk.printed
 
@@ -330,7 +330,7 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
     put_back(files[came_to])
     restore_ledger(room, tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.cabinet.faults == {}
+    assert again.machine.faults == {}
     assert again.store.found(number).state is TicketState.REDEEMED
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")
@@ -350,11 +350,11 @@ def test_a_ledger_of_before_it_was_begun_anew_is_known_for_an_old_one(room, tmp_
     again.close()
     restore_ledger(again, tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.cabinet.faults == {}
+    assert again.machine.faults == {}
     again.close()
     put_back(before)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "it was put back" in again.cabinet.faults["ticket_ledger"]["detail"]
+    assert "it was put back" in again.machine.faults["ticket_ledger"]["detail"]
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 2000)
 
@@ -394,7 +394,7 @@ def test_the_cage_pays_from_no_ledger_that_was_put_back(room, tmp_path, monkeypa
 
 def test_the_cage_pays_no_ticket_the_journal_does_not_know(room, tmp_path, monkeypatch):
     """Whoever has the key enters one; the machine does not take it, nor does the cage."""
-    desk = room.cabinet.installed(TicketDesk)
+    desk = room.machine.installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
         roster = roster.added(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
@@ -416,12 +416,12 @@ def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good
         restore_ledger(room, tmp_path, (MANAGER, MANAGER))
     assert restore_ledger(room, tmp_path) == (2, "this machine's seal")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "ticket_ledger" not in again.cabinet.faults
+    assert "ticket_ledger" not in again.machine.faults
     told = again.records("tickets.checked")[-1]["begun"]
     assert (told["by"], told["second"], told["why"]) == (SUPERVISOR, MANAGER, "looked into")
     take(again, number)
     assert again.credit_cents == 10_000
-    assert restarted(again, tmp_path).cabinet.faults == {}
+    assert restarted(again, tmp_path).machine.faults == {}
 
 
 def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one(room, tmp_path):
@@ -432,9 +432,9 @@ def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one
     MachineRig(tmp_path, devices=("printer",)).boot().close()
     assert restore_ledger(room, tmp_path) == (0, "nothing")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "ticket_ledger" not in again.cabinet.faults
+    assert "ticket_ledger" not in again.machine.faults
     take(again, again.insert(500).cash_out_ticket())
-    assert restarted(again, tmp_path).cabinet.faults == {}
+    assert restarted(again, tmp_path).machine.faults == {}
 
 
 def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tickets(room, tmp_path):
@@ -464,7 +464,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(room, tmp_path):
     before = ledger_files(tmp_path)
     room.offer_ticket(number)
     room.ledger.lost_track("no report explains it")
-    (disputed,) = disputed_amounts(room.cabinet).values()
+    (disputed,) = disputed_amounts(room.machine).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)

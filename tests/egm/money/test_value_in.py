@@ -70,7 +70,7 @@ def test_a_bill_the_profile_does_not_take_is_returned_with_the_reason_on_screen(
 def test_the_credit_limit_closes_the_acceptor(room, inserted, taken):
     for _ in range(inserted):
         room.insert(10000)
-    assert bool(bills_wanted(room.cabinet, room.state)) is taken
+    assert bool(bills_wanted(room.machine, room.state)) is taken
     room.offer(100)
     assert room.hands.orders[-1][0] == ("stack" if taken else "return")
 
@@ -78,7 +78,7 @@ def test_the_credit_limit_closes_the_acceptor(room, inserted, taken):
 @pytest.mark.requirement("G-04", "J-02")
 def test_a_bill_offered_while_the_door_is_open_goes_back(room):
     room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert bills_wanted(room.cabinet, room.state) == frozenset()
+    assert bills_wanted(room.machine, room.state) == frozenset()
     room.offer(2000)
     assert room.hands.orders == [("return", 1)]
     assert room.state is State.DOOR_OPEN
@@ -96,7 +96,7 @@ def test_a_second_bill_waits_for_the_first(room):
     room.offer(2000)
     room.offer(500)
     assert room.hands.orders == [("stack", 1), ("return", 2)]
-    assert room.cabinet.memory.get(MoneyKey.PAPER)["amount_cents"] == 2000
+    assert room.machine.memory.get(MoneyKey.PAPER)["amount_cents"] == 2000
 
 
 def test_the_drivers_place_in_its_protocol_is_kept(room):

@@ -33,7 +33,7 @@ class Place:
     def start(self):
         self.stop()
         self.room = MachineRig(self.folder)
-        self.room.cabinet.install(Roster(self.path, spare=self.spare))
+        self.room.machine.install(Roster(self.path, spare=self.spare))
         self.room.boot()
         return self
 
@@ -57,12 +57,12 @@ class Place:
     def sign_in(self, number):
         """What the page says of somebody's number and PIN; empty when the menu opens."""
         room = self.room
-        if room.cabinet.state(ServiceDesk).page(room.cabinet) is None:
+        if room.machine.state(ServiceDesk).page(room.machine) is None:
             room.engine.handle(EventType.MENU, key="operator")
         for text in (number, PINS[number]):
-            page = room.cabinet.state(ServiceDesk).page(room.cabinet)
+            page = room.machine.state(ServiceDesk).page(room.machine)
             room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
-        page = room.cabinet.state(ServiceDesk).page(room.cabinet)
+        page = room.machine.state(ServiceDesk).page(room.machine)
         if page.person is not None:
             room.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
             return ""
@@ -71,7 +71,7 @@ class Place:
 
     @property
     def fault(self):
-        return self.room.cabinet.faults.get("staff_roster", {}).get("cleared_by")
+        return self.room.machine.faults.get("staff_roster", {}).get("cleared_by")
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ def test_a_journal_entry_that_the_machine_has_not_sealed_says_nothing_of_persons
     text = forged(place)
     digest = json.loads(text)["changes"][-1]["digest"]
     before = place.room.journal.sequence
-    place.room.cabinet.record("staff.added", state={"staff": Recorded(3, digest).to_json()})
+    place.room.machine.record("staff.added", state={"staff": Recorded(3, digest).to_json()})
     path, taken = place.folder / "journal.sqlite", place.folder.parent / "taken.sqlite"
     forgery = sqlite3.connect(taken)
     with contextlib.closing(sqlite3.connect(path)) as database:

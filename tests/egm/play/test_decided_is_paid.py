@@ -37,7 +37,7 @@ def fill_in(room: MachineRig, form_id: str, **values) -> str | None:
 def without_its_text(room: MachineRig) -> None:
     """The journal of a machine that did not keep definitions yet."""
     for key in room.journal.states(PlayKey.DEFINITION):
-        room.cabinet.record("planted", state={key: None})
+        room.machine.record("planted", state={key: None})
 
 
 @pytest.fixture
@@ -80,11 +80,11 @@ def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_pa
         room.shown()
     room.close()
     again = MachineRig(tmp_path, games=()).boot()
-    if "main" in again.cabinet.doors_open:
+    if "main" in again.machine.doors_open:
         again.engine.handle(EventType.DOOR_CLOSED, door="main")
     if again.state is State.PLAYING:
         again.shown()
-    assert again.cabinet.memory.get(PlayKey.GAME) is None
+    assert again.machine.memory.get(PlayKey.GAME) is None
     assert again.credit_cents == (10000 - STAKE + WIN if written else 10000)
     assert len(again.records("game.end")) == min(written, 1)
     again.close()
@@ -97,7 +97,7 @@ def test_another_version_under_the_same_name_changes_nothing_of_the_open_game(wo
     text = (LIBRARY / "maple-classic.toml").read_text()
     other.write_text(text.replace('version = "1.0.0"', 'version = "2.0.0"').replace("3", "4", 1))
     again = MachineRig(tmp_path, games=(str(other),), denominations_cents=(25,)).boot()
-    assert again.cabinet.games["maple-classic"].version == "2.0.0"
+    assert again.machine.games["maple-classic"].version == "2.0.0"
     assert again.state is State.PLAYING
     again.shown()
     assert again.credit_cents == 10000 - STAKE + WIN
@@ -131,8 +131,8 @@ def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(
 def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_path):
     room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     room.play()
-    game = room.cabinet.state(GameInProgress).record
-    (award,) = awards(room.cabinet, game)
+    game = room.machine.state(GameInProgress).record
+    (award,) = awards(room.machine, game)
     due = game.win_cents + award.amount_cents
     room.close()
     again = room_of(tmp_path, levels=())
@@ -157,7 +157,7 @@ def test_a_definition_is_kept_once_however_many_games_are_played(tmp_path):
         for key in entry.state
         if key.startswith(PlayKey.DEFINITION)
     ]
-    assert kept == [f"{PlayKey.DEFINITION}{room.cabinet.games['maple-classic'].digest}"]
+    assert kept == [f"{PlayKey.DEFINITION}{room.machine.games['maple-classic'].digest}"]
     room.close()
 
 
@@ -181,13 +181,13 @@ def test_what_cannot_be_continued_is_refunded_by_two_persons_and_never_by_a_key(
     without_its_text(room)
     room.close()
     broken = MachineRig(tmp_path, games=()).boot()
-    assert (broken.state, list(broken.cabinet.faults)) == (State.TILT, ["game_defective"])
+    assert (broken.state, list(broken.machine.faults)) == (State.TILT, ["game_defective"])
     broken.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (broken.state, broken.credit_cents) == (State.TILT, 475)
     assert fill_in(broken, "refund_game", **ONE, reason="no file") == "refused.authorised"
     assert broken.records("game.void") == []
     fill_in(broken, "refund_game", **TWO, reason="no file")
-    assert (broken.state, broken.credit_cents, broken.cabinet.faults) == (State.IDLE, 500, {})
+    assert (broken.state, broken.credit_cents, broken.machine.faults) == (State.IDLE, 500, {})
     (void,) = broken.records("game.void")
     assert (void["ruling"], void["persons"], void["reason"]) == ("defect", ["2", "5"], "no file")
     assert void["recorded"] == {"decided": False, "win_cents": None, "levels_cents": 0}
@@ -216,7 +216,7 @@ def test_it_goes_on_when_its_definition_is_back(tmp_path):
 def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tmp_path):
     room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     room.play()
-    (award,) = awards(room.cabinet, room.cabinet.state(GameInProgress).record)
+    (award,) = awards(room.machine, room.machine.state(GameInProgress).record)
     room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
     fill_in(room, "refund_game", **TWO, reason="planted")
     assert room.credit_cents == 10000
@@ -243,10 +243,10 @@ def test_what_is_won_before_a_double_up_is_collected_though_the_generator_fails(
         question = asked if isinstance(asked, Decision) else None
         room.shown()
     before = room.credit_cents
-    won_cents = question.display["credits"] * room.cabinet.selection.denomination_cents
-    room.cabinet.chance = FailingChance()
+    won_cents = question.display["credits"] * room.machine.selection.denomination_cents
+    room.machine.chance = FailingChance()
     room.engine.handle(EventType.CHOOSE, value="red")
-    assert room.cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
+    assert room.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
     assert fill_in(room, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
     room.close()
     again = MachineRig(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()

@@ -33,7 +33,7 @@ def play_to_a_double_up(room):
 def double(room, rounds):
     """Double so often at most, then collect; the stakes in minor units, and what is left."""
     stakes, left = [], 0
-    cents = room.cabinet.selection.denomination_cents
+    cents = room.machine.selection.denomination_cents
     while isinstance(asked := room.hands.told[-1], Decision):
         left = asked.display["credits"] * cents
         if len(stakes) == rounds:

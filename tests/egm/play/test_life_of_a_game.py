@@ -152,7 +152,7 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
     room.play()
     room.shown()
     assert room.state is State.HANDPAY
-    assert room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 150000
+    assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 150000
     assert room.credit_cents == 10000 - 300
     for wish in (EventType.PLAY, EventType.CASH_OUT):
         room.engine.handle(wish)
@@ -229,7 +229,7 @@ def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, 
     room = MachineRig(tmp_path, games=(game,)).boot().insert(10000)
     room.play()
     assert room.state is State.PLAYING
-    credit_cents, selection = room.credit_cents, room.cabinet.selection
+    credit_cents, selection = room.credit_cents, room.machine.selection
     for event, values in (
         (EventType.BET, {"value": 2 * selection.bet_credits}),
         (EventType.DENOMINATION, {"value": 100}),
@@ -238,7 +238,7 @@ def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, 
     ):
         room.engine.handle(event, **values)
         assert room.notice == "refused.playing"
-    assert (room.credit_cents, room.cabinet.selection) == (credit_cents, selection)
+    assert (room.credit_cents, room.machine.selection) == (credit_cents, selection)
     assert len(room.records("game.start")) == 1
     room.close()
 
@@ -254,13 +254,13 @@ def test_no_play_without_the_credit_for_it(tmp_path):
 
 @pytest.mark.requirement("B-07")
 def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(room):
-    numbers = len(room.cabinet.chance.values)
+    numbers = len(room.machine.chance.values)
     room.engine.handle(EventType.BET, value=3)
     room.engine.handle(EventType.DENOMINATION, value=25)
     room.engine.handle(EventType.LANGUAGE, value="fr")
-    assert len(room.cabinet.chance.values) == numbers
+    assert len(room.machine.chance.values) == numbers
     room.play()
-    assert len(room.cabinet.chance.values) == numbers - 3
+    assert len(room.machine.chance.values) == numbers - 3
 
 
 @pytest.mark.requirement("C-04")
@@ -268,7 +268,7 @@ def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(room):
 def test_a_bet_the_game_does_not_offer_is_refused(room, bet):
     room.engine.handle(EventType.BET, value=bet)
     assert room.notice == "refused.bet_is_offered"
-    assert room.cabinet.selection.bet_credits == 1
+    assert room.machine.selection.bet_credits == 1
 
 
 @pytest.mark.requirement("O-05")
@@ -277,7 +277,7 @@ def test_a_change_of_denomination_changes_no_balance(room):
     assert room.credit_cents == 10000
     room.engine.handle(EventType.DENOMINATION, value=7)
     assert room.notice == "refused.denomination_is_offered"
-    assert room.cabinet.selection.denomination_cents == 100
+    assert room.machine.selection.denomination_cents == 100
 
 
 @pytest.mark.requirement("B-02", "B-05")

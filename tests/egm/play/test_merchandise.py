@@ -72,7 +72,7 @@ def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over
         ("basket", "Panier de pommes"),
         ("cart", "Charrette"),
     ]
-    handpay = room.cabinet.memory.get(MoneyKey.HANDPAY)
+    handpay = room.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"]) == ("merchandise", 0)
     assert [prize["value_cents"] for prize in handpay["prizes"]] == [4000, 25000]
     room.play()
@@ -108,7 +108,7 @@ def test_no_meter_of_money_moves_for_a_thing(tmp_path):
 
 def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
     room = won(tmp_path, CART_AND_PEARS)
-    handpay = room.cabinet.memory.get(MoneyKey.HANDPAY)
+    handpay = room.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["amount_cents"], [prize["id"] for prize in handpay["prizes"]]) == (20, ["cart"])
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.value"]) == (20, 25000)
@@ -159,7 +159,7 @@ def exchange_and_pay(room: MachineRig) -> None:
 def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_given(tmp_path):
     room = won(tmp_path, CART_AND_PEARS)
     exchange(room)
-    handpay = room.cabinet.memory.get(MoneyKey.HANDPAY)
+    handpay = room.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
     assert [held.id for held in room.journal.pending()] == [handpay["id"]]
 
@@ -175,7 +175,7 @@ def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_gi
 def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path):
     room = won(tmp_path, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
     exchange(room)
-    assert room.cabinet.memory.get(MoneyKey.HANDPAY)["kind"] == "merchandise"
+    assert room.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "merchandise"
     assert room.records("handpay.exchanged") == []
     room.close()
 
@@ -219,7 +219,7 @@ def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path,
     room = a_room(tmp_path)
     assert room.state is State.PLAYING
     room.shown()
-    assert len(room.cabinet.memory.get(MoneyKey.HANDPAY)["prizes"]) == 2
+    assert len(room.machine.memory.get(MoneyKey.HANDPAY)["prizes"]) == 2
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert meters(room)["att_merchandise.count"] == 2
     assert len(room.records("merchandise.won")) == 2
@@ -238,7 +238,7 @@ def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkey
 
     room = a_room(tmp_path)
     assert room.state is State.HANDPAY
-    owed = room.cabinet.memory.get(MoneyKey.HANDPAY)
+    owed = room.machine.memory.get(MoneyKey.HANDPAY)
     assert [held.id for held in room.journal.pending()] == [owed["id"]]
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
@@ -350,10 +350,10 @@ def _with(transaction: Transaction, more: Transfer) -> Transaction:
 
 def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     room = won(tmp_path)
-    older = room.cabinet.memory.get(MoneyKey.HANDPAY)["id"]
+    older = room.machine.memory.get(MoneyKey.HANDPAY)["id"]
     # Past the table, whose rule gives the older reservation up after any event.
-    exchange_prizes(room.cabinet, Event(EventType.EXCHANGE_PRIZE, {"person": "1", "persons": ("1",)}))
-    settle_handpay(room.cabinet, Event(EventType.KEY_TURNED, {"key": "attendant"}))
-    room.cabinet.record("handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
+    exchange_prizes(room.machine, Event(EventType.EXCHANGE_PRIZE, {"person": "1", "persons": ("1",)}))
+    settle_handpay(room.machine, Event(EventType.KEY_TURNED, {"key": "attendant"}))
+    room.machine.record("handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
     assert any("pays its value as well" in found for found in verified(room))
     room.close()

@@ -56,7 +56,7 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
     play(room)
     for after, wanted in ((59, None), (1, "time"), (29, None), (1, "time"), (29, None), (1, "time")):
         minutes(room, after)
-        assert due(room.cabinet) == wanted
+        assert due(room.machine) == wanted
         if wanted:
             room.engine.handle(EventType.REMINDER_DUE)
             room.play()
@@ -69,8 +69,8 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
     minutes(room, 300)  # the machine was left alone over several: one is enough
     room.engine.handle(EventType.REMINDER_DUE)
     room.engine.handle(EventType.ACKNOWLEDGE)
-    assert due(room.cabinet) is None
-    assert time_due_at(room.cabinet) > room.clock.now()
+    assert due(room.machine) is None
+    assert time_due_at(room.machine) > room.clock.now()
 
 
 @pytest.mark.requirement("N-02", "N-03")
@@ -91,7 +91,7 @@ def test_what_was_spent_is_wagers_less_wins_and_is_exact_over_a_restart(make):
     room.play()
     assert room.notice == "refused.no_reminder_stands"
     room.engine.handle(EventType.ACKNOWLEDGE)
-    assert due(room.cabinet) is None  # until as much more is spent
+    assert due(room.machine) is None  # until as much more is spent
     play(room)
 
 
@@ -107,11 +107,11 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     assert room.notice == "refused.reminder_may_go"
     assert room.engine.accepts(EventType.CASH_OUT)
     room.engine.handle(EventType.PAUSE_OVER)
-    assert room.cabinet.memory.get(PlayKey.REMINDER) is not None
+    assert room.machine.memory.get(PlayKey.REMINDER) is not None
     minutes(room, 5)
     room.engine.handle(EventType.PAUSE_OVER)
     play(room)
-    assert due(room.cabinet) is None  # counted anew
+    assert due(room.machine) is None  # counted anew
 
 
 @pytest.mark.requirement("N-02")
@@ -120,22 +120,22 @@ def test_a_clock_set_far_ahead_in_a_session_reminds_of_nothing_until_a_person_ha
     room = make("remind_minutes = [60, 30]").insert(10000)
     play(room)
     room.clock.wall = room.clock.wall.replace(year=9990)
-    assert due(room.cabinet) is None
-    room.cabinet.times.confirm()
-    assert due(room.cabinet) == "time"
+    assert due(room.machine) is None
+    room.machine.times.confirm()
+    assert due(room.machine) == "time"
     room.engine.handle(EventType.REMINDER_DUE)
     room.engine.handle(EventType.ACKNOWLEDGE)
-    assert due(room.cabinet) is None
+    assert due(room.machine) is None
     for after, wanted in ((29, None), (1, "time")):
         minutes(room, after)
-        assert due(room.cabinet) == wanted
-    assert time_due_at(room.cabinet) == room.clock.wall
+        assert due(room.machine) == wanted
+    assert time_due_at(room.machine) == room.clock.wall
 
 
 @pytest.mark.requirement("N-02", "N-03")
 def test_at_a_limit_the_place_may_pay_the_player_out(make):
     room = make('limit_spend_cents = 5\nat_limit = "cash_out"').insert(2000)
-    while due(room.cabinet) is None:
+    while due(room.machine) is None:
         play(room)
     room.engine.handle(EventType.REMINDER_DUE)
     assert (room.state, room.credit_cents) == (State.PAYING, 0)
@@ -169,7 +169,7 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     session = snapshot(room.engine, fingerprint="").session
     assert (session.limit_minutes, session.limit_cents) == (10, 1000)
     minutes(room, 10)
-    assert due(room.cabinet) == "time_limit"
+    assert due(room.machine) == "time_limit"
     room.engine.handle(EventType.REMINDER_DUE)
     assert snapshot(room.engine, fingerprint="").reminder.own
     room.cash_out_ticket()
@@ -186,16 +186,16 @@ def test_a_session_ends_only_when_nothing_of_the_players_is_left(make):
     room.engine.handle(EventType.SESSION_OVER)
     play(room)
     room.engine.handle(EventType.SESSION_OVER)
-    assert room.cabinet.memory.get(PlayKey.SESSION) is not None  # credits are left
+    assert room.machine.memory.get(PlayKey.SESSION) is not None  # credits are left
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.SESSION_OVER)
-    assert room.cabinet.memory.get(PlayKey.SESSION) is not None  # and now they are on their way
+    assert room.machine.memory.get(PlayKey.SESSION) is not None  # and now they are on their way
     room.engine.handle(EventType.TICKET_FAILED, why="test")
     room.engine.handle(EventType.SESSION_OVER)
-    assert room.cabinet.memory.get(PlayKey.SESSION) is not None
+    assert room.machine.memory.get(PlayKey.SESSION) is not None
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.engine.handle(EventType.SESSION_OVER)
-    assert room.cabinet.memory.get(PlayKey.SESSION) is None
+    assert room.machine.memory.get(PlayKey.SESSION) is None
     (ended,) = room.records("protection.session_ended")
     assert ended["minutes"] == 0
 
@@ -236,7 +236,7 @@ def test_protection_draws_nothing_and_changes_no_outcome(make):
         chance = Counting()
         room = make(rules, chance=chance, state=state).insert(2000)
         for _ in range(6):
-            if due(room.cabinet):
+            if due(room.machine):
                 room.engine.handle(EventType.REMINDER_DUE)
                 room.engine.handle(EventType.ACKNOWLEDGE)
             play(room)
@@ -249,7 +249,7 @@ def test_protection_draws_nothing_and_changes_no_outcome(make):
 def test_where_a_place_keeps_no_count_nothing_is_counted(make):
     room = make("clock = true").insert(500)
     play(room)
-    assert room.cabinet.memory.get(PlayKey.SESSION) is None
+    assert room.machine.memory.get(PlayKey.SESSION) is None
     seen = snapshot(room.engine, fingerprint="")
     assert (seen.session, seen.reminder, seen.protection.clock) == (None, None, True)
 
@@ -292,26 +292,26 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
     async def session():
         running = asyncio.create_task(attachment.run())
         await settled(attachment, room)
-        assert room.cabinet.memory.get(PlayKey.REMINDER) is None
+        assert room.machine.memory.get(PlayKey.REMINDER) is None
         assert attachment._seconds() == 3600
         minutes(room, 60)
         await settled(attachment, room)
-        assert room.cabinet.memory.get(PlayKey.REMINDER)["kind"] == "time"
+        assert room.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
         room.engine.handle(EventType.ACKNOWLEDGE)
         minutes(room, 30)
         await settled(attachment, room)
-        assert room.cabinet.memory.get(PlayKey.REMINDER)["kind"] == "time_limit"
+        assert room.machine.memory.get(PlayKey.REMINDER)["kind"] == "time_limit"
         assert attachment._seconds() == 300
         minutes(room, 5)
         await settled(attachment, room)
-        assert room.cabinet.memory.get(PlayKey.REMINDER) is None
+        assert room.machine.memory.get(PlayKey.REMINDER) is None
         room.cash_out_ticket()
         await settled(attachment, room)
-        assert room.cabinet.memory.get(PlayKey.SESSION) is not None
+        assert room.machine.memory.get(PlayKey.SESSION) is not None
         assert attachment._seconds() == 300
         minutes(room, 5)
         await settled(attachment, room)
-        assert room.cabinet.memory.get(PlayKey.SESSION) is None
+        assert room.machine.memory.get(PlayKey.SESSION) is None
         assert attachment._seconds() is None
         running.cancel()
 

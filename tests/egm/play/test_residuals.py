@@ -28,7 +28,7 @@ def make(tmp_path):
         place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"'))
         made = MachineRig(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
         ruling = {"amount_cents": 500 - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
-        forfeit_credits(made.cabinet, Event(EventType.FORFEIT_CREDITS, ruling))
+        forfeit_credits(made.machine, Event(EventType.FORFEIT_CREDITS, ruling))
         rooms.append(made)
         return made
 

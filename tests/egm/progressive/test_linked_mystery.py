@@ -157,7 +157,7 @@ def test_a_prize_heard_of_after_an_attendant_let_the_game_end_is_paid_by_hand(tm
             assert rig.room.notice == "progressive_undecided"
             rig.wire.mute = False
             await rig.until(lambda: rig.room.state is State.HANDPAY)
-            assert rig.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 501
+            assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 501
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.IDLE
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
@@ -309,7 +309,7 @@ def test_a_prize_that_is_not_proved_is_held_and_never_paid_by_itself(tmp_path, c
             await rig.until(lambda: rig.room.state is State.IDLE)
             rig.room.play()
             await rig.until(lambda: rig.room.records("progressive.held"))
-            assert (rig.room.state, list(rig.room.cabinet.faults)) == (State.TILT, ["progressive_unproved"])
+            assert (rig.room.state, list(rig.room.machine.faults)) == (State.TILT, ["progressive_unproved"])
             (held,) = rig.room.records("progressive.held")
             assert why in held["why"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -345,7 +345,7 @@ def test_two_persons_may_have_it_paid_by_hand_also_over_a_power_cut(tmp_path, co
             assert rig.room.state is State.PLAYING
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
-            assert rig.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 501
+            assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 501
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert not rig.room.journal.states(ProgressiveKey.HELD)
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))

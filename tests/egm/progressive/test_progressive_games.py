@@ -151,7 +151,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     before = machine.credit_cents
     one_game(machine)
     assert machine.state is State.HANDPAY
-    assert machine.cabinet.memory.get(MoneyKey.HANDPAY)["kind"] == "progressive"
+    assert machine.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "progressive"
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.credit_cents == before - 50
     values = machine.journal.meters().values
@@ -229,11 +229,11 @@ def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
 @pytest.mark.parametrize("status", [Status.STALE, Status.DOWN])
 def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(room, status):
     machine = room(B, NO_LUCK, MISS, levels=LINKED)
-    machine.cabinet.state(LevelDisplays).link.now = Shown(1700, status)
+    machine.machine.state(LevelDisplays).link.now = Shown(1700, status)
     machine.play()
     assert (machine.state, machine.notice) == (State.IDLE, "refused.levels_are_up")
     assert machine.records("game.start") == []
-    machine.cabinet.state(LevelDisplays).link.now = Shown(1700, Status.UP)
+    machine.machine.state(LevelDisplays).link.now = Shown(1700, Status.UP)
     machine.play()
     assert machine.state is State.PLAYING
 
@@ -289,7 +289,7 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
     machine = awaiting(tmp_path)
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.HANDPAY
-    assert machine.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1700 + 100
+    assert machine.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1700 + 100
     assert machine.records("progressive.unanswered")[0]["amount_cents"] == 1700
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.IDLE
@@ -318,10 +318,10 @@ def test_contributions_to_a_controller_are_numbered_without_gaps(room):
 
 def test_real_chance_plays_the_levels_too(room):
     machine = room()
-    machine.cabinet.chance = generator()
+    machine.machine.chance = generator()
     for _ in range(40):
         machine.play()
-        if machine.cabinet.state(GameInProgress).conversation.decision is not None:
+        if machine.machine.state(GameInProgress).conversation.decision is not None:
             machine.engine.handle(EventType.CHOOSE, value=1)
         machine.shown()
         if machine.state is State.HANDPAY:

@@ -64,7 +64,7 @@ class Rig:
     def __init__(self, folder, controller, *numbers, levels=LEVELS, watched="TOP", **options):
         self.room = room_of(folder, *numbers, levels=levels, **options)
         self.watched = watched
-        self.room.cabinet.state(LevelDisplays).link = None
+        self.room.machine.state(LevelDisplays).link = None
         self.wire = Wire(controller)
         self.link = None
 
@@ -258,7 +258,7 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
             (held,) = rig.room.records("progressive.held")
             shown_cents = next(iter(rig.room.journal.states(ProgressiveKey.CLAIM).values()))["shown_cents"]
             assert held["amount_cents"] == amount_cents
-            assert list(rig.room.cabinet.faults) == ["progressive_unproved"]
+            assert list(rig.room.machine.faults) == ["progressive_unproved"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.records("progressive.award") == []
             assert ruled(rig, decision, ("2",)) == "refused.authorised"
@@ -266,7 +266,7 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             due = amount_cents if decision == "pay" else shown_cents
-            assert rig.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
+            assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             (told,) = rig.room.records("progressive.ruled")
             assert (told["persons"], told["awarded_cents"], told["decision"]) == (["2", "5"], due, decision)
@@ -291,7 +291,7 @@ def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tm
             assert ruled(rig, "pay") == "refused.prize_is_held"  # nobody has said how much
             ruled(rig, "decline")
             assert rig.room.state is State.HANDPAY
-            assert rig.room.cabinet.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1500 + 100
+            assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1500 + 100
 
     run(life())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pygame
 import pytest
 
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.links.screen.starting import Doing, read, say
 from egm.screen.picture import Picture
@@ -37,11 +37,13 @@ def test_a_machine_says_each_game_it_examines_and_is_silent_once_it_answers(tmp_
     async def not_yet(_):
         """Its devices and people are another test's."""
 
-    monkeypatch.setattr(Machine, "_work", not_yet)
+    monkeypatch.setattr(MachineProcess, "_work", not_yet)
     games = (GameSlot(game="maple-classic"), GameSlot(game="icebreak"))
     folder = StateFolder(tmp_path)
     folder.prepare()
-    asyncio.run(Machine(folder, load_cabinet().model_copy(update={"games": games}), StoppedClock()).run())
+    asyncio.run(
+        MachineProcess(folder, load_cabinet().model_copy(update={"games": games}), StoppedClock()).run()
+    )
     assert [doing.what for doing in told[:-1]] == ["memory", "game", "game", "self_test"]
     assert told[2].values == {"number": 2, "count": 2, "game": "icebreak"}
     assert told[-1] is None

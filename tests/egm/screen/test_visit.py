@@ -72,7 +72,7 @@ class Visit:
         self.greet()
 
     def greet(self):
-        residents = self.room.cabinet.games
+        residents = self.room.machine.games
         games = tuple(game_view(_resident(self.room, game_id, game)) for game_id, game in residents.items())
         self.view = heard(self.view, Hello(games=games))
         self.listen()
@@ -133,8 +133,8 @@ def _resident(room, game_id, game):
 
     return Resident(
         game,
-        room.cabinet.denominations_cents[game_id],
-        room.cabinet.state(InstalledGames).returns[game_id],
+        room.machine.denominations_cents[game_id],
+        room.machine.state(InstalledGames).returns[game_id],
         Pools(),
     )
 
@@ -171,7 +171,7 @@ def test_the_win_and_the_message_of_one_game_do_not_stand_on_the_next(visit):
 def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
-    at.room.cabinet.chance = generator()
+    at.room.machine.chance = generator()
     at.do(at.room.cash_out_ticket)
     assert figures(at.stage).win_cents == 0
     assert at.bar == "Thank you! Please take your ticket: $22.95"

@@ -56,13 +56,13 @@ def again(room, tmp_path) -> MachineRig:
 
 def fill_in(room, form_id: str, **values) -> None:
     """A form of the service menu, authorised; the menu is open meanwhile, and closed afterwards."""
-    if not room.cabinet.state(ServiceDesk).is_open:
+    if not room.machine.state(ServiceDesk).is_open:
         room.engine.handle(EventType.MENU, key="operator")
     event = next(form.event for form in MENU.forms if form.id == form_id)
     room.engine.handle(event, form=form_id, **values)
-    told = room.cabinet.notice
+    told = room.machine.notice
     room.engine.handle(EventType.MENU_CLOSED, why="key")
-    room.cabinet.notice = told
+    room.machine.notice = told
 
 
 def register(room, name):
@@ -123,7 +123,7 @@ def test_a_form_filled_in_outlives_a_restart(room, tmp_path):
 
 @pytest.mark.requirement("Q-01")
 def test_who_was_paid_stands_in_its_own_register_and_the_journal_has_the_commitment(room, tmp_path):
-    identities = room.cabinet.installed(IdentityRegister)
+    identities = room.machine.installed(IdentityRegister)
     room.insert(10000)
     room.engine.handle(EventType.CASH_OUT)
     fill_in(room, "handpay", **ONE, **NAMED, method="cash")
@@ -169,7 +169,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     fill_in(room, "machine_check", **ONE, remark="seal whole")
     (check,) = register(room, "checks")
     assert (check["game"], check["books"], check["persons"]) == ("right", "right", ["2"])
-    assert check["handpay"] == room.cabinet.memory.get(MoneyKey.HANDPAY)["id"]
+    assert check["handpay"] == room.machine.memory.get(MoneyKey.HANDPAY)["id"]
     assert check["play_id"] == room.records("game.start")[0]["play_id"]
     (told,) = room.records("machine.checked")
     assert told["meters"]["coin_in"] == room.journal.meters().values["coin_in"]
@@ -177,13 +177,13 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     assert told["software"] is None  # a development checkout: nobody vouches for it
 
     kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
-    room.cabinet.record("software.changed", state={IntegrityKey.SOFTWARE: kept})
+    room.machine.record("software.changed", state={IntegrityKey.SOFTWARE: kept})
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(room, "machine_check", **ONE)
     signed = register(room, "checks")[-1]["software"]
     assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
 
-    held = room.cabinet.state(GameInProgress)
+    held = room.machine.state(GameInProgress)
     held.record = replace(held.record, outcome=replace(held.record.outcome, win_credits=500))
     fill_in(room, "machine_check", **ONE)
     assert room.notice == "machine_check_failed"
@@ -255,7 +255,7 @@ def test_an_override_where_signal_and_display_differ_stands_on_its_slip(room):
 @pytest.mark.requirement("F-18", "Q-06", "Q-07")
 def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
     room.insert(500)
-    room.cabinet.record("promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),))
+    room.machine.record("promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),))
     fill_in(room, "orphan_credits")  # nobody says so
     assert (room.notice, room.credit_cents) == ("refused.authorised", 540)
     for place in ({}, {"place": " "}):  # nor where
@@ -276,7 +276,7 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
 def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_path, cut):
     room.insert(2000)
     room.engine.handle(EventType.CASH_OUT)
-    handpay_id = room.cabinet.memory.get(MoneyKey.HANDPAY)["id"]
+    handpay_id = room.machine.memory.get(MoneyKey.HANDPAY)["id"]
     if cut:  # the power goes between giving the hand-pay up and posting the orphan
         append = room.journal.append
 
@@ -291,9 +291,9 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
         room.journal.append = append
         assert room.journal.balance_cents("house:orphan") == 0
         if cut != "cut":  # an older journal said source and amount
-            kept = room.cabinet.memory.get(MoneyKey.UNCLAIMED)
+            kept = room.machine.memory.get(MoneyKey.UNCLAIMED)
             flows = [[source, cents] for source, _, cents in kept["flows"]]
-            room.cabinet.record("test.older", state={MoneyKey.UNCLAIMED: {**kept, "flows": flows}})
+            room.machine.record("test.older", state={MoneyKey.UNCLAIMED: {**kept, "flows": flows}})
         room = again(room, tmp_path)
     else:
         fill_in(room, "orphan_handpay", **TWO, place="bank 4")
@@ -331,7 +331,7 @@ def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(room, tmp_path
 def test_a_cut_after_the_found_ticket_was_recorded_ends_its_redemption(room, tmp_path, monkeypatch):
     printing = again(room, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
-    monkeypatch.setattr(type(printing.cabinet.installed(TicketDesk)), "redeem_commit", lambda *_: None)
+    monkeypatch.setattr(type(printing.machine.installed(TicketDesk)), "redeem_commit", lambda *_: None)
     fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
     assert printing.store.get(number).state is TicketState.PENDING
     monkeypatch.undo()
@@ -403,7 +403,7 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
     for mended in (True, False):
         credit_cents = room.credit_cents
         room.play()
-        while not mended and has_won_already(room.cabinet):  # what is won already is collected instead
+        while not mended and has_won_already(room.machine):  # what is won already is collected instead
             room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
             room.shown()
             credit_cents = room.credit_cents
@@ -411,16 +411,16 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
         question = room.hands.told[-1]
         fill_in(room, "refund_game", **ONE, reason="the player asks")
         assert room.notice == "refused.playing"  # it can be finished, and no menu opens
-        good, room.cabinet.chance = room.cabinet.chance, broken()
+        good, room.machine.chance = room.machine.chance, broken()
         room.engine.handle(EventType.CHOOSE, value=question.options[0])
         assert room.state is State.PLAYING
-        assert room.cabinet.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
+        assert room.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
         if mended:
             room.restarts.append(good)
             room.engine.handle(EventType.KEY_TURNED, key="attendant")
             room.engine.handle(EventType.CHOOSE, value=question.options[0])
             room.shown()
-            assert (room.state, room.cabinet.faults) == (State.IDLE, {})
+            assert (room.state, room.machine.faults) == (State.IDLE, {})
         else:
             fill_in(room, "refund_game", **ONE, reason="the generator failed")
             assert room.notice == "refused.authorised"  # one person alone undoes no game
@@ -456,7 +456,7 @@ def test_notes_want_every_field_and_a_person(room, form_id, name, fields):
     shown = {key: value for key, value in fields.items() if key != "who"}
     assert {key: line[key] for key in shown} == shown
     if "who" in fields:
-        assert room.cabinet.installed(IdentityRegister).get(line["identity"]).fields == {
+        assert room.machine.installed(IdentityRegister).get(line["identity"]).fields == {
             "who": "Otto Example"
         }
 

@@ -28,7 +28,7 @@ def fingerprint(room):
 def menu(tmp_path):
     room = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
     room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.cabinet.state(ServiceDesk).bench.kinds = KINDS
+    room.machine.state(ServiceDesk).bench.kinds = KINDS
     menu = Menu(room).sign_in(Role.MECHANIC).touch("devices")
     before = fingerprint(room)
     yield menu
@@ -55,12 +55,12 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
         "test.printed",
         "ticket.taken",
     ]
-    assert room.cabinet.memory.get(MoneyKey.PRINT) is None
+    assert room.machine.memory.get(MoneyKey.PRINT) is None
 
 
 def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
     room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    room.cabinet.state(ServiceDesk).bench.kinds = KINDS
+    room.machine.state(ServiceDesk).bench.kinds = KINDS
     menu = Menu(room).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
@@ -86,7 +86,7 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
     room.ledgers.payouts.ordered(PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0))
     room.ledgers.payouts.finished(payout_id, 2)
     assert room.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
-    assert room.cabinet.memory.get(MoneyKey.HOPPER) is None
+    assert room.machine.memory.get(MoneyKey.HOPPER) is None
 
 
 @pytest.mark.requirement("J-11")
@@ -113,19 +113,19 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
     assert len(room.records("test.paper")) == 2
     assert b"910000000000000000" not in b"".join(room.journal.bodies())
     menu.touch("stop")
-    assert not menu.cabinet.state(ServiceDesk).bench.taking
+    assert not menu.machine.state(ServiceDesk).bench.taking
 
 
 @pytest.mark.requirement("J-10", "J-11")
 def test_no_acceptor_is_tested_while_a_hosts_word_is_awaited_about_a_paper_in_it(menu):
-    menu.cabinet.state(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
+    menu.machine.state(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
-    assert not menu.cabinet.state(ServiceDesk).bench.taking
+    assert not menu.machine.state(ServiceDesk).bench.taking
 
 
 def test_leaving_the_menu_ends_every_test(menu):
-    bench = menu.cabinet.state(ServiceDesk).bench
+    bench = menu.machine.state(ServiceDesk).bench
     menu.touch("device:io").touch("lamps")
     assert "lamp:play" in bench.outputs
     menu.touch("back").touch("device:bill").touch("take")
@@ -136,7 +136,7 @@ def test_leaving_the_menu_ends_every_test(menu):
 
 @pytest.mark.requirement("J-10", "A-19")
 def test_a_page_shows_live_what_the_device_says(menu):
-    bench = menu.cabinet.state(ServiceDesk).bench
+    bench = menu.machine.state(ServiceDesk).bench
     bench.hear(device.Identified(device="io", identity="board 3.1"))
     bench.hear(
         device.InputsKnown(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))

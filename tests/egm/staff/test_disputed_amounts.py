@@ -30,7 +30,7 @@ def room(tmp_path):
 
 
 def open_one(room):
-    [disputed] = disputed_amounts(room.cabinet).values()
+    [disputed] = disputed_amounts(room.machine).values()
     return disputed
 
 
@@ -68,7 +68,7 @@ def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(room, t
     assert (again.state, open_one(again).most_cents) == (State.TILT, 2000)
 
     rule(again, 2000)
-    assert (again.state, again.cabinet.faults) == (State.IDLE, {})
+    assert (again.state, again.machine.faults) == (State.IDLE, {})
     assert again.journal.balance_cents(PAID) == again.journal.meters().values["disputed"] == 2000
     [line] = register(again)
     assert (line["device"], line["least_cents"], line["most_cents"]) == ("bill_acceptor", 0, 2000)
@@ -92,7 +92,7 @@ def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(room)
 def test_two_disputes_of_a_device_need_two_rulings(room):
     room.ledger.contradicted("stacked and never ordered", 10000)
     room.ledger.contradicted("and again", 10000)
-    first, second = disputed_amounts(room.cabinet)
+    first, second = disputed_amounts(room.machine)
     rule(room, 0, dispute=first)
     assert room.state is State.TILT
     rule(room, 500, dispute=second)
@@ -105,7 +105,7 @@ def test_a_dispute_belongs_to_its_position(tmp_path):
     second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
     lose_bill(second)
     assert (first.state, second.state) == (State.IDLE, State.TILT)
-    assert disputed_amounts(first.cabinet) == {}
+    assert disputed_amounts(first.machine) == {}
     rule(second, 0)
     assert second.state is State.IDLE
     first.close()
@@ -150,7 +150,7 @@ def test_a_cut_around_the_ruling_on_a_ticket(room, tmp_path, written):
         room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
     room.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    if disputed_amounts(again.cabinet):
+    if disputed_amounts(again.machine):
         assert again.store.get(number).state is TicketState.PENDING
         rule(again, 2000)
     assert again.store.get(number).state is TicketState.REDEEMED
@@ -201,7 +201,7 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
     if record is not None:  # the driver finds it once more, and with it what was seen before the cut
         assert record.paid_coins == seen
         again.ledgers.payouts.finished(payout_id, record.paid_coins, "another hopper is in its place")
-    assert (again.state, again.cabinet.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
+    assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
     assert again.journal.balance_cents("out:hopper") == seen * 100
     assert (open_one(again).most_cents, again.credit_cents) == (500 - seen * 100, 0)
 
@@ -226,7 +226,7 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
         room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
     room.close()
     again = coins.room = coins()
-    if disputed_amounts(again.cabinet):
+    if disputed_amounts(again.machine):
         rule(again, 200)
     assert (again.journal.balance_cents(PAID), again.journal.balance_cents("out:hopper")) == (200, 300)
     assert (again.credit_cents, again.state) == (0, State.IDLE)
@@ -269,7 +269,7 @@ def test_coins_never_reported_are_disputed_with_the_very_entry_that_passes_them(
         room.ledgers.coins.coins_in(((100, True),), 7, doubt)
     room.close()
     again = coins.room = coins()
-    assert (again.ledgers.coins.position() == 7) is bool(disputed_amounts(again.cabinet))
+    assert (again.ledgers.coins.position() == 7) is bool(disputed_amounts(again.machine))
     if again.ledgers.coins.position() != 7:
         again.ledgers.coins.coins_in(((100, True),), 7, doubt)
     disputed = open_one(again)

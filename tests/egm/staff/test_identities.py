@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.staff.identities import FILE, IdentityRegister
 from egm.testing.machine import MachineRig, StoppedClock
@@ -88,5 +88,5 @@ def test_the_machine_keeps_it_beside_both_copies_of_its_memory(tmp_path, monkeyp
     state = StateFolder(tmp_path)
     state.prepare()
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(Machine(state, load_cabinet(), StoppedClock()).run())
+        asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock()).run())
     assert opened_in == [(tmp_path, tmp_path / "second")]

@@ -32,7 +32,7 @@ def intervene(room, reason="bill jam"):
 
 def monitored(room):
     """The monitoring system reads who is at work."""
-    opened = room.cabinet.memory.get(StaffKey.INTERVENTION)
+    opened = room.machine.memory.get(StaffKey.INTERVENTION)
     room.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
 
 
@@ -55,7 +55,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
     assert room.state is State.DOOR_OPEN
     for door in ("hopper", "main"):
         room.engine.handle(EventType.DOOR_CLOSED, door=door)
-    assert room.cabinet.faults == {}
+    assert room.machine.faults == {}
     finish(room, "belt replaced", "belt 12").touch("leave")
     assert (room.state, room.credit_cents) == (State.IDLE, 2000)
     (sheet,) = sheets(room.journal)
@@ -74,7 +74,7 @@ def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room)
     menu.touch("leave")
     room.engine.handle(EventType.INTERVENTION_SEEN, id="intervention-of-yesterday")
     room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
+    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     clear(room)
     monitored(room)
@@ -82,11 +82,11 @@ def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room)
     assert len(room.records("intervention.seen")) == 1
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert room.cabinet.faults == {}
+    assert room.machine.faults == {}
     finish(room, "done", "").touch("leave")
     Menu(room).sign_in(Role.MECHANIC).fill("intervention", "again").touch("leave")
     room.engine.handle(EventType.DOOR_OPENED, door="main")  # what was read of the last one is not this one
-    assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
+    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
 
 
 @pytest.mark.requirement("J-04")
@@ -94,7 +94,7 @@ def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room)
 def test_a_bill_box_and_a_base_open_at_a_collection_only(room, door):
     intervene(room)
     room.engine.handle(EventType.DOOR_OPENED, door=door)
-    assert room.cabinet.faults["unidentified_opening"]["detail"] == door
+    assert room.machine.faults["unidentified_opening"]["detail"] == door
     room.engine.handle(EventType.DOOR_CLOSED, door=door)
     clear(room)
     finish(room, "nothing", "").touch("leave")
@@ -102,7 +102,7 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(room, door):
     monitored(room)
     room.engine.handle(EventType.DOOR_OPENED, door=door)
     room.engine.handle(EventType.DOOR_CLOSED, door=door)
-    assert room.cabinet.faults == {}
+    assert room.machine.faults == {}
     Menu(room).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
     assert [sheet.kind for sheet in sheets(room.journal)] == ["repair", "collection"]
 
@@ -114,14 +114,14 @@ def test_a_bill_box_that_is_gone_is_an_opening_whatever_its_door_says(room):
 
     intervene(room)
     gone(EventType.FAULT_RAISED)
-    assert room.cabinet.faults["unidentified_opening"]["detail"] == "stacker"
+    assert room.machine.faults["unidentified_opening"]["detail"] == "stacker"
     gone(EventType.FAULT_CLEARED)
     clear(room)
     finish(room, "nothing", "").touch("leave")
     Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
     monitored(room)
     gone(EventType.FAULT_RAISED)
-    assert "unidentified_opening" not in room.cabinet.faults
+    assert "unidentified_opening" not in room.machine.faults
 
 
 @pytest.mark.requirement("J-05")
@@ -139,7 +139,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
         NUMBERS[Role.SUPERVISOR],
     )
     menu.home().fill("collection_end", "base taken out").touch("leave")
-    assert (room.state, set(disabled_by(room.cabinet))) == (State.OUT_OF_SERVICE, {"base"})
+    assert (room.state, set(disabled_by(room.machine))) == (State.OUT_OF_SERVICE, {"base"})
     room.close()
     again = MachineRig(tmp_path, profile="monaco").boot()  # nor does a restart give it back
     assert again.state is State.OUT_OF_SERVICE
@@ -159,7 +159,7 @@ def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(room, unattended):
     room.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.state is State.TILT
-    assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
+    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     Menu(room).prove(Role.SUPERVISOR)
     assert room.state is State.IDLE

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.app.features import MENU
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.kernel.events import Event, EventType
@@ -48,8 +48,8 @@ def inventory(tmp_path, **more):
 @pytest.fixture
 def room(tmp_path):
     room = MachineRig(tmp_path / "state").boot()
-    room.cabinet.state(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
-    note_inventory(room.cabinet, inventory(tmp_path))
+    room.machine.state(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
+    note_inventory(room.machine, inventory(tmp_path))
     yield room
     room.close()
 
@@ -72,20 +72,20 @@ def test_the_entry_has_all_that_the_order_asks_for(room):
 @pytest.mark.requirement("Q-16", "Q-17")
 def test_every_move_and_change_of_return_stays_on_the_sheet(room, tmp_path):
     before = room.journal.sequence
-    note_inventory(room.cabinet, inventory(tmp_path))
+    note_inventory(room.machine, inventory(tmp_path))
     assert room.journal.sequence == before  # nothing new, nothing written
-    note_inventory(room.cabinet, inventory(tmp_path, location="workshop"))
+    note_inventory(room.machine, inventory(tmp_path, location="workshop"))
     moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
-    note_inventory(room.cabinet, moved)
+    note_inventory(room.machine, moved)
     changes = [what for _, what in sheet(room.journal).changes]
     assert "location: floor -> workshop" in changes
-    assert f"{GAME}: {room.cabinet.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
+    assert f"{GAME}: {room.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
 
 
 @pytest.mark.requirement("Q-09")
 def test_a_base_number_is_fixed_for_good(room, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.base_number: 'B-13'; this machine's base .*'B-12'"):
-        note_inventory(room.cabinet, inventory(tmp_path, base_number="B-13"))
+        note_inventory(room.machine, inventory(tmp_path, base_number="B-13"))
     assert len(room.records("inventory.changed")) == 1
 
 
@@ -94,14 +94,14 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
     def made(name, base, serial="TEST-1", number="7"):
         folder = tmp_path / name
         room = MachineRig(folder, profile="monaco").boot()
-        room.cabinet.identity = replace(room.cabinet.identity, serial=serial, operator_number=number)
-        note_inventory(room.cabinet, inventory(tmp_path, base_number=base))
+        room.machine.identity = replace(room.machine.identity, serial=serial, operator_number=number)
+        note_inventory(room.machine, inventory(tmp_path, base_number=base))
         return room, folder
 
     first, one = made("first", "B-12")
     second, two = made("second", "B-13", serial="TEST-2", number="8")
     menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
-    opened = second.cabinet.memory.get(StaffKey.INTERVENTION)
+    opened = second.machine.memory.get(StaffKey.INTERVENTION)
     second.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
     menu.home().fill("base_out", "B-13", "lock 41", "H. Main", "hinge bent").touch("leave")
     first.close()
@@ -134,7 +134,7 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
 
 def test_a_photograph_that_is_not_there_is_named(room, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.photograph: .*gone\.jpg"):
-        note_inventory(room.cabinet, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
+        note_inventory(room.machine, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
 
 
 @pytest.mark.requirement("Q-10")
@@ -186,7 +186,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
     resident = admitted[GAME]
     made = json.loads((maker / GAME / "manifest.json").read_text())
     assert resident.certificate.least_return == resident.least_return == Fraction(made["least_return"])
-    note_inventory(room.cabinet, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
+    note_inventory(room.machine, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
     (game,) = sheet(room.journal).now["games"]
     assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
     assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
@@ -231,7 +231,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
 def test_where_the_place_wants_it_whole_a_machine_does_not_start_on_less(room, tmp_path, field):
     lacking = inventory(tmp_path, **{field: None if field == "photograph" else ""})
     with pytest.raises(OperatorError, match=f"inventory: no {field}; the profile generic wants"):
-        note_inventory(MachineRig(tmp_path / "another").boot().cabinet, lacking, complete=True)
+        note_inventory(MachineRig(tmp_path / "another").boot().machine, lacking, complete=True)
 
 
 def started(folder, **machine):
@@ -246,7 +246,7 @@ def started(folder, **machine):
     )
     state = StateFolder(folder)
     state.prepare()
-    asyncio.run(Machine(state, file, StoppedClock()).run())
+    asyncio.run(MachineProcess(state, file, StoppedClock()).run())
 
 
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
@@ -262,7 +262,7 @@ def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_eve
     async def not_yet(_):
         """Its devices and people are another test's."""
 
-    monkeypatch.setattr(Machine, "_work", not_yet)
+    monkeypatch.setattr(MachineProcess, "_work", not_yet)
     started(tmp_path / "second")
     with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
         (refused,) = [entry.record for entry in journal.entries("game.refused")]
@@ -273,7 +273,7 @@ def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_eve
 # ---------------------------------------------------------------------------------------------- identity
 @pytest.mark.requirement("K-01")
 def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path):
-    identity, before = room.cabinet.identity, sheet(room.journal).now
+    identity, before = room.machine.identity, sheet(room.journal).now
     with pytest.raises(FrozenInstanceError):
         identity.serial = "ANOTHER"
     asked = {field.name for row in MENU.forms for field in row.fields}
@@ -289,8 +289,8 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path
             numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
             texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}
             room.happen(Event(row.event, {"form": row.id, **texts, **both, **row.values}))
-    note_inventory(room.cabinet, inventory(tmp_path))
-    assert room.cabinet.identity == identity
+    note_inventory(room.machine, inventory(tmp_path))
+    assert room.machine.identity == identity
     assert sheet(room.journal).now == before
 
 
@@ -302,4 +302,4 @@ def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path):
     default = load_cabinet()
     file = default.model_copy(update={"machine": default.machine.model_copy(update={"serial": "EGM-2"})})
     with pytest.raises((OperatorError, JournalDamaged, LocalError), match="EGM-1"):
-        asyncio.run(Machine(state, file, StoppedClock()).run())
+        asyncio.run(MachineProcess(state, file, StoppedClock()).run())

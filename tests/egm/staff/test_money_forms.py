@@ -100,9 +100,9 @@ def test_a_forfeit_takes_a_second_person_who_is_somebody_else(tmp_path):
     room.play()
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     menu.sign_in(Role.SUPERVISOR).fill("forfeit_game", "a wire in the slot", second=Role.SUPERVISOR)
-    assert room.cabinet.memory.get(PlayKey.GAME) is not None  # nobody is two persons
+    assert room.machine.memory.get(PlayKey.GAME) is not None  # nobody is two persons
     menu.prove(Role.MANAGER)
-    assert room.cabinet.memory.get(PlayKey.GAME) is None
+    assert room.machine.memory.get(PlayKey.GAME) is None
     (line,) = register(menu, "forfeited-games")
     assert line["persons"] == ["2", "5"]
     room.close()

@@ -36,18 +36,18 @@ def test_a_game_taken_off_is_gone_after_the_next_start_and_the_journal_says_who(
         [NUMBERS[Role.TECHNICIAN]],
     )
     assert (changed["before"]["off"], changed["after"]["off"]) == ([], ["maple-classic"])
-    assert set(menu.cabinet.games) == set(GAMES)
+    assert set(menu.machine.games) == set(GAMES)
     menu.room.close()
     again = room_of(tmp_path)
-    assert set(again.cabinet.games) == {"comet-respin"}
-    assert again.cabinet.selection.game_id == "comet-respin"
-    assert set(again.cabinet.state(InstalledGames).games) == set(GAMES)
+    assert set(again.machine.games) == {"comet-respin"}
+    assert again.machine.selection.game_id == "comet-respin"
+    assert set(again.machine.state(InstalledGames).games) == set(GAMES)
     again.close()
 
 
 @pytest.mark.requirement("O-05", "E-11")
 def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_worth(menu, tmp_path):
-    first, *others = menu.cabinet.state(InstalledGames).denominations_cents["maple-classic"]
+    first, *others = menu.machine.state(InstalledGames).denominations_cents["maple-classic"]
     menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("game:maple-classic").touch("denomination").complete(str(first), "no")
     assert menu.notice == "notice.refused.machine_is_open"
@@ -55,8 +55,8 @@ def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_wor
     menu.touch("denomination").complete(str(first), "no")
     menu.room.close()
     again = room_of(tmp_path)
-    assert again.cabinet.denominations_cents["maple-classic"] == tuple(others)
-    assert again.cabinet.selection.denomination_cents in others
+    assert again.machine.denominations_cents["maple-classic"] == tuple(others)
+    assert again.machine.selection.denomination_cents in others
     again.engine.handle(EventType.DOOR_CLOSED, door="main")
     again.insert(2000)
     again.engine.handle(EventType.DENOMINATION, value=first)
@@ -84,16 +84,16 @@ def test_a_bet_limit_narrows_the_profiles_and_never_widens_it(menu, tmp_path):
     menu.touch("bet_limit").complete("10")
     menu.room.close()
     again = room_of(tmp_path)
-    assert again.cabinet.profile.play.bet_limit_cents == 10
+    assert again.machine.profile.play.bet_limit_cents == 10
     again.engine.handle(EventType.DOOR_CLOSED, door="main")
-    again.engine.handle(EventType.BET, value=max(again.cabinet.games["maple-classic"].bet_options))
+    again.engine.handle(EventType.BET, value=max(again.machine.games["maple-classic"].bet_options))
     assert again.notice == "refused.bet_is_offered"
     again.engine.handle(EventType.DOOR_OPENED, door="main")
     wide = Menu(again).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit").complete("99999999")
     assert wide.notice == "service.done"
     again.close()
     last = room_of(tmp_path)
-    assert last.cabinet.profile.play.bet_limit_cents == 10000
+    assert last.machine.profile.play.bet_limit_cents == 10000
     last.close()
 
 
@@ -129,7 +129,7 @@ def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_pa
 def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp_path):
     menu.touch("bet_minimum").complete("99999999")
     assert menu.notice == "notice.refused.option_is_sound"
-    credit_cents = menu.cabinet.state(InstalledGames).denominations_cents["maple-classic"][0]
+    credit_cents = menu.machine.state(InstalledGames).denominations_cents["maple-classic"][0]
     least_cents = 2 * credit_cents + 1
     menu.touch("bet_minimum").complete(str(least_cents))
     assert menu.notice == "service.done"
@@ -137,12 +137,12 @@ def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp
     again = room_of(tmp_path)
     again.engine.handle(EventType.DOOR_CLOSED, door="main")
     again.insert(2000)
-    assert again.cabinet.selection.bet_credits == 3  # the least that is taken is what is proposed
+    assert again.machine.selection.bet_credits == 3  # the least that is taken is what is proposed
     before = again.journal.meters().values
     again.engine.handle(EventType.BET, value=2)
     assert again.notice == "refused.bet_is_offered"
-    again.cabinet.select(bet_credits=2)
-    assert again.cabinet.selection.bet_credits == 3
+    again.machine.select(bet_credits=2)
+    assert again.machine.selection.bet_credits == 3
     again.engine.handle(EventType.BET, value=3)
     assert again.journal.meters().values["coin_in"] == before["coin_in"] == 0
     again.play()
@@ -176,15 +176,15 @@ def test_where_the_place_wants_two_both_prove_who_they_are_and_both_may(tmp_path
 
 def test_a_restart_is_asked_by_somebody_with_a_name(menu):
     menu.home().fill("restart")
-    assert menu.cabinet.state(ServiceDesk).restart
+    assert menu.machine.state(ServiceDesk).restart
     assert menu.room.records("machine.restart") == [{"person": NUMBERS[Role.TECHNICIAN]}]
 
 
 def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     room = room_of(tmp_path)
     kept = Options(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
-    room.cabinet.record("options.changed", state={"options": kept.to_json()})
+    room.machine.record("options.changed", state={"options": kept.to_json()})
     room.close()
     again = room_of(tmp_path)
-    assert again.cabinet.denominations_cents == again.cabinet.state(InstalledGames).denominations_cents
+    assert again.machine.denominations_cents == again.machine.state(InstalledGames).denominations_cents
     again.close()

@@ -53,7 +53,7 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(room):
 
 @pytest.mark.requirement("E-03")
 def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(room):
-    room.cabinet.chance = ScriptedChance(*WIN)
+    room.machine.chance = ScriptedChance(*WIN)
     room.play()
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(room).sign_in(Role.MECHANIC).touch("recall")
@@ -74,10 +74,10 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(2000)
     room.play()
     answers = []
-    while room.cabinet.state(GameInProgress).conversation.decision is not None:
-        answers.append(room.cabinet.state(GameInProgress).conversation.decision.options[-1])
+    while room.machine.state(GameInProgress).conversation.decision is not None:
+        answers.append(room.machine.state(GameInProgress).conversation.decision.options[-1])
         room.engine.handle(EventType.CHOOSE, value=answers[-1])
-    play_id = room.cabinet.memory.get(PlayKey.GAME)["play_id"]
+    play_id = room.machine.memory.get(PlayKey.GAME)["play_id"]
     outcome = room.hands.told[-1].display
     room.shown()
     assert answers
@@ -109,7 +109,7 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert isinstance(menu.cabinet.state(ServiceDesk).places[-1], PlayDetail)
+    assert isinstance(menu.machine.state(ServiceDesk).places[-1], PlayDetail)
     menu.touch("later", page=menu.page.id).touch("later", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
 
@@ -150,13 +150,13 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     menu.touch("back").touch("software")
     lines = menu.lines()
     assert lines["Key fingerprint"] == room.journal.fingerprint
-    game = room.cabinet.games["maple-classic"]
+    game = room.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
 
 
 @pytest.mark.requirement("A-20", "A-21")
 def test_memory_and_clock_are_shown_and_nothing_at_the_machine_clears_them(room):
-    room.cabinet.log(
+    room.machine.log(
         "clock.changed", {"last_entry": "2026-01-02T00:00:00+00:00", "now": "2026-01-01T00:00:00+00:00"}
     )
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("clock")

@@ -163,7 +163,7 @@ def test_no_sequence_of_tries_tells_whether_a_number_exists(menu):
 
 
 def test_typing_numbers_fills_no_memory(menu):
-    buckets = {key_of(menu.cabinet, str(number)) for number in range(20_000)}
+    buckets = {key_of(menu.machine, str(number)) for number in range(20_000)}
     assert len(buckets) == 1024
 
 
@@ -263,7 +263,7 @@ def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
 
 def test_somebody_disabled_is_not_let_in(menu):
     number = NUMBERS[Role.TECHNICIAN]
-    menu.cabinet.install(staff().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
+    menu.machine.install(staff().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
     menu.open().prove(Role.TECHNICIAN)
     assert menu.notice == "service.refused.wrong_pin"
 
@@ -316,7 +316,7 @@ def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
 
 def test_a_failed_generator_waits_for_a_technician(tmp_path):
     room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
-    room.restarts.append(room.cabinet.chance)
+    room.restarts.append(room.machine.chance)
     menu = Menu(room)
     room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -339,7 +339,7 @@ def test_every_turn_of_a_key_is_kept(menu):
 def test_a_form_holds_the_machine_and_gives_it_back(menu):
     menu.sign_in(Role.MECHANIC).fill("hold", "cleaning")
     assert menu.notice == "service.done"
-    assert disabled_by(menu.room.cabinet)["operator"]["reason"] == "cleaning"
+    assert disabled_by(menu.room.machine)["operator"]["reason"] == "cleaning"
     menu.touch("leave")
     assert menu.room.state is State.OUT_OF_SERVICE
     menu.sign_in(Role.SUPERVISOR).fill("release")
@@ -373,18 +373,18 @@ def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_no
     manager = Person("7", "Morgan", Role.MANAGER)
     Roster.load(path).added(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
     room = MachineRig(tmp_path / "state")
-    room.cabinet.install(Roster(path))
+    room.machine.install(Roster(path))
     room.boot()
     (added,) = room.records("staff.added")
     assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
     room.engine.handle(EventType.MENU, key="operator")
-    page = room.cabinet.state(ServiceDesk).page(room.cabinet)
+    page = room.machine.state(ServiceDesk).page(room.machine)
     room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
     path.write_text("broken")
-    page = room.cabinet.state(ServiceDesk).page(room.cabinet)
+    page = room.machine.state(ServiceDesk).page(room.machine)
     room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
     assert (
-        room.cabinet.state(ServiceDesk).page(room.cabinet).notice.value == "service.refused.staff_unreadable"
+        room.machine.state(ServiceDesk).page(room.machine).notice.value == "service.refused.staff_unreadable"
     )
     assert len(room.records("staff.added")) == 1
     room.close()
@@ -424,7 +424,7 @@ def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, 
     with tempfile.TemporaryDirectory() as folder:
         room = MachineRig(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
         room.engine.handle(EventType.DOOR_OPENED, door="main")
-        room.cabinet.state(ServiceDesk).bench.kinds = {
+        room.machine.state(ServiceDesk).bench.kinds = {
             "printer": "ticket_printer",
             "hopper": "hopper",
             "io": "io_board",

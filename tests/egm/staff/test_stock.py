@@ -6,7 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
 from egm.devices.twin import Port
@@ -92,7 +92,7 @@ def test_what_a_collection_brought_is_counted_and_held_against_the_meters(room):
         ("bill_box", 2000, 1500, -500),
         ("bill_box", 500, 500, 0),
     ]
-    assert room.cabinet.memory.get(StaffKey.COLLECTED)["counted"] == ["bill_box"]
+    assert room.machine.memory.get(StaffKey.COLLECTED)["counted"] == ["bill_box"]
     assert room.credit_cents == 2000 + 400 + 500 + 200
 
 
@@ -106,7 +106,7 @@ def test_the_statements_by_day_and_month_are_recomputed_from_the_journal(tmp_pat
     room.insert(500)
     room.play()
     room.shown()
-    wager_cents = room.cabinet.selection.bet_cents
+    wager_cents = room.machine.selection.bet_cents
     room.clock.pass_seconds(31 * 86400)
     room.insert(1000)
     totals = room.journal.meters().values
@@ -151,7 +151,7 @@ protocol = "cctalk_hopper"
 
 async def _start_and_stop(state, file):
     """One start of the machine process, until it is ready."""
-    machine = asyncio.create_task(Machine(state, file, StoppedClock()).run())
+    machine = asyncio.create_task(MachineProcess(state, file, StoppedClock()).run())
     async with asyncio.timeout(60):
         while not machine.done() and not (state.run / "screen.sock").exists():  # noqa: ASYNC110 (a file)
             await asyncio.sleep(0.02)

@@ -9,7 +9,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from egm.kernel.events import Event, EventName, State
 from egm.kernel.feature import Feature
 from egm.kernel.keys import Fate, Key, Owner
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import Rule
 from egm.kernel.service_pages import ServicePage
@@ -40,28 +40,28 @@ class Turntable:
 
 
 # ---------------------------------------------------------------------------------------------- guards, effects
-def song_plays(cabinet: Cabinet, _: Event) -> bool:
-    return cabinet.memory.get(JukeboxKey.SONG) is not None
+def song_plays(machine: Machine, _: Event) -> bool:
+    return machine.memory.get(JukeboxKey.SONG) is not None
 
 
-def no_song_plays(cabinet: Cabinet, event: Event) -> bool:
-    return not song_plays(cabinet, event)
+def no_song_plays(machine: Machine, event: Event) -> bool:
+    return not song_plays(machine, event)
 
 
-def start_song(cabinet: Cabinet, event: Event) -> None:
+def start_song(machine: Machine, event: Event) -> None:
     song, persons = int(event.data["number"]), list(event.data["persons"])
-    cabinet.record(
+    machine.record(
         "song.started",
         state={JukeboxKey.SONG: song},
         counts={"songs": 1},
         details={"song": song, "persons": persons},
     )
-    cabinet.state(Turntable).turns += 1
+    machine.state(Turntable).turns += 1
 
 
-def end_song(cabinet: Cabinet, _: Event) -> None:
-    song = cabinet.memory.get(JukeboxKey.SONG)
-    cabinet.record("song.ended", state={JukeboxKey.SONG: None}, details={"song": song})
+def end_song(machine: Machine, _: Event) -> None:
+    song = machine.memory.get(JukeboxKey.SONG)
+    machine.record("song.ended", state={JukeboxKey.SONG: None}, details={"song": song})
 
 
 # ---------------------------------------------------------------------------------------------- what it shows
@@ -76,24 +76,24 @@ FORM = Form(
 
 
 class SongPage:
-    def page(self, cabinet: Cabinet) -> ServicePage:
-        song = cabinet.memory.get(JukeboxKey.SONG)
+    def page(self, machine: Machine) -> ServicePage:
+        song = machine.memory.get(JukeboxKey.SONG)
         rows = ((plain("Song"), number(song or 0)),)
         return ServicePage(id="", title=plain("Jukebox"), tables=(pairs(rows),), actions=(BACK,))
 
-    def answer(self, _cabinet: Cabinet, _action: str, _text: str) -> Move:
+    def answer(self, _machine: Machine, _action: str, _text: str) -> Move:
         return refuse("not_offered")
 
 
-def notices(cabinet: Cabinet) -> Iterator[Notice]:
-    song = cabinet.memory.get(JukeboxKey.SONG)
+def notices(machine: Machine) -> Iterator[Notice]:
+    song = machine.memory.get(JukeboxKey.SONG)
     if song is not None:
         yield Notice(code="song_plays", values={"song": song})
 
 
-def metrics(cabinet: Cabinet) -> Iterator[Metric]:
+def metrics(machine: Machine) -> Iterator[Metric]:
     yield GaugeMetricFamily(
-        "egm_song", "The song that plays, or 0.", value=cabinet.memory.get(JukeboxKey.SONG) or 0
+        "egm_song", "The song that plays, or 0.", value=machine.memory.get(JukeboxKey.SONG) or 0
     )
 
 

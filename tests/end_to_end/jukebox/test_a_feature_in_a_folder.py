@@ -7,7 +7,7 @@ from jukebox import FORM, JUKEBOX, JukeboxEvent, JukeboxKey, Turntable
 from jukebox_audit import RULES
 
 from egm.app.features import FEATURES, check_claims
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
@@ -34,7 +34,7 @@ BY_A_MANAGER = {"form": FORM.id, "person": NUMBERS[Role.MANAGER], "persons": (NU
 class Hands(Menu):
     """Staff at the menu; the toy's words stand in no catalogue."""
 
-    page = property(lambda self: self.cabinet.state(ServiceDesk).page(self.cabinet))
+    page = property(lambda self: self.machine.state(ServiceDesk).page(self.machine))
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def notices_of(room: MachineRig) -> list[str]:
 def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(room):
     menu = Hands(room).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm")
-    assert room.cabinet.memory.get(JukeboxKey.SONG) == 7
-    assert room.cabinet.state(Turntable).turns == 1
+    assert room.machine.memory.get(JukeboxKey.SONG) == 7
+    assert room.machine.state(Turntable).turns == 1
     assert "song_plays" in notices_of(room)
     assert room.journal.meters().values["songs"] == 1
     menu.home().touch("jukebox")
@@ -61,7 +61,7 @@ def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(room):
     menu.home().touch("form:song").enter("8").touch("confirm")
     assert room.notice == "refused.no_song_plays"
     ((metric,),) = [
-        family.samples for family in WITH_JUKEBOX.metrics(room.cabinet) if family.name == "egm_song"
+        family.samples for family in WITH_JUKEBOX.metrics(room.machine) if family.name == "egm_song"
     ]
     assert metric.value == 7
 
@@ -82,21 +82,21 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     async def work(machine):
         (player,) = (one for one in machine._attachments if one.name == "jukebox")
         running = asyncio.create_task(player.run())
-        machine._cabinet.install(staff())
+        machine._machine.install(staff())
         machine._handle(Event(EventType.MENU, {"key": "operator"}))
         machine._handle(Event(JukeboxEvent.SONG_CHOSEN, {"number": 3, **BY_A_MANAGER}))
-        left["began"] = machine._cabinet.memory.get(JukeboxKey.SONG)
-        while machine._cabinet.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
+        left["began"] = machine._machine.memory.get(JukeboxKey.SONG)
+        while machine._machine.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
             await asyncio.sleep(0)
         left["kinds"] = [
-            entry.kind for entry in machine._cabinet.journal.entries(("song.started", "song.ended"))
+            entry.kind for entry in machine._machine.journal.entries(("song.started", "song.ended"))
         ]
         running.cancel()
 
-    monkeypatch.setattr(Machine, "_work", work)
+    monkeypatch.setattr(MachineProcess, "_work", work)
     state = StateFolder(tmp_path)
     state.prepare()
-    asyncio.run(Machine(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
+    asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
     assert left == {"began": 3, "kinds": ["song.started", "song.ended"]}
 
 
@@ -128,14 +128,14 @@ def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
     assert kept.state["song"] == 7
     clear_it(tmp_path)
     again = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
-    assert again.cabinet.memory.get(JukeboxKey.SONG) == 7
+    assert again.machine.memory.get(JukeboxKey.SONG) == 7
     again.close()
 
 
 def test_a_machine_without_it_remembers_nothing_for_it(tmp_path):
     room = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'song'"):
-        room.cabinet.record("song.started", state={JukeboxKey.SONG: 7})
+        room.machine.record("song.started", state={JukeboxKey.SONG: 7})
     room.close()
 
 
@@ -161,7 +161,7 @@ def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
         check_claims(Features((*FEATURES.all, Feature(name="owed", keys=Owed))))
 
 
-def end_it_never(_cabinet, _event) -> None:
+def end_it_never(_machine, _event) -> None:
     """An effect of nothing."""
 
 

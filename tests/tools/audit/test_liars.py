@@ -32,7 +32,7 @@ def money(room):
     room.insert(2000)
     for _ in range(2):
         played(room)
-    room.cabinet.chance = generator()
+    room.machine.chance = generator()
     digits = room.cash_out_ticket()
     room.offer_ticket(digits)
     room.ledger.vended()
@@ -44,14 +44,14 @@ def money(room):
             (TransferKind.OUT, {CreditKind.CASHABLE: 100}),
         )
     ):
-        room.cabinet.state(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
+        room.machine.state(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
         room.engine.handle(EventType.TRANSFER_ORDERED)
 
 
 def hands(room):
     """A hand-pay, and what persons rule: a complement, an orphan, a forfeit, a note, an inspection."""
     room.insert(1000)
-    room.cabinet.state(Devices).printer = None
+    room.machine.state(Devices).printer = None
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -85,7 +85,7 @@ def journals(folder):
         ((money, (*MAPLES, *LOSS)), (hands, ()), (troubles, (*MAPLES, *LOSS)))
     ):
         room = MachineRig(folder / str(number), chance=ScriptedChance(*numbers), devices=("printer",))
-        room.cabinet.state(HostMoney).transfers = room.cabinet.state(HostMoney).bonuses = True
+        room.machine.state(HostMoney).transfers = room.machine.state(HostMoney).bonuses = True
         day(room.boot())
         made.append(list(room.journal.bodies()))
         room.close()

@@ -41,7 +41,7 @@ def audited(tmp_path):
 
 def rule(room, amount_cents):
     """A manager decides the first open dispute."""
-    [disputed, *_] = disputed_amounts(room.cabinet)
+    [disputed, *_] = disputed_amounts(room.machine)
     menu = Menu(room)
     menu.sign_in(Role.MANAGER).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")

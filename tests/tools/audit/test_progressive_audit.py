@@ -149,7 +149,7 @@ def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, 
     for n in range(60):
         if room.credit_cents < 1000:
             room.insert(10000)
-        room.engine.handle(EventType.BET, value=room.cabinet.games[game_id].bet_options[n % 4])
+        room.engine.handle(EventType.BET, value=room.machine.games[game_id].bet_options[n % 4])
         room.play()
         assert room.state is State.PLAYING, room.notice
         room.shown()

@@ -24,15 +24,15 @@ def asked(folder):
 def play(room, games):
     """Play so many games, whatever they ask, with a bill whenever the credits are out."""
     for _ in range(games):
-        if room.credit_cents < room.cabinet.selection.bet_cents:
+        if room.credit_cents < room.machine.selection.bet_cents:
             room.insert(2000)
         room.play()
         while (
-            room.cabinet.state(GameInProgress).conversation is not None
-            and room.cabinet.state(GameInProgress).conversation.decision is not None
+            room.machine.state(GameInProgress).conversation is not None
+            and room.machine.state(GameInProgress).conversation.decision is not None
         ):
             room.engine.handle(
-                EventType.CHOOSE, value=room.cabinet.state(GameInProgress).conversation.decision.options[-1]
+                EventType.CHOOSE, value=room.machine.state(GameInProgress).conversation.decision.options[-1]
             )
         room.shown()
         if room.state is State.HANDPAY:
@@ -45,10 +45,10 @@ def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
     room = MachineRig(tmp_path, games=games).boot()
     for game in games:
         room.engine.handle(EventType.GAME, value=game)
-        for cents in room.cabinet.denominations_cents[game][:2]:
+        for cents in room.machine.denominations_cents[game][:2]:
             room.engine.handle(EventType.DENOMINATION, value=cents)
             play(room, 20)
-            bet = room.cabinet.games[game].bet_options[1]
+            bet = room.machine.games[game].bet_options[1]
             room.engine.handle(EventType.BET, value=bet)
             play(room, 5)
     values = room.journal.meters().values
@@ -70,7 +70,7 @@ def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
 def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path):
     room = MachineRig(tmp_path).boot()
     for _ in range(60):  # a machine whose reels always stop on the same winning line
-        room.cabinet.chance = ScriptedChance(*MAPLES)
+        room.machine.chance = ScriptedChance(*MAPLES)
         play(room, 1)
     room.close()
     code, (line,) = asked(tmp_path)

@@ -53,7 +53,7 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
     ):
         cage.pay(number)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "put back or exchanged" in again.cabinet.faults["ticket_ledger"]["detail"]
+    assert "put back or exchanged" in again.machine.faults["ticket_ledger"]["detail"]
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
 
@@ -66,7 +66,7 @@ def test_one_medium_put_back_or_lost_forgets_no_payment(paid, tmp_path, medium):
     path.write_bytes(before[path])
     (path.parent / HEAD).unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.cabinet.faults == {}
+    assert again.machine.faults == {}
     assert again.store.found(number).state is TicketState.REDEEMED
     assert (path.parent / HEAD).exists()
 
@@ -93,7 +93,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
             cage.pay(number)
     assert "tickets.head" in ticket_ledger_differs(tmp_path, tmp_path / "second")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "egm ticket restore" in again.cabinet.faults["ticket_ledger"]["detail"]
+    assert "egm ticket restore" in again.machine.faults["ticket_ledger"]["detail"]
     assert not any((tmp_path / name).exists() for name in HEADS)
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
@@ -102,7 +102,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
     second = tmp_path / "second"
     restore(tmp_path, second, key, persons=("1", "2"), why="seen", at=room.clock.wall, taken=lambda _: None)
     last = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert last.cabinet.faults == {}
+    assert last.machine.faults == {}
     assert all((tmp_path / name).exists() for name in HEADS)
     last.close()
     assert ticket_ledger_differs(tmp_path, second) == ""
@@ -117,7 +117,7 @@ def test_the_head_is_there_from_the_making_of_the_ledger_and_one_that_is_lost_is
     for lost in HEADS:
         (tmp_path / lost).unlink()
         again = MachineRig(tmp_path, devices=("printer",)).boot()
-        assert again.cabinet.faults == {}
+        assert again.machine.faults == {}
         again.close()
         assert (tmp_path / lost).read_bytes() == (tmp_path / HEAD).read_bytes()
         assert ticket_ledger_differs(tmp_path, tmp_path / "second") == ""
@@ -134,7 +134,7 @@ def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp
     head_of(DiskStorage(), tmp_path, tmp_path / "second", key).write(head_at(START))
     assert "put back or exchanged" in ticket_ledger_differs(tmp_path, tmp_path / "second")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "put back or exchanged" in again.cabinet.faults["ticket_ledger"]["detail"]
+    assert "put back or exchanged" in again.machine.faults["ticket_ledger"]["detail"]
     again.close()
 
 
@@ -151,12 +151,12 @@ def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoratio
         data = (folder / HEAD).read_bytes()
         (folder / HEAD).write_bytes(data[:-3] + b"x" + data[-2:])
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "cannot be read" in again.cabinet.faults["ticket_ledger"]["detail"]
+    assert "cannot be read" in again.machine.faults["ticket_ledger"]["detail"]
     key = again.journal.derive(PURPOSE)
     again.close()
     second = tmp_path / "second"
     restore(tmp_path, second, key, persons=("1", "2"), why="seen", at=room.clock.wall, taken=lambda _: None)
     last = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert last.cabinet.faults == {}
+    assert last.machine.faults == {}
     assert last.store.found(number).state is TicketState.REDEEMED
     last.close()

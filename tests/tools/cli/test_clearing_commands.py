@@ -52,8 +52,8 @@ def staffed(tmp_path) -> Path:
     roster = Roster.load(StateFolder(tmp_path).staff)
     for number, pin in (("1", "90170"), ("2", "90270")):
         roster = roster.added(Person(number, f"P{number}", Role.MANAGER), pin, by="", at=room.clock.now())
-    room.cabinet.install(Roster(StateFolder(tmp_path).staff))
-    read_staff(room.cabinet)
+    room.machine.install(Roster(StateFolder(tmp_path).staff))
+    read_staff(room.machine)
     room.close()
     return tmp_path
 

@@ -189,12 +189,12 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_reach_the_journal(people, 
     for expected in ("number or PIN is wrong", "number or PIN is wrong", "number or PIN is wrong", "locked"):
         assert expected in people(*words, "9", typed=("999999",), status=1)  # nobody's, and told alike
     room = MachineRig(tmp_path)
-    room.cabinet.install(Roster(tmp_path / "people.json"))
+    room.machine.install(Roster(tmp_path / "people.json"))
     room.boot()
     told = [entry for entry in room.records("sign_in.refused") if entry["why"] == "terminal"]
     assert [entry["person"] for entry in told] == ["1"] * 3 + ["9"] * 3
     assert room.journal.meters().values["sign_in_refused"] == 6
-    read_staff(room.cabinet)
+    read_staff(room.machine)
     assert len(room.records("sign_in.refused")) == 6
     assert "locked" in people(*words, "1", typed=("135790",), status=1)  # recorded, and still locked
     monkeypatch.setattr(tries, "_up_seconds", lambda: 10**9)

@@ -28,7 +28,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
 from egm.kernel.events import EventType
-from egm.kernel.machine import Cabinet
+from egm.kernel.machine import Machine
 from egm.records.games import GameInProgress
 from egm.records.keys import MoneyKey, PlayKey
 from meters import Journal, export, open_view
@@ -60,7 +60,7 @@ _NOTE_CENTS: Final = 10**9
 class Player:
     """Plays the whole library on one machine, as a seed says."""
 
-    def __init__(self, engine: Engine[Cabinet], seed: int) -> None:
+    def __init__(self, engine: Engine[Machine], seed: int) -> None:
         self._engine = engine
         self._random = random.Random(seed)  # noqa: S311 (who plays what, not what comes)
         self.games = 0
@@ -71,28 +71,28 @@ class Player:
             self._play_one()
 
     def _play_one(self) -> None:
-        engine, cabinet = self._engine, self._engine.cabinet
+        engine, machine = self._engine, self._engine.machine
         if self.games % _SAME_GAME == 0:
-            engine.handle(EventType.GAME, value=self._random.choice(sorted(cabinet.games)))
+            engine.handle(EventType.GAME, value=self._random.choice(sorted(machine.games)))
         engine.handle(EventType.PLAY)
         self.finish()
         self.games += 1
 
     def finish(self) -> None:
         """Bring the game under way to its end, if there is one."""
-        engine, cabinet = self._engine, self._engine.cabinet
+        engine, machine = self._engine, self._engine.machine
         while (
-            cabinet.state(GameInProgress).conversation is not None
-            and cabinet.state(GameInProgress).conversation.decision is not None
+            machine.state(GameInProgress).conversation is not None
+            and machine.state(GameInProgress).conversation.decision is not None
         ):
             engine.handle(
                 EventType.CHOOSE,
-                value=self._random.choice(list(cabinet.state(GameInProgress).conversation.decision.options)),
+                value=self._random.choice(list(machine.state(GameInProgress).conversation.decision.options)),
             )
-        game = cabinet.memory.get(PlayKey.GAME)
+        game = machine.memory.get(PlayKey.GAME)
         if game is not None:
             engine.handle(EventType.SHOWN, value=game["play_id"])
-        if cabinet.memory.get(MoneyKey.HANDPAY) is not None:
+        if machine.memory.get(MoneyKey.HANDPAY) is not None:
             engine.handle(EventType.KEY_TURNED, key="attendant", reason="bench", detail="")
 
 

@@ -13,7 +13,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
 from egm.kernel.events import EventType
-from egm.kernel.machine import Cabinet, Identity
+from egm.kernel.machine import Identity, Machine
 from egm.kernel.messages import Decision, Play
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney
@@ -43,14 +43,14 @@ def bench_engine(
     *,
     slots: tuple[GameSlot, ...] = (GameSlot(game="maple-classic"),),
     fund_cents: int = 1_000_000,
-) -> Engine[Cabinet]:
+) -> Engine[Machine]:
     """A machine that has come up, with ``fund_cents`` (ten thousand dollars) more on its credit meter."""
     profile = load_profile("generic")
     residents, _ = admit(slots, profile)
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
     chance = RandomService.start(personalization=who, policy=profile.chance)
     clock = SystemClock()
-    cabinet = Cabinet(
+    machine = Machine(
         identity=Identity("BENCH", "1", House(site="bench")),
         journal=journal,
         keys=FEATURES.keys,
@@ -62,22 +62,22 @@ def bench_engine(
         chance=chance,
         outbox=_Silent(),
     )
-    cabinet.install(FEATURES)
-    cabinet.install(MENU)
-    cabinet.install(host or HostMoney())
-    engine = Engine(cabinet, FEATURES.rules, lambda: None)
+    machine.install(FEATURES)
+    machine.install(MENU)
+    machine.install(host or HostMoney())
+    engine = Engine(machine, FEATURES.rules, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)
     fund(journal, fund_cents)
     return engine
 
 
-def _play(engine: Engine[Cabinet], games: int) -> float:
+def _play(engine: Engine[Machine], games: int) -> float:
     """Play so many games; the seconds they took."""
     began = time.perf_counter()
     for _ in range(games):
         engine.handle(EventType.PLAY)
-        engine.handle(EventType.SHOWN, value=engine.cabinet.memory.get(PlayKey.GAME)["play_id"])
+        engine.handle(EventType.SHOWN, value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
     return time.perf_counter() - began
 
 

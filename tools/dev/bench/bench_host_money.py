@@ -41,7 +41,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
             orders_ms.append((time.perf_counter() - ordered) * 1000)
             transfers.told()
         seconds = time.perf_counter() - began
-        invariant(engine.cabinet.memory.get(HostKey.TRANSFERS) == TRANSFERS, "bench.transfers_refused")
+        invariant(engine.machine.memory.get(HostKey.TRANSFERS) == TRANSFERS, "bench.transfers_refused")
     return TRANSFERS / seconds, sorted(orders_ms)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from egm.clock import SystemClock
 from egm.tickets import (
     House,
-    Machine,
+    Issuer,
     Ticket,
     TicketDesk,
     TicketRules,
@@ -83,7 +83,7 @@ def _desk(store: TicketStore) -> TicketDesk:
 
     return TicketDesk(
         store,
-        Machine(serial="B", operator_number="1", house=House(site="bench")),
+        Issuer(serial="B", operator_number="1", house=House(site="bench")),
         TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
         SystemClock(),
         numbering=stand_alone_numbers(below),

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from egm.app.process import Machine
+from egm.app.process import MachineProcess
 from egm.config.cabinet_file import CabinetFile, StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import Handle, LineSettings
@@ -74,7 +74,7 @@ class Floor:
             asked = False
             for cable in self.cables.values():
                 cable.plug()
-            machine = Machine(
+            machine = MachineProcess(
                 self.folder,
                 self.file,
                 LoopClock(asyncio.get_running_loop()),

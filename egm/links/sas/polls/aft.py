@@ -76,7 +76,7 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 
 def transfers_of(host: Host) -> HostTransfers | None:
     """The transfers this host may order, or None where it may order none."""
-    money = host.cabinet.state(HostMoney)
+    money = host.machine.state(HostMoney)
     mine = money.line == host.name and (money.transfers or money.bonuses)
     return HostTransfers(host.context.engine, host.context.handle) if mine else None
 
@@ -179,7 +179,7 @@ def _interrogated(host: Host, transfers: HostTransfers, position: int) -> Reply:
 def _result(host: Host, found: Result) -> bytes:
     """What became of a transfer: its place, status and amounts, and the meters it has moved."""
     identifier = found.identifier.encode("latin-1")
-    at = found.at.astimezone(host.cabinet.identity.house.zone)
+    at = found.at.astimezone(host.machine.identity.house.zone)
     expires = bytes(4)
     if found.expires is not None:
         expires = date_and_time(datetime(found.expires.year, found.expires.month, found.expires.day))[:4]  # noqa: DTZ001 (a day, written as one)
@@ -187,7 +187,7 @@ def _result(host: Host, found: Result) -> bytes:
         bytes((found.position, _STATUS[found.status], _NO_RECEIPT, found.codes.get("type", 0)))
         + b"".join(bcd(found.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
         + bytes((found.codes.get("flags", 0),))
-        + binary(host.cabinet.state(HostMoney).asset_number, 4)
+        + binary(host.machine.state(HostMoney).asset_number, 4)
         + counted(identifier)
         + date_and_time(at)
         + expires
@@ -200,7 +200,7 @@ def _cumulative(host: Host, found: Result) -> bytes:
     """The meters of the kinds that moved; sizes of zero where nothing did."""
     if not found.status.moved:
         return bytes(3)
-    values = host.cabinet.journal.meters().values
+    values = host.machine.journal.meters().values
     account = "bonus_in" if found.kind.is_bonus else f"aft_{found.kind.value}"
     parts = b""
     for kind in _KINDS:
@@ -282,8 +282,8 @@ def _possible(transfers: HostTransfers) -> int:
 
 
 def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
-    cabinet = host.cabinet
-    money, terms = cabinet.state(HostMoney), cabinet.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    machine = host.machine
+    money, terms = machine.state(HostMoney), machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
@@ -297,8 +297,8 @@ def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
     return (
         binary(money.asset_number, 4)
         + bytes((_LOCK_STATUS[transfers.locked], _possible(transfers), cash_out, status, HISTORY))
-        + b"".join(bcd(cabinet.kind_cents(kind), _AMOUNT_BYTES) for kind in _KINDS)
-        + bcd(cabinet.profile.host.transfer_limit_cents, _AMOUNT_BYTES)
+        + b"".join(bcd(machine.kind_cents(kind), _AMOUNT_BYTES) for kind in _KINDS)
+        + bcd(machine.profile.host.transfer_limit_cents, _AMOUNT_BYTES)
         + expires
         + binary(pool, 2)
     )

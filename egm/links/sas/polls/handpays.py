@@ -37,7 +37,7 @@ def handpay_information(_: LongPoll, readout: Readout) -> Reply:
 
 def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """The host has it: the record is read once."""
-    owed = host.cabinet.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    owed = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if owed is not None and (any(reply.data) or not owed.amount_cents):
         host.notes[READ_HANDPAY] = owed.id
         host.republish()
@@ -45,10 +45,10 @@ def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
 
 def remote_reset(host: Host, _: LongPoll) -> Reply:
     """94: the host says the money has been paid by hand."""
-    if host.cabinet.memory.get(MoneyKey.HANDPAY) is None:
+    if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
     host.handle(EventType.HANDPAY_RESET, key=host.source)
-    done = host.cabinet.memory.get(MoneyKey.HANDPAY) is None
+    done = host.machine.memory.get(MoneyKey.HANDPAY) is None
     return Reply(bytes((_RESET_DONE if done else _UNABLE,)), once=True)
 
 

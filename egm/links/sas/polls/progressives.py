@@ -46,7 +46,7 @@ def _hear(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None
     amounts = {levels[at]: from_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
     if any(not 1 <= level <= _LEVELS_MAX for level in amounts):
         raise MalformedPollError(poll, "no such level")
-    broadcasts = host.cabinet.state(LevelDisplays).broadcasts
+    broadcasts = host.machine.state(LevelDisplays).broadcasts
     if broadcasts is None:
         return None
     broadcasts.hear(group, amounts)
@@ -67,7 +67,7 @@ def cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
 # ---------------------------------------------------------------------------------------------- what was won
 def _wins(host: Host) -> list[tuple[str, BroadcastWin]]:
     """The wins no host has read, oldest first: the journal key of each, and what was won."""
-    kept = host.cabinet.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
+    kept = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
     found = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in kept.items())
     return sorted(found, key=lambda item: item[1].entry)
 
@@ -120,7 +120,7 @@ def _read(host: Host, number: int) -> None:
     read = _wins(host)[:number]
     if read:
         state = {key: None for key, _ in read}
-        host.cabinet.record("progressive.read", state=state, details={"host": host.name, "wins": len(read)})
+        host.machine.record("progressive.read", state=state, details={"host": host.name, "wins": len(read)})
     if number and _wins(host):
         host.post(_HIT)
 

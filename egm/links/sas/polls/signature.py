@@ -44,7 +44,7 @@ async def _deliver(host: Host, seed: bytes) -> None:
     try:
         signature = await rom_signature(Scope(own=own_files(host.context.file)), seed)
     except LocalError as error:
-        host.cabinet.log("host.unsigned", {"host": host.name, "why": str(error)})
+        host.machine.log("host.unsigned", {"host": host.name, "why": str(error)})
         return
     host.deliver(_CODE, Reply(binary(signature, 2), once=True))
 

@@ -57,7 +57,7 @@ _METERS: Final[Mapping[int, str | None]] = {
 
 def tickets_of(host: Host) -> HostTickets | None:
     """The tickets this host validates, or None where it validates none."""
-    money = host.cabinet.state(HostMoney)
+    money = host.machine.state(HostMoney)
     if money.validation.by_host and money.line == host.name:
         return HostTickets(host.context.engine, host.context.handle)
     return None
@@ -70,12 +70,12 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     Besides secure enhanced validation, a place that lets machines number tickets while their host is silent
     wants it too (H-09).
     """
-    desk = host.cabinet.installed(TicketDesk)
+    desk = host.machine.installed(TicketDesk)
     tickets = tickets_of(host)
-    alone_at_times = host.cabinet.profile.host.offline_tickets > 0
+    alone_at_times = host.machine.profile.host.offline_tickets > 0
     if tickets is None:
         return None
-    if host.cabinet.state(HostMoney).validation is not Validation.SECURE_ENHANCED and not alone_at_times:
+    if host.machine.state(HostMoney).validation is not Validation.SECURE_ENHANCED and not alone_at_times:
         return None
     validation_id, sequence = from_binary(poll.data[:3]), from_binary(poll.data[3:])
     if validation_id:
@@ -293,7 +293,7 @@ def parse_expiry(poll: LongPoll, data: bytes, host: Host) -> date | None:
     if number == 0:
         return None
     if number < 10_000:
-        return host.cabinet.local_date + timedelta(days=number)
+        return host.machine.local_date + timedelta(days=number)
     month, day, year = number // 1_000_000, number // 10_000 % 100, number % 10_000
     try:
         return date(year, month, day)
@@ -326,23 +326,23 @@ def validation_status(host: Host, poll: LongPoll) -> Reply | None:
             changes[name] = days
     tickets.agree(changes)
     return Reply(
-        counted(binary(host.cabinet.state(HostMoney).asset_number, 4) + _status_bits(host) + _days(host)),
+        counted(binary(host.machine.state(HostMoney).asset_number, 4) + _status_bits(host) + _days(host)),
         once=True,
     )
 
 
 def _status_bits(host: Host) -> bytes:
-    cabinet = host.cabinet
-    terms = ticket_terms(cabinet)
-    bits = _PRINTER if cabinet.state(Devices).printer is not None else 0
-    bits |= _RESTRICTED_OUT if cabinet.profile.tickets.restricted_out and terms.restricted_out else 0
-    bits |= _REDEMPTION if cabinet.state(Devices).acceptor is not None and terms.redemption else 0
-    bits |= _SECURE if cabinet.state(HostMoney).validation is Validation.SECURE_ENHANCED else 0
+    machine = host.machine
+    terms = ticket_terms(machine)
+    bits = _PRINTER if machine.state(Devices).printer is not None else 0
+    bits |= _RESTRICTED_OUT if machine.profile.tickets.restricted_out and terms.restricted_out else 0
+    bits |= _REDEMPTION if machine.state(Devices).acceptor is not None and terms.redemption else 0
+    bits |= _SECURE if machine.state(HostMoney).validation is Validation.SECURE_ENHANCED else 0
     return binary(bits, 2)
 
 
 def _days(host: Host) -> bytes:
-    terms, sold = ticket_terms(host.cabinet), host.cabinet.profile.tickets.valid_days
+    terms, sold = ticket_terms(host.machine), host.machine.profile.tickets.valid_days
     days = (terms.cashable_days or sold or _NEVER, terms.restricted_days or sold or _NEVER)
     return b"".join(bcd(each, 2) for each in days)
 
