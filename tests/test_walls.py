@@ -155,3 +155,15 @@ def test_a_wall_names_every_import_it_forbids(skeleton, name):
         assert re.search(rf"{re.escape(importer)} -> {re.escape(imported)}\b", broken.stdout), (
             f"{importer} may import {imported}\n{broken.stdout}"
         )
+
+
+def test_the_walk_names_files_that_are_there_and_no_step_twice():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    walk = text.partition("## The walk\n")[2].partition("*Not straight yet*")[0]
+    ways = re.split(r"^\*\*.+\*\*$", walk, flags=re.MULTILINE)[1:]
+    assert len(ways) == 4
+    for way in ways:
+        files = re.findall(r"`((?:egm|meters|paytables|rng|tools)/[\w/]+\.py)`", way)
+        assert len(files) >= 9
+        assert [file for file in files if not (ROOT / file).is_file()] == []
+        assert len(set(files)) == len(files)
