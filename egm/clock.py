@@ -1,4 +1,4 @@
-"""Time, injected. No other module of the cabinet reads a clock."""
+"""Clock, injected: no other module of the cabinet reads the time."""
 
 import time
 from datetime import UTC, datetime

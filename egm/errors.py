@@ -1,4 +1,4 @@
-"""The three families of error, and the check that always runs.
+"""Error families: remote, local and invariant; and the check that always runs.
 
 What happens next depends on whose fault it is, so the family is part of the type:
 

@@ -1,4 +1,4 @@
-"""How our own processes are started: from what is installed, whatever folder and environment they start in.
+"""Isolated Python processes: started from what is installed, whatever folder and environment they start in.
 
 ``python -m NAME`` looks for every module in the working directory first, and where ``PYTHONPATH`` says:
 whoever may write there would be the machine, or its verifier. Isolated (``-I``), Python looks in the

@@ -1,4 +1,4 @@
-"""Files that are secrets only while nobody but their owner can read them."""
+"""Secret files: secrets only while nobody but their owner can read them."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What files and machines say, on somebody's terminal: shown, never obeyed.
+"""Terminal output of untrusted text: what files and machines say is shown, never obeyed.
 
 A name in a file may hold sequences that steer a terminal: they could erase a line, paint a verdict, hide what
 follows or turn it round. Every process and every command prints through here, and a test holds that none

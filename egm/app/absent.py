@@ -1,4 +1,4 @@
-"""What the cabinet file does not name any more: a device or a host that will never end what it has begun.
+"""Devices and hosts that the cabinet file names no more: what they left open goes to persons.
 
 A driver ends what it left open in the journal, a host lifts its own hold. Once either is out of the cabinet
 file (taken away, or dead and given up), nobody is left to: so at each start what they left goes to persons.

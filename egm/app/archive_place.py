@@ -1,4 +1,4 @@
-"""Where the archive of a medium lies: in its folder, or where the cabinet file says, behind a link there.
+"""Location of a medium's journal archive: in its folder, or where the cabinet file says, behind a link there.
 
 What reads a memory finds the archive by the memory's own folder, so no command needs a cabinet file for it.
 """

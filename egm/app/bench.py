@@ -1,4 +1,4 @@
-"""The bench: a process that hosts the simulated twins, apart from the machine so that it survives it.
+"""Device bench: the process that hosts the simulated devices, apart from the machine so that it survives it.
 
 ``python -m egm.app.bench --state DIR [--cabinet FILE] [--speed N]`` makes, below ``DIR/run``:
 

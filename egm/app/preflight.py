@@ -1,4 +1,4 @@
-"""What a cabinet file asks for, held against what there is: profile, house, games, levels, ports, files.
+"""Preflight check of a cabinet file: its profile, house, games, levels, ports and files are there and fit.
 
 :func:`egm.config.cabinet_file.load_cabinet` says whether the file is one. Here is what only this computer,
 its games and the place's rules can say; the machine finds the same at its start, and this finds all of it

@@ -1,4 +1,4 @@
-"""A machine whose memory cannot be trusted, or does not answer: it plays and moves nothing, and says so.
+"""Stopped machine: its memory cannot be trusted or does not answer; it plays and moves nothing, and says so.
 
 Both copies of the journal are damaged, or a clear is half done (NZ 1.15.9-11). Restarting changes nothing:
 the journal refuses to open until an authorised clear, so the machine comes back here. What can still be read,

@@ -1,4 +1,4 @@
-"""What a person may see of the machine, taken from its memory: the snapshot and the games."""
+"""Snapshot of the machine for screens: what a person may see of it, taken from its memory, and the games."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""From what devices and people report to events of the state table, and from the state to lamps and lights.
+"""Mapping of device reports and intents to events, and of the state to lamps, tower light and bell.
 
 Nothing is decided here: each report becomes exactly one event, or none where it tells nothing new.
 """

@@ -1,4 +1,4 @@
-"""What is wrong in a TOML file, for the person who wrote it: each fault with its line and its key."""
+"""Errors of a TOML file, for the person who wrote it: each with its line and its key."""
 
 import difflib
 import re

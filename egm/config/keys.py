@@ -1,4 +1,4 @@
-"""The keys of a file as its JSON Schema states them, for people: kind, default, meaning, example."""
+"""Keys of a file as its JSON Schema states them, for people: kind, default, meaning, example."""
 
 import json
 from dataclasses import dataclass

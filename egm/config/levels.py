@@ -1,4 +1,4 @@
-"""The levels a cabinet file configures, and the link to a controller."""
+"""Progressive levels in the cabinet file, and the link to their controller."""
 
 from enum import StrEnum
 from fractions import Fraction

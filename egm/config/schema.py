@@ -1,4 +1,4 @@
-"""The published shape of a cabinet file: a JSON Schema for editors, and every key for people."""
+"""JSON Schema of the cabinet file, for editors, and every key of it for people."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

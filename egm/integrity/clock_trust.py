@@ -1,4 +1,4 @@
-"""A clock that is not believed: kept over a power cut, confirmed by a person (`egm.kernel.timekeeping`)."""
+"""Doubted clock: kept over a power cut, confirmed by a person (`egm.kernel.timekeeping`)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Watches the clock: records when it is set, and when it is believed no more, or again.
+"""Clock watch: records when the clock is set, and when it is believed no more, or again.
 
 The operating system owns the clock; the machine records that it was changed, from what to what, for its
 entries are read by their times although their order never depends on them. A clock set while the machine

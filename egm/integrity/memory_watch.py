@@ -1,4 +1,4 @@
-"""The machine's two media while it runs: one that is missing, replaced or full takes it out of service.
+"""Media watch: a journal medium that is missing, replaced or full takes the machine out of service.
 
 With one medium the next fault could lose money, so nothing new is begun: no game, no value in. What is owed
 is paid, and recorded on the medium that is there; a game under way is finished. It goes on by itself when the

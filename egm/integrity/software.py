@@ -1,4 +1,4 @@
-"""The software held against its signed manifest: at start, after a door closes, now and then (A-12..A-16).
+"""Software verification against the signed manifest: at start, after a door closes, now and then (A-12..16).
 
 Two faults speak of it. ``software_differs`` names what is not as signed, and ends by itself with its cause.
 ``software_check`` comes with it and stays until a technician has looked: so the machine plays again only when

@@ -1,4 +1,4 @@
-"""What only a technician puts right: faults that a key does not clear, the software's check, new counters."""
+"""Technician's work: faults that a key does not clear, the software's check, exchanged counters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The three kinds of credit on the meter, and which of them a wager, a payment and a refund touch.
+"""Credit kinds on the meter, and which of them a wager, a payment and a refund touch.
 
 A wager takes restricted credit first, then nonrestricted, then the player's own: what can only be played is
 played first, so that no promotion costs the player money he could have kept. That order, and that a win is

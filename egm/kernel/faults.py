@@ -1,4 +1,4 @@
-"""What a fault does to the machine and who may clear it, read from the one table of significant events."""
+"""Fault properties: what a fault does and who may clear it, from the one table of significant events."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

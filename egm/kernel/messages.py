@@ -1,4 +1,4 @@
-"""Every message between the machine and the screen, and from the screen's drawer to the simulated bench.
+"""Messages between the machine and the screen, and from the screen's drawer to the simulated devices.
 
 One JSON object a line. The machine sends :class:`Snapshot` whenever anything a person can see has changed,
 and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a request,

@@ -1,4 +1,4 @@
-"""The service menu on its way to the screen: any page in one shape, drawn generically.
+"""Service pages on their way to the screen: any page in one shape, drawn generically.
 
 The machine makes each page whole, from its memory; the screen draws title, tables, actions and the one
 prompt, and knows none of them by name. The attendant's answer comes back as an

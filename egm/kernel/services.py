@@ -1,4 +1,4 @@
-"""What works beside the devices: metrics, host lines, links, reminders; each an attachment of the machine.
+"""Services beside the devices: metrics, host lines, links, reminders; each an attachment of the machine.
 
 An attachment lives on the machine's event loop. It learns what happened from :meth:`Attachment.changed`,
 after the fact is durable, and asks for something to happen through :attr:`MachineContext.handle`, where the

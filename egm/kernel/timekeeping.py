@@ -1,4 +1,4 @@
-"""Whether the clock may be believed: judged from evidence, each time anything hangs on a date.
+"""Clock plausibility: whether the clock may be believed, judged from evidence each time a date matters.
 
 The operating system owns the clock, and it may be wrong: a board without a battery comes up in 1970, somebody
 sets it, a counter of seconds runs over in 2038. Nothing that is worth money may follow from such a moment.

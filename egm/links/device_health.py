@@ -1,4 +1,4 @@
-"""How the devices do, as Prometheus metrics: whether they answer, and how fast."""
+"""Device health as Prometheus metrics: whether the devices answer, and how fast."""
 
 from collections.abc import Iterable, Iterator
 

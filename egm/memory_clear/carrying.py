@@ -1,4 +1,4 @@
-"""An authorised clear as persons decide it: each claim of the old memory, and what becomes of it.
+"""Authorised memory clear as persons decide it: each claim of the old memory, and what becomes of it.
 
 Where the copies prove one history, what it owes last is owed. Where they contradict each other the larger
 claim is proposed, and whoever decides names the copy to go by. The new journal's first entry tells every

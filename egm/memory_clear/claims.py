@@ -1,4 +1,4 @@
-"""What a machine owes, claim by claim, derived from what is left of its memory.
+"""Claims: what a machine owes, one by one, derived from what is left of its memory.
 
 An authorised clear settles or carries over each of them by name (:mod:`egm.memory_clear.carrying`).
 Which keys of the memory are part of a claim stands with the keys (:class:`egm.kernel.keys.Fate`); what

@@ -1,4 +1,4 @@
-"""What of a history's entries must be known to carry its claims over, and stands in no state.
+"""Evidence of a journal's history that its claims need and that stands in no state.
 
 The games still open, and those whose share of a linked level is not known to be counted; how levels were
 opened; which transfers have moved value; which tickets the ticket ledger may not know to have ended, and how

@@ -1,4 +1,4 @@
-"""What the drivers of money-handling devices must not forget, kept in the journal.
+"""Device ledgers: what the drivers of money-handling devices must not forget, kept in the journal.
 
 Each is the machine's side of a ledger of :mod:`egm.devices.ledgers`: a method that changes something returns
 when the change is durable, and what moves money goes through the state table.

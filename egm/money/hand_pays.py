@@ -1,4 +1,4 @@
-"""Paying by hand, by the book: who was paid, how, and what was checked before.
+"""Hand-pays: who was paid, how, by which form, and the slip.
 
 From the profile's amount on, a hand-pay is settled only after its form is filled in: the player's identity
 and the means of payment (Monaco 21.1). What identifies the player goes to the register of identities; the

@@ -1,4 +1,4 @@
-"""What persons decide about money: complements, orphans, forfeits. Each is a fact of its own kind.
+"""Rulings on money: complements, orphans, forfeits. Each is a fact of its own kind.
 
 Nothing here is ever undone or changed: a ruling is one more transaction, with the persons who made it. Each
 comes from a form of the staff (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes

@@ -1,4 +1,4 @@
-"""Which roster is believed: the one the journal records, or one the machine's own key has sealed since.
+"""Recorded roster: the one the journal names, or one the machine's own key has sealed since.
 
 With each change the journal holds its number and the digest of the whole roster after it. A roster is refused
 where it lacks the last recorded change (it was deleted, or an older one was put back), where that change has

@@ -1,4 +1,4 @@
-"""Wrong PINs at a terminal: counted in a file of the state folder, until the machine has them in its journal.
+"""Wrong PINs at a terminal: counted in a file of the state folder, until the machine has journalled them.
 
 The machine alone writes the journal, and may be running or stopped while somebody types at a terminal. One
 line a wrong PIN, under the lock that keeps two terminals from guessing at once. Age is counted in seconds

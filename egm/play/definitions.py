@@ -1,4 +1,4 @@
-"""The definitions games were played by, kept in the journal: what was begun can always be shown and ended.
+"""Game definitions kept in the journal: what was begun can always be shown and ended.
 
 The first game of a definition keeps its canonical text with it, compressed, under
 :attr:`PlayKey.DEFINITION` and its digest; later games only name the digest. Whatever becomes of the

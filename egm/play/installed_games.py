@@ -1,4 +1,4 @@
-"""The games that live on this cabinet: loaded, analysed, and admitted only above the jurisdiction's floor.
+"""Installed games: loaded, analysed, and admitted only above the jurisdiction's floor.
 
 The return is computed here from the very definition that is about to be played, every time the machine
 starts. Where the place wants a certificate, one is wanted besides: of this digest, for this place, with this

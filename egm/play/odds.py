@@ -1,4 +1,4 @@
-"""What a player is told of a game's odds: how often it wins, and which awards are rare (Ontario 10.1)."""
+"""Odds shown to players: how often a game wins, and which awards are rare (Ontario 10.1)."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Recall at the machine: the last plays, each with everything of it, and its picture step by step.
+"""Game recall pages: the last plays, each with everything of it, and its picture step by step.
 
 A play is shown from its recorded draws and choices by the definition it was played by, as a restart would
 (E-01 to E-03). Where that is not to be had the recorded outcome is shown as it stands.

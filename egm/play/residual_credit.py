@@ -1,4 +1,4 @@
-"""A rest of credit too small for anything: given up, or staked on one draw, where the place offers it.
+"""Residual credit: too small for anything, it is given up or staked on one draw, where the place offers it.
 
 Played off, so many minor units are as many chances of winning the smallest amount that can be used here, out
 of as many as that amount has: its return is exactly the whole of the stake. Stake and win have meters of

@@ -1,4 +1,4 @@
-"""The life of one game: decided and durable before it is shown, never decided twice.
+"""Game rounds: each is decided and durable before it is shown, and never decided twice.
 
 ``start_game`` draws every number of the first step, evaluates, and journals wager, draws and outcome as one
 transaction; only then is the screen told. ``end_game`` journals the win. Between the two the game is in the

@@ -1,4 +1,4 @@
-"""The progressive link as an attachment: the journal on one side, a carrier to the controller beyond."""
+"""Progressive link as an attachment: the journal on one side, a carrier to the controller beyond."""
 
 import asyncio
 from collections.abc import Iterator

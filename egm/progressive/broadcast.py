@@ -1,4 +1,4 @@
-"""Levels a SAS host broadcasts (polls 80 and 86): the machine believes what it hears, while it hears it.
+"""Broadcast levels of a SAS host (polls 80 and 86): believed as heard, while they are heard.
 
 A broadcast names group, level and amount, and nothing else: it has no sequence, and a lower amount is how a
 win elsewhere is learnt. So a fall is shown, and recorded. What a hit pays is the amount last broadcast,

@@ -1,4 +1,4 @@
-"""What carries the messages of a link: MQTT, or anything else that does as this says."""
+"""Carrier of a link's messages: MQTT, or anything else that does as this says."""
 
 from typing import Protocol
 

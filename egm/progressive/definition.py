@@ -1,4 +1,4 @@
-"""What a level is, apart from what it holds: names, kind, terms, and the wager and odds that win it.
+"""Level definition: names, kind, terms, and the wager and odds that win it, apart from what it holds.
 
 A controller reads its levels from a level file; a machine makes those of its own games from the games'
 definitions (:mod:`egm.progressive.residence`). Both speak of them as a :class:`LevelDefinition`.

@@ -1,4 +1,4 @@
-"""What a level shows, and how far it is to be believed."""
+"""Level display: what a level shows, and how far it is to be believed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One linked level from the machine's side: enrolled or not, what it shows, what it has been sent."""
+"""Feeder of one linked level: enrolled or not, what it shows, what it has been sent."""
 
 from collections import deque
 from dataclasses import dataclass, field

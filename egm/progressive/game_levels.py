@@ -1,4 +1,4 @@
-"""The levels a game feeds and wins: opened, shown, locked at the draw, and paid with the game.
+"""Progressive levels of a game: opened, fed, shown, locked at the draw, and paid with the game.
 
 An amount this machine keeps itself is locked in the very transaction that holds the outcome. One a controller
 keeps is claimed from it (:mod:`egm.progressive.link`): the game then waits, through any power cut, in the

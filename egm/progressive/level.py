@@ -1,4 +1,4 @@
-"""The arithmetic of one progressive level, exact to the fraction of a minor unit, and nothing else.
+"""Level arithmetic: one progressive amount, exact to the fraction of a minor unit, and nothing else.
 
 A level is a value: each step returns the next one. A stand-alone machine and the controller of a link keep
 their levels with this same code, and the audit derives them again with it. What always holds, and what

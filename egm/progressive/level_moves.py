@@ -1,4 +1,4 @@
-"""Giving a progressive level up: what it holds moves to another level of the machine, and nothing is lost.
+"""Moving a progressive level: what it holds goes to another level of the machine, and nothing is lost.
 
 A level whose game leaves the machine, or that is stopped by choice, keeps its amount in memory until staff
 move it (IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine is open, nothing is owed and no game is on.

@@ -1,4 +1,4 @@
-"""What the progressive levels show: those of the bet in force, whoever keeps them."""
+"""Levels of the bet in force, and what each shows, whoever keeps it."""
 
 from collections.abc import Iterator
 

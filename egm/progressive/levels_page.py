@@ -1,4 +1,4 @@
-"""The progressive levels of the machine, read at the machine: what each shows, holds and has paid (I-05)."""
+"""Progressive levels page: what each level shows, holds and has paid (I-05)."""
 
 from collections.abc import Iterable
 from functools import partial

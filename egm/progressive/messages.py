@@ -1,4 +1,4 @@
-"""What a machine and a progressive controller say to each other, whatever carries it.
+"""Messages between a machine and a progressive controller, whatever carries them.
 
 One JSON object a message. Amounts are minor units, exact: a whole number, or a fraction as text. Nothing
 here depends on arriving once or in order: a contribution is counted by (machine, level, sequence), a claim by

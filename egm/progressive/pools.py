@@ -1,4 +1,4 @@
-"""Which amounts the games of a machine feed and can win: one pool a level and stake.
+"""Pools: which amounts the games of a machine feed and can win, one pool a level and stake.
 
 The pool of a level is the amount one stake plays for. A game's definition says base, increment, odds and
 stake of each; the cabinet file says who keeps it (:class:`egm.config.levels.LevelSlot`).

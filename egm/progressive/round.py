@@ -1,4 +1,4 @@
-"""What one game does to the amounts it plays for, gathered until its journal entry is written.
+"""Progressive round: what one game does to its levels, gathered until its journal entry is written.
 
 The outcome is drawn first; then the wager feeds every pool, and the mystery prizes are drawn; then what was
 hit is paid what the pool shows at that instant, this wager's share included. All of it is one transaction

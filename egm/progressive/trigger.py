@@ -1,4 +1,4 @@
-"""The secret amount of a shared mystery prize: fixed beforehand, kept secret, and provable afterwards.
+"""Mystery trigger: the secret amount of a shared prize, fixed beforehand and provable afterwards.
 
 Whoever keeps a shared mystery level draws, at each reset, the amount at which it will be won, and publishes a
 commitment to it: SHA-256 over the drawn number, everything it is meant for, and a salt of 256 bits. Nobody

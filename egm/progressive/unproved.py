@@ -1,4 +1,4 @@
-"""What a controller says that this machine cannot prove: it is held, staff are called, and two persons rule.
+"""Unproved controller messages: held, staff are called, and two persons rule.
 
 A controller is believed as far as its word can be checked here. A mystery prize must be the one whose
 commitment this machine has heard, opened, on this machine's own terms: increment, stake, ceiling and start.

@@ -1,4 +1,4 @@
-"""Who was paid by hand: a register of its own, beside the journal and never in it.
+"""Register of identities: who was paid by hand, beside the journal and never in it.
 
 The journal is exported, copied and read by many; a person's name and document are not for all of them. So the
 clear text stands only here, in a file on each medium for the machine's own user, and the journal keeps a

@@ -1,4 +1,4 @@
-"""Who is about to open the machine, why, what was done: interventions (Monaco arts 20.1-20.3; J-04 to J-07).
+"""Interventions: who opens the machine, why, what was done (Monaco arts 20.1-20.3; J-04 to J-07).
 
 An intervention is declared at the service menu by somebody who has proved who he is; while it is open the
 machine is held out of service, and the doors it covers may be opened. Where the profile wants openings

@@ -1,4 +1,4 @@
-"""Staff numbers that wrong PINs have locked, let in again before their time (J-16)."""
+"""Locked staff numbers, let in again before their time (J-16)."""
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine

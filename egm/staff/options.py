@@ -1,4 +1,4 @@
-"""What the staff may set: games, denominations, the least and the most of a bet within the profile's.
+"""Operator options: games, denominations, the least and the most of a bet, within the profile's.
 
 Options only ever narrow what the cabinet file and the profile allow, and are kept in the journal. They are
 changed behind an open door, without credits and without a game, by as many persons as the profile asks; they

@@ -1,4 +1,4 @@
-"""What persons put in and take out: the fills of the hopper, and the counts of what a collection brought.
+"""Hopper fills and box counts: what persons put in and take out, held against the meters.
 
 A fill is coins of the house's in the hopper: the hopper's level is right only with it (D-13). A collection
 leaves in the machine's memory what was metered into each box since the one before; the count of a box, made

@@ -1,4 +1,4 @@
-"""A port whose line is a socket pair in memory: a byte written is readable at once, unlike a terminal's."""
+"""Cable: a port whose line is a socket pair in memory; a byte written is readable at once."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""The ticket ledger opened beside its machine: by the cage, by reports, by tests of what a machine left."""
+"""Ticket ledger opened beside its machine: by the cage, by reports, by tests of what a machine left."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What can be wrong with tickets, each in its family (:mod:`egm.errors`)."""
+"""Ticket errors, each in its family (:mod:`egm.errors`)."""
 
 from egm.errors import InvariantError, LocalError, OperatorError
 

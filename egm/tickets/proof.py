@@ -1,4 +1,4 @@
-"""What the journal keeps of a ticket's number, so that a ticket can be proved when its ledger is lost.
+"""Ticket commitments: what the journal keeps of a number, so that a ticket is proved when its ledger is lost.
 
 The journal is shown and exported, so it holds no number of a ticket that is still money; and of a number with
 so few digits a plain hash, salted or not, is undone by trying them all. What it keeps is the number's HMAC

@@ -1,4 +1,4 @@
-"""What the ledger remembers of a ticket: the moves of its life, and which move may follow which."""
+"""Ticket record: the moves of a ticket's life, and which move may follow which."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Two persons begin the ticket ledger anew, from what can be proved of it.
+"""Restoration of the ticket ledger: two persons begin it anew, from what can be proved of it.
 
 For a ledger that a machine does not trust: lost, damaged in both copies, with a line that nobody of ours has
 written, put back to an earlier day, sealed with a machine key that is gone, or of the format before there

@@ -1,4 +1,4 @@
-"""One examination of the software against the manifest the cabinet file pins; here, or in a process beside.
+"""Software examination against the manifest the cabinet file pins; here, or in a process beside.
 
 At start the machine examines itself before anything may be played. While it works, a second process reads the
 files (``python -I -m egm.verify.examine``): hashing must hold up neither play nor a host's poll.

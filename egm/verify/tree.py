@@ -1,4 +1,4 @@
-"""Which files the software is made of, under names that are the same on every machine, by component.
+"""Software files under names that are the same on every machine, by component.
 
 A name is a path with forward slashes: ``egm/play/rounds.py`` for the packages, ``libraries/...`` for
 whatever lies beside them in the environment, ``own/...`` for the definitions a cabinet brings itself. Whole

@@ -1,4 +1,4 @@
-"""The port an inspector plugs a verifier into: reachable from outside the logic area, never in play's way.
+"""GAT port: where an inspector plugs a verifier in, outside the logic area and never in play's way.
 
 Signatures are calculated by a process of low priority beside the machine; the port itself only hears short
 packets and answers from memory.

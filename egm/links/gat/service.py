@@ -1,4 +1,4 @@
-"""What the machine answers a verifier, and what it remembers of it.
+"""GAT service: what the machine answers a verifier, and what it remembers of it.
 
 The last request and its result are kept in the journal under :attr:`~egm.records.keys.LinksKey.GAT`, so that
 they outlive a power cut (A-18); each request and result is an entry of its own, who asked what and when (G2S

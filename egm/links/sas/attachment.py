@@ -1,4 +1,4 @@
-"""A SAS line as the machine has it: makes what its host reads, tells it what happens, does what it asks.
+"""SAS attachment: makes what a host reads, tells it what happens, does what it asks.
 
 All of it on the machine's loop. Exceptions follow the journal: an entry is durable before its exception is
 raised, and how far the host has heard is kept in a small file, so that what it missed while the machine was

@@ -1,4 +1,4 @@
-"""What one channel remembers between polls: what was said last, what waits to be said, whether anybody asks.
+"""SAS channel: what one host was told last, what waits to be told, and whether it still asks.
 
 Pure: fed with what was heard and the time, it yields what to do. The host never says that it has received an
 answer; what it does next says so. A different poll, or one to another machine, acknowledges; the same poll

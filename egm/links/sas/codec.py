@@ -1,4 +1,4 @@
-"""What goes into messages and what comes out of them: numbers, texts, and the forms an answer takes."""
+"""SAS data formats: numbers, texts, and the forms an answer takes."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How a SAS message is sealed: CRC-16/KERMIT over every byte from the address on, low byte first."""
+"""SAS checksum: CRC-16/KERMIT over every byte from the address on, low byte first."""
 
 from typing import Final
 

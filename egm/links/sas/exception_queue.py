@@ -1,4 +1,4 @@
-"""What has happened and the host has not heard yet: the queue of one channel, and what goes before it.
+"""SAS exception queue of one channel, and the priority exceptions that go before it.
 
 Most exceptions wait in a queue of limited length, first in, first out. Priority exceptions wait outside it,
 are told first, and are told again every 15 seconds until the poll that serves them has been answered (one

@@ -1,4 +1,4 @@
-"""From journal entries to exceptions: what a host is told of, and in which words.
+"""SAS exceptions from journal entries: what a host is told of, and in which words.
 
 The journal's own table of significant events carries the exception codes; here is what a host hears besides,
 and what real-time reporting adds (general knowledge: see ``Group.REAL_TIME``).

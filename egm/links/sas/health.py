@@ -1,4 +1,4 @@
-"""How a SAS line does, as Prometheus metrics."""
+"""SAS line health as Prometheus metrics."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the machine knows of one SAS host, on the loop's side of its line.
+"""SAS host as the machine knows it, on the loop's side of its line.
 
 This is what an effect is given: the machine it may act on, the host's settings, and the ways to tell it
 something. An effect is called on the machine's loop; it must be quick, and lets things happen through

@@ -1,4 +1,4 @@
-"""The thread of one SAS line: it waits for bytes and for nothing else.
+"""SAS line thread: it waits for bytes and for nothing else.
 
 What it needs of the machine comes to it as immutable values: a :class:`Readout` after every change, and what
 is to be told. What it needs done it hands to the machine's loop, and waits no longer than the host does.

@@ -1,4 +1,4 @@
-"""What the machine's loop tells the thread of a SAS line; every message is an immutable value."""
+"""Messages from the machine's loop to the thread of a SAS line; each is an immutable value."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""From the meters of SAS to the machine's own: each is a sum of canonical meters, or a count of one bill.
+"""SAS meters from the machine's own: each is a sum of canonical meters, or a count of one bill.
 
 Identities of the tables that hold by construction: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E,
 02 = 1F + 20 + 21. Cancelled credits (04) is everything that left the credit meter other than by play, so

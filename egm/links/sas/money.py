@@ -1,4 +1,4 @@
-"""What stands until the host has seen to it: the priority exceptions of tickets and transfers.
+"""Pending priority exceptions of tickets and transfers: they stand until the host has seen to them.
 
 They are not events of the journal but questions and answers that are open now, so they are read off the
 machine after each change, and again when it starts: what stood when the power went stands again.

@@ -1,4 +1,4 @@
-"""The words of the SAS tables: how far a row is to be trusted, and what kinds of polls and events there are.
+"""Vocabulary of the SAS tables: how far a row is to be trusted, and the kinds of polls and events.
 
 SAS is a licensed standard and none of its text is here. Every row of the tables was put together from public
 sources, and carries how many of them agree; the conformance page shows it beside the row.

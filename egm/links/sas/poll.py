@@ -1,4 +1,4 @@
-"""One row of what this machine answers: a long poll, how it is answered, and what that does.
+"""Long poll: one row of what this machine answers, how it is answered, and what that does.
 
 There are two kinds. An *answer* is made on the line's own thread from the :class:`Readout` alone: it reads,
 and is ready at once. An *effect* runs on the machine's loop, where it may let things happen and write the

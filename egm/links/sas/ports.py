@@ -1,4 +1,4 @@
-"""Where a SAS line is plugged in: a real port, a pseudo-terminal of the machine's own, or a serial server.
+"""Ports of SAS lines: a real one, a pseudo-terminal of the machine's own, or a serial server.
 
 All open non-blocking and are read with a time limit, on the line's own thread. What the line hears with the
 wakeup bit comes as a Linux UART marks it (see :mod:`egm.links.sas.wire`), except from a serial server,

@@ -1,4 +1,4 @@
-"""What one host may read of the machine: an immutable picture, made on the loop after every change.
+"""Readout: what one host may read of the machine, an immutable picture made after every change.
 
 The line's thread answers reading polls from it and from nothing else, so that no poll waits for the machine
 and no poll reads the journal. Meters are summed when first asked for, and kept.

@@ -1,4 +1,4 @@
-"""How long each long poll is, so that a message can be cut from the line whoever it is for.
+"""Lengths of long polls, so that a message can be cut from the line whoever it is for.
 
 Counted in data bytes: those between the command and the CRC. A request that carries its own length has it
 right after the command; it counts the bytes behind itself and not the CRC.

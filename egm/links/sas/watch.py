@@ -1,4 +1,4 @@
-"""Whether a host still polls: recorded when it stops, and what the place's rules make of a long silence."""
+"""Host watch: recorded when a host stops polling, and what the place's rules make of a long silence."""
 
 import asyncio
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""From bytes on a line to polls: where messages begin and end, whole or broken.
+"""SAS framing: from bytes on a line to polls, whole or broken.
 
 Two framings. *Strict* hears the wakeup bit, which is set on the first byte of every message, in the form a
 Linux UART hands it over (INPCK and PARMRK with space parity): ``FF 00 xx`` is xx with the bit set, ``FF FF``

@@ -1,4 +1,4 @@
-"""The other end of a link: the screen's to the machine, the drawer's to the bench.
+"""Client of a link's socket: the screen's to the machine, the drawer's to the bench.
 
 Made for a frame loop: nothing blocks. :meth:`Client.poll` connects when it can, says hello with the token,
 and returns whatever has come; a lost peer is tried again after a wait that doubles up to a limit.

@@ -1,4 +1,4 @@
-"""The machine's end of the link to the screen: a socket in the state folder, for its owner only.
+"""Server of the screen's socket: in the state folder, for its owner only.
 
 Who connects must first say hello with the token that stands beside the socket in a file only the machine's
 user can read. Then it is sent the games and a snapshot, and every change after that. It can send requests,

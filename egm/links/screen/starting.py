@@ -1,4 +1,4 @@
-"""What a machine that is starting is busy with, for a screen that nobody answers yet.
+"""Start-up progress: what a starting machine is busy with, for a screen that nobody answers yet.
 
 One file of the run folder: the machine writes it (:func:`say`) until its socket answers, the screen reads it
 (:func:`read`). It says no more than that; nothing is decided by it.

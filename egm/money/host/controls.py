@@ -1,4 +1,4 @@
-"""What a host may withhold without taking the machine out of service: bills, games, sounds.
+"""Host controls: what a host withholds without taking the machine out of service: bills, games, sounds.
 
 Each host's request is kept on its own account and over a power cut; the machine does what all of them allow.
 A request of None is no request.

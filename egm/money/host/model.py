@@ -1,4 +1,4 @@
-"""What the machine knows of the host its money goes through, whatever that host speaks.
+"""Host of the money: what the machine knows of it, whatever protocol it speaks.
 
 A cabinet without a ``[host]`` table stands alone: :attr:`Validation.STAND_ALONE`, no transfers. Everything
 that must survive a restart is in the journal, under the keys named here; what this object holds besides is a

@@ -1,4 +1,4 @@
-"""What a host's line asks of the machine about tickets: the same whatever protocol the host speaks.
+"""Ticket port: what a host's line asks of the machine about tickets, whatever protocol it speaks.
 
 A line's polls call these methods on the machine's loop. Each returns when its effect is durable, may be
 repeated after a lost answer, and says what is true then; the state table decides, as it does for a person.

@@ -1,4 +1,4 @@
-"""How long a host is waited for: each question to it, and each hold it has on the machine, ends by itself.
+"""Host timeouts: each question to a host, and each hold it has on the machine, ends by itself.
 
 The limits are timers of the running machine. A restart begins to wait anew for what the journal still asks,
 and forgets what only this run was asked. A host that is down is not waited for, but a machine that has just

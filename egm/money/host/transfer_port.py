@@ -1,4 +1,4 @@
-"""What a host's line asks of the machine about electronic transfers, whatever protocol the host speaks.
+"""Transfer port: what a host's line asks of the machine about electronic transfers, whatever it speaks.
 
 A line's polls call these methods on the machine's loop; what :mod:`egm.money.host.ticket_port` says of
 tickets holds here too. A registration's key is a secret: the journal, which is shown to people, keeps its

@@ -1,4 +1,4 @@
-"""The device pages of the service menu: what each device says, and its tests.
+"""Device pages of the service menu: what each device says, and its tests.
 
 Every page of a test is marked as one. What a device reports appears as it comes; what the tests do happens
 through the state table (:mod:`egm.staff.service.device_tests`).

@@ -1,4 +1,4 @@
-"""Forms at the machine: field after field, a summary, the second person where one is needed, then done."""
+"""Filling in a form: field after field, a summary, the second person where one is needed, then done."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

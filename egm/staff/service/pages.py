@@ -1,4 +1,4 @@
-"""What may be read at the machine with every door closed: meters, logs, software, clock (D-16, J-12).
+"""Pages read with every door closed: meters, logs, software, clock, memory (D-16, J-12).
 
 Each page is made from the machine's memory at the moment it is looked at; none of them changes anything.
 """

@@ -1,4 +1,4 @@
-"""Proving who one is at the machine: a staff number, then its PIN on a page of its own.
+"""Sign-in: a staff number, then its PIN on a page of its own.
 
 After a wrong PIN the PIN is asked for again, never the number: no field that shows what is typed comes where
 somebody expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with the number it was tried

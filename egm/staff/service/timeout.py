@@ -1,4 +1,4 @@
-"""Signs out whoever has left the service menu open, as an attachment of the machine."""
+"""Service menu timeout: signs out whoever has left the menu open, as an attachment of the machine."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Short ways to write the texts and tables of service pages."""
+"""Shorthand for the texts and tables of service pages."""
 
 import re
 from collections.abc import Iterable, Mapping

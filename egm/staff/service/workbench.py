@@ -1,4 +1,4 @@
-"""What the device pages of the service menu see of the devices, and borrow of them while they are open."""
+"""Device pages' view of the devices: what each last said, and what a test borrows of them."""
 
 from collections import deque
 from collections.abc import Mapping

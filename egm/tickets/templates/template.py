@@ -1,4 +1,4 @@
-"""A place's ticket: which lines it carries, where, and in which words; loaded from TOML and checked.
+"""Ticket template: which lines a jurisdiction's ticket carries, where, in which words; TOML, checked.
 
 A template is either valid or refused with a message naming the file, the key and the reason. What the law
 wants on a ticket is checked here, so a template that leaves a mandatory field out cannot be used at all.

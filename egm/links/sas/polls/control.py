@@ -1,4 +1,4 @@
-"""What a host does to the machine: takes it out of service and gives it back, withholds bills, games, sounds.
+"""Control polls: a host takes the machine out of service and gives it back, withholds bills, games, sounds.
 
 Every effect is an event of the state table, under the host's own name: what one host holds, another cannot
 release, and a repeat changes nothing.

@@ -1,4 +1,4 @@
-"""The polls about games: which there are, what each is, which is played, at which denominations."""
+"""Game polls: which games there are, what each is, which is played, at which denominations."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Money owed by hand: what it is, and its reset from afar."""
+"""Hand-pay polls: what is owed by hand, and its reset by a host."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Who the machine is, what time it has, and what its devices hold."""
+"""Machine polls: who the machine is, what time it has, and what its devices hold."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The polls that read meters: fixed lists of them (0F to 1E, 2A to 46), and any by code (2F, 6F, AF)."""
+"""Meter polls: fixed lists of meters (0F to 1E, 2A to 46), and any by code (2F, 6F, AF)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final

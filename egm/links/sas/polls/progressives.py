@@ -1,4 +1,4 @@
-"""The polls of progressives (protocols 1.15): amounts broadcast to the machine, and what was won of them.
+"""Progressive polls (protocols 1.15): amounts broadcast to the machine, and what was won of them.
 
 Their layouts rest on general knowledge, so their group is off unless switched on. Sources differ on whether
 86 counts its bytes; here it does, as every poll of variable length.

@@ -1,4 +1,4 @@
-"""The ROM signature: the machine's whole software under a seed of the host's, in two bytes.
+"""ROM signature poll: the whole software under a seed of the host's, in two bytes.
 
 A machine of several hundred files has no ROM to sum up, so the signature is a CRC over the keyed digests of
 its components, in the order of their names: it changes with any byte of any file, and with the seed. It

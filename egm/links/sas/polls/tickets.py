@@ -1,4 +1,4 @@
-"""Tickets over SAS: numbers for tickets out, the worth of tickets in, and what is printed on them.
+"""Ticket polls: numbers for tickets out, the worth of tickets in, and what is printed on them.
 
 Each poll is a translation: what it means for the machine's money is in :mod:`egm.money.host.ticket_port`.
 On a machine whose tickets no host validates, and on a line that is not its money's, all of them are met with
