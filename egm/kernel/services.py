@@ -52,7 +52,7 @@ class MachineContext:
     """What an attachment may use of its machine."""
 
     engine: Engine[Machine]
-    """Its ``cabinet`` holds journal, profile, games and devices."""
+    """Its ``machine`` holds journal, profile, games and what each feature has put in."""
     file: CabinetFile
     folder: StateFolder
     clock: Clock
