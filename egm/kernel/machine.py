@@ -5,7 +5,7 @@ under the keys of its features; what is held here besides is only what can be re
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Protocol, TypeVar, cast
 
@@ -210,19 +210,16 @@ class Machine:
     @property
     def selection(self) -> Selection:
         """The game, denomination, bet and language in force; the smallest of the first game at the start."""
-        kept = self.memory.get(KernelKey.SELECTION)
-        if kept is not None and kept["denomination_cents"] in self.denominations_cents.get(
-            kept["game_id"], ()
-        ):
-            chosen = Selection(**kept)
-            if chosen.bet_cents >= self.profile.play.bet_minimum_cents:
-                return chosen
-            least = self.least_bet(chosen.game_id, chosen.denomination_cents)
-            return replace(chosen, bet_credits=max(least, chosen.bet_credits), options={})
+        kept = self.memory.read(Selection, KernelKey.SELECTION)
+        if kept is not None and kept.denomination_cents in self.denominations_cents.get(kept.game_id, ()):
+            if kept.bet_cents >= self.profile.play.bet_minimum_cents:
+                return kept
+            least = self.least_bet(kept.game_id, kept.denomination_cents)
+            return replace(kept, bet_credits=max(least, kept.bet_credits), options={})
         game_id = next(iter(self.games), "")
         if not game_id:
             return Selection("", 1, 0, self.profile.languages[0])
-        language = kept["language"] if kept is not None else self.profile.languages[0]
+        language = kept.language if kept is not None else self.profile.languages[0]
         denomination_cents = self.denominations_cents[game_id][0]
         return Selection(game_id, denomination_cents, self.least_bet(game_id, denomination_cents), language)
 
@@ -231,6 +228,6 @@ class Machine:
         bets, minimum_cents = self.games[game_id].bet_options, self.profile.play.bet_minimum_cents
         return min((bet for bet in bets if bet * denomination_cents >= minimum_cents), default=min(bets))
 
-    def select(self, **changes: Any) -> None:
+    def select(self, chosen: Selection) -> None:
         """Remember a changed game, denomination, bet or language."""
-        self.record("selection", state={KernelKey.SELECTION: asdict(replace(self.selection, **changes))})
+        self.record("selection", state={KernelKey.SELECTION: chosen})

@@ -15,6 +15,7 @@ from egm.errors import InvariantError
 from egm.kernel import messages
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.kernel.messages import HandpayKind, Notice
 from egm.money.host.controls import game_is_allowed
@@ -137,7 +138,8 @@ def _is_taken_here(machine: Machine, bet_cents: int) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def set_bet(machine: Machine, event: Event) -> None:
     """Remember the bet."""
-    machine.select(bet_credits=int(event.data["value"]), options=dict(event.data.get("options") or {}))
+    options = dict(event.data.get("options") or {})
+    machine.select(replace(machine.selection, bet_credits=int(event.data["value"]), options=options))
 
 
 def select_game(machine: Machine, event: Event) -> None:
@@ -146,10 +148,12 @@ def select_game(machine: Machine, event: Event) -> None:
     offered, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered else offered[0]
     machine.select(
-        game_id=game_id,
-        denomination_cents=denomination_cents,
-        bet_credits=machine.least_bet(game_id, denomination_cents),
-        options={},
+        Selection(
+            game_id=game_id,
+            denomination_cents=denomination_cents,
+            bet_credits=machine.least_bet(game_id, denomination_cents),
+            language=machine.selection.language,
+        )
     )
     if denomination_cents != before_cents:
         machine.notice = Notice(code="denomination_changed", values={"amount_cents": denomination_cents})
@@ -157,12 +161,12 @@ def select_game(machine: Machine, event: Event) -> None:
 
 def select_denomination(machine: Machine, event: Event) -> None:
     """Change what a credit is worth. Balances are kept in money, so no credit changes its value (O-05)."""
-    machine.select(denomination_cents=int(event.data["value"]))
+    machine.select(replace(machine.selection, denomination_cents=int(event.data["value"])))
 
 
 def set_language(machine: Machine, event: Event) -> None:
     """Speak the player's language."""
-    machine.select(language=str(event.data["value"]))
+    machine.select(replace(machine.selection, language=str(event.data["value"])))
 
 
 def start_game(machine: Machine, _: Event) -> None:

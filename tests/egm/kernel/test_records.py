@@ -10,6 +10,8 @@ from rigs.three_levels import LINKED, room_of
 
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import Event, EventType, State
+from egm.kernel.games import Selection
+from egm.kernel.keys import KernelKey
 from egm.money import disputed
 from egm.money.host import records as host
 from egm.money.ticket_terms import TicketTerms
@@ -32,6 +34,7 @@ VECTORS = Path(__file__).parents[2] / "vectors"
 _LINES = (VECTORS / "journal" / "records-before-types.jsonl").read_text().splitlines()
 WRITTEN = [json.loads(line) for line in _LINES]
 STATES = {
+    KernelKey.SELECTION: Selection,
     PlayKey.GAME: games.GamePointer,
     PlayKey.LAST: games.LastGame,
     MoneyKey.PAY_OUT: money.CashOutRecord,

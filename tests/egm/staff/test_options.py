@@ -1,5 +1,7 @@
 """Options: who may change them and when, what they leave, and that they hold from the next start on."""
 
+from dataclasses import replace
+
 import pytest
 
 from egm.kernel.events import EventType, State
@@ -141,7 +143,7 @@ def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp
     before = again.journal.meters().values
     again.engine.handle(EventType.BET, value=2)
     assert again.notice == "refused.bet_is_offered"
-    again.machine.select(bet_credits=2)
+    again.machine.select(replace(again.machine.selection, bet_credits=2))
     assert again.machine.selection.bet_credits == 3
     again.engine.handle(EventType.BET, value=3)
     assert again.journal.meters().values["coin_in"] == before["coin_in"] == 0
