@@ -28,7 +28,7 @@ def on_screen(room, scene, language="en"):
 
 def in_the_metrics(room, folder):
     """The head as a monitoring system keeps it: two numbers, as floats."""
-    [*found] = monitored(room, folder, [])._machine(shown(room))
+    [*found] = monitored(room, folder, [])._families(shown(room))
     values = {family.name: family.samples[0].value for family in found if family.samples}
     return f"{values['egm_journal_sequence']:.0f}={float(values['egm_journal_head'])!r}"
 
