@@ -1,4 +1,4 @@
-"""A simulated device's line proves whose it is before a byte is written to it.
+"""Bench line: a simulated device proves whose line it is before a byte is written to it.
 
 The name of a pseudo-terminal (``/dev/pts/4``) is given to whoever asks next once its owner is dead, so a link
 to it may lead to another program, or to another cabinet's printer. The bench therefore holds a lock, beside

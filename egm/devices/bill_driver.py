@@ -1,4 +1,4 @@
-"""What every bill acceptor driver shares: the offer in escrow, its answer, and what became of it.
+"""Bill acceptor drivers' common part: the offer in escrow, its answer, and what became of it.
 
 A protocol's driver translates its statuses into a handful of calls here (``_offered``, ``_box_has_it``,
 ``_clear``, ...) and asks :meth:`BillDriver._answer` what to tell the device. The money rule itself is

@@ -1,4 +1,4 @@
-"""The mechanics every simulated bill acceptor shares: head, escrow, point of no return, box, and hands on it.
+"""Simulated bill acceptors' common mechanics: head, escrow, point of no return, box, and hands on it.
 
 A protocol's twin shows the :class:`Phase` in its own bytes, and turns its commands into ``order_stack``,
 ``order_return``, ``order_hold`` and ``acknowledge``. What a real acceptor keeps without power is kept: the

@@ -1,4 +1,4 @@
-"""Every protocol the cabinet can be told to use: its line, its twin, and what kind of device speaks it.
+"""Protocols the cabinet can be told to use: the line, the twin and the kind of device of each.
 
 A cabinet file names a device, its protocol and its port; the bench and ``egm device`` look the rest up here.
 Drivers differ in what they must be given (ledgers, note tables), so the machine makes those itself.

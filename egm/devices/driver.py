@@ -1,4 +1,4 @@
-"""What every driver shares: owning a line, asking and listening, telling silence from speech.
+"""Drivers' common part: owning a line, asking and listening, telling silence from speech.
 
 A driver is a loop of *cycles*. One cycle asks the device how it is and moves it one step towards what the
 machine wishes. Whatever happens to the line, the next session starts by asking, never by assuming.

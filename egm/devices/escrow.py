@@ -1,4 +1,4 @@
-"""The rule that turns what a bill acceptor reports into exactly one credit or none.
+"""Escrow rule: what a bill acceptor reports becomes exactly one credit or none.
 
 The trouble. The acceptor says "stacked" until it is told we heard; the machine may be killed, and either may
 lose power, between any two steps. A report may thus be new, or the repeat of one already credited, and the

@@ -1,4 +1,4 @@
-"""Cut a stream of bytes into frames: the one mechanism under every codec.
+"""Frame reader: cuts a stream of bytes into frames, the one mechanism under every codec.
 
 A codec supplies a *cutter*: given the bytes at hand (never empty) it answers with a :class:`Cut` (so many
 bytes were a message, or were refused with a :class:`ProtocolError`), or None when more bytes are needed.

@@ -1,4 +1,4 @@
-"""What the machine sees of its peripherals: one small interface a kind, and typed events.
+"""Device interfaces: what the machine sees of its peripherals, one small interface a kind, and typed events.
 
 A driver owns its line: :meth:`Device.run` opens it, keeps it, recovers it, and ends only when cancelled.
 Commands state a wish (``enable``, ``lamps``) which the driver makes so, again after every loss of the line.

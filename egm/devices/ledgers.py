@@ -1,4 +1,4 @@
-"""What the machine must remember so that money passing through a device counts exactly once.
+"""Device ledger interfaces: what must be remembered so that money in a device counts exactly once.
 
 The drivers write nothing to disk. The machine hands each driver a ledger, and every method of a ledger that
 changes it **returns only when the change is durable**. If a method raises, the driver sends nothing and its

@@ -1,4 +1,4 @@
-"""One serial line, as asyncio likes it: open a path, write bytes, read with a time limit.
+"""Serial line for asyncio: open a path, write bytes, read with a time limit.
 
 The path is a real port or a pseudo-terminal; nothing here or above knows which. Losing the line (unplugged,
 hung up, taken by another process) is a :class:`LineLostError`; whoever owns the line closes it and opens it

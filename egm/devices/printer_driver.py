@@ -1,4 +1,4 @@
-"""One contract for every ticket printer: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED on the way.
+"""Printer contract: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED on the way.
 
 The value is in exactly one place at each state. Until BARCODE_DONE it is the player's credit; from there on
 it is the ticket. The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the

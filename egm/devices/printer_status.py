@@ -1,4 +1,4 @@
-"""What every ticket printer can say of itself, whatever its protocol. Pure: codecs use it."""
+"""Printer status: what every ticket printer can say of itself. Pure: codecs use it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The mechanics every simulated ticket printer shares: paper, head, bar code, path, and hands on them.
+"""Simulated ticket printers' common mechanics: paper, head, bar code, path, and hands on them.
 
 A printed ticket stays in the path until somebody takes it; unless told to ``hold``, somebody does, soon.
 Without power a printer forgets its job and whether the bar code was done; paper stays where it is.

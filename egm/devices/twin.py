@@ -1,4 +1,4 @@
-"""The common half of every simulated twin: a device with a plug, a power switch and a mind of its own.
+"""Simulated devices' common half: a device with a plug, a power switch and a mind of its own.
 
 A twin is a state machine on the bench's loop. It hears bytes, answers through its :class:`Port`, and lets
 time pass with :meth:`Twin._after`; its mechanics keep going while no machine listens, as a real device's do.

@@ -12,10 +12,10 @@ from egm.kernel.messages import BenchCommand, BenchReply, Intent, Pressed
 from egm.links.screen.client import Client
 from egm.links.screen.starting import read
 from egm.screen.audio.cues import Sounds
-from egm.screen.hearing import heard, heard_bench, lost, ticked
+from egm.screen.input_reducer import MENU_TOLD, pressed
+from egm.screen.message_reducer import heard, heard_bench, lost, ticked
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
-from egm.screen.pressing import MENU_TOLD, pressed
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from egm.terminal import echo

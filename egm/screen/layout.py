@@ -1,4 +1,4 @@
-"""Where everything stands, in units: one layout for landscape, one for portrait, one for a telephone."""
+"""Layouts in units: one for landscape, one for portrait, one for a telephone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

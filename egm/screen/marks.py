@@ -1,4 +1,4 @@
-"""The player's own marks: numbers of Keno cards and stakes on a wheel, and the bet that carries them.
+"""Player's marks: numbers of Keno cards and stakes on a wheel, and the bet that carries them.
 
 The machine keeps the bet; the marks here are what the player is doing with a finger, told to it as soon as
 they make something that can be bet on. Nothing of a game's rules is here but its counts, as published.

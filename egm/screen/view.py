@@ -1,7 +1,8 @@
 """All that is drawn, as one frozen value.
 
-:mod:`egm.screen.hearing` makes the next view from a message or from time, :mod:`egm.screen.pressing` from
-what a person did; the scenes draw it. Nothing here reads a clock or draws.
+:mod:`egm.screen.message_reducer` makes the next view from a message or from time,
+:mod:`egm.screen.input_reducer` from what a person did; the scenes draw it. Nothing here reads a clock or
+draws.
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from egm.links.screen.starting import Doing
 from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result
-from egm.screen.serving import Desk
+from egm.screen.service_input import Desk
 from egm.screen.show import Show, Timeline, timeline
 from egm.screen.steps import Step
 from egm.screen.theme import Motion, Theme

@@ -4,7 +4,7 @@ The browser that came last is served; the one before is told that the picture ha
 since the last frame shown is sent, and nothing before the browser says that it has shown it, so a slow
 browser gets fewer frames, never old ones. The browser says how much room it has, and the picture is drawn for
 it: upright where it is upright, in as many pixels as it can show. Who may come in at all is
-:mod:`egm.screen.door`'s business.
+:mod:`egm.screen.web_auth`'s business.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ from egm.screen.app import Tap
 from egm.screen.audio.making import Studio
 from egm.screen.audio.scores import CUES
 from egm.screen.controls import by_name
-from egm.screen.door import Door
 from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, slim
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
+from egm.screen.web_auth import Door
 
 BAND: Final = 24
 SCALE_STEP: Final = 1 / 24

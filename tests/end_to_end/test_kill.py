@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 from kill_rig import KINDS, LEVELS_GAME, STATES, Rig
 
-from egm.tickets.beside import open_beside
+from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
 from meters import Journal
 from paytables import Choice, ReplayDraw, Wager, load_game, play_through

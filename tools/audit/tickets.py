@@ -4,7 +4,7 @@ from pathlib import Path
 
 from egm.errors import LocalError, OperatorError
 from egm.tickets.audit import anchor_of, disagreement
-from egm.tickets.beside import open_beside
+from egm.tickets.ledger_access import open_beside
 from meters import open_view
 
 

@@ -11,10 +11,10 @@ import pygame
 from PIL import Image
 
 from egm.kernel.messages import GameView, Play
-from egm.screen.hearing import heard
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE
+from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.theme import Theme, load_theme
 from egm.screen.view import Action, View, times
 from paytables import Choice, Draw, Game, Outcome

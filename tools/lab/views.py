@@ -14,7 +14,7 @@ from egm.play.installed_games import Resident
 from egm.play.odds import chances, long_odds
 from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
-from egm.screen.hearing import heard
+from egm.screen.message_reducer import heard
 from egm.screen.view import View
 from paytables import Depth, Game, analyse
 

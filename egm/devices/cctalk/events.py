@@ -1,4 +1,4 @@
-"""Which events of a ccTalk device are new: the counter's ring, resets, and the device's short memory.
+"""New events of a ccTalk device: the counter's ring, resets, and the device's short memory.
 
 A device keeps its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *mark* is
 how far a reader has read: the counter together with the newest event then, packed in one integer so that a

@@ -1,4 +1,4 @@
-"""How a ccTalk driver asks: one question, one answer, our own echo and other devices' answers passed over."""
+"""ccTalk exchange: one question, one answer, our own echo and other devices' answers passed over."""
 
 from typing import Final
 

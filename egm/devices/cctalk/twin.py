@@ -1,4 +1,4 @@
-"""What every simulated ccTalk device shares: one wire, on which the machine hears its own bytes first.
+"""Simulated ccTalk devices' common wire, on which the machine hears its own bytes first.
 
 What has no battery in a real one is lost with the power: events, inhibits, the order being paid. What has is
 kept: the life-time counters, the coins and bills themselves.

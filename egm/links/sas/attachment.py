@@ -18,9 +18,9 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Told
 from egm.links.sas.codec import MalformedPollError, Reply
-from egm.links.sas.happenings import happenings
 from egm.links.sas.health import line_metrics
 from egm.links.sas.host import Host
+from egm.links.sas.journal_exceptions import happenings
 from egm.links.sas.line import LOOP_PRIORITY, Line, LineHealth, News, hurry, relax
 from egm.links.sas.money import MoneyNews
 from egm.links.sas.polls import polls_for

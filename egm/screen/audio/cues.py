@@ -1,4 +1,4 @@
-"""What is to be heard from one view to the next: sounds of what happened, and loops for as long as it lasts.
+"""Sound cues from one view to the next: sounds of what happened, and loops for as long as it lasts.
 
 A scene that shows something new has it heard by its cue's name alone (:data:`egm.screen.audio.scores.CUES`).
 A loop is not started and stopped but wanted or not, view by view: a feature's music cannot outlive it.

@@ -1,4 +1,4 @@
-"""The sounds of the games installed here, made in a process of its own so that no frame waits for one."""
+"""Sound synthesis in a process of its own, for the games installed here, so that no frame waits for one."""
 
 import asyncio
 import contextlib

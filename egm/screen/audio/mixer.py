@@ -1,4 +1,4 @@
-"""Where sounds are heard: this computer's audio device, or the browser that shows the picture."""
+"""Audio output: this computer's device, or the browser that shows the picture."""
 
 import contextlib
 from typing import Final, Protocol

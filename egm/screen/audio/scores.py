@@ -1,4 +1,4 @@
-"""What each cue sounds like: ``sounds.toml`` read, and the notes of every sound of a family.
+"""Scores of the sound cues: ``sounds.toml`` read, and the notes of every sound of a family.
 
 A **cue** is the name of something that can be heard; scenes and :mod:`egm.screen.audio.cues` know it by that
 name alone. Each has a **channel**: what comes on a channel takes the place of what was on it. The peaks of

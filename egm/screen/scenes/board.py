@@ -1,4 +1,4 @@
-"""What stands in the frame at this moment: a step of the game shown, a question, or the last result."""
+"""Frame content at this moment: a step of the game shown, a question, or the last result."""
 
 from egm.screen.marks import is_keno
 from egm.screen.outcome import Result, Window, WinView

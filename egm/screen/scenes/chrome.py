@@ -1,4 +1,4 @@
-"""The unmoving picture behind the scenes: hall, marquee, frame, wells, deck; drawn once a size."""
+"""Static background behind the scenes: hall, marquee, frame, wells, deck; drawn once a size."""
 
 import math
 

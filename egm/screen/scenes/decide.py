@@ -1,6 +1,7 @@
-"""Games that ask: which reels to hold, which box to open, whether to double. No answer is timed.
+"""Player decisions: which reels to hold, which box to open, whether to double. No answer is timed.
 
-What led to the question is shown first (:mod:`egm.screen.hearing` makes a show of it); here is the question.
+What led to the question is shown first (:mod:`egm.screen.message_reducer` makes a show of it); here is the
+question.
 """
 
 from dataclasses import replace

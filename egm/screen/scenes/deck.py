@@ -1,4 +1,4 @@
-"""The meters and the keys: always on the screen, in every scene."""
+"""Meters and keys: always on the screen, in every scene."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What service pages are made of: their words, keys and marks."""
+"""Building blocks of service pages: their words, keys and marks."""
 
 from functools import partial
 from typing import Final

@@ -6,7 +6,7 @@ from egm.kernel.service_pages import Prompt
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.form import draw_action, said
 from egm.screen.scenes.stage import WHITE, Stage
-from egm.screen.serving import ACCENTS, DIGITS, LETTERS, LETTERS_LAST, shown_input
+from egm.screen.service_input import ACCENTS, DIGITS, LETTERS, LETTERS_LAST, shown_input
 from egm.screen.theme import Colour
 from egm.screen.view import Action
 

@@ -1,4 +1,4 @@
-"""What a scene is given to draw with, and the small things every scene is made of."""
+"""Scene context: what a scene is given to draw with, and the small things every scene is made of."""
 
 import math
 from collections.abc import Callable, Mapping

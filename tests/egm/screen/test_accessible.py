@@ -6,10 +6,10 @@ import numpy as np
 import pygame
 import pytest
 
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import DECK, LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.scenes.deck import labels, lit
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, Page

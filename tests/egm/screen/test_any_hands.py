@@ -8,10 +8,10 @@ import pytest
 
 from egm.kernel.messages import BenchCommand
 from egm.screen.controls import BY_NAME, TYPED, by_name
-from egm.screen.hearing import heard, lost, ticked
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.message_reducer import heard, lost, ticked
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
 

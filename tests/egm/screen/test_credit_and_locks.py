@@ -7,11 +7,11 @@ import pytest
 
 from egm.kernel.messages import Handpay, HostLock, Intent, PrizeInKind, Residual
 from egm.screen.controls import by_name
-from egm.screen.hearing import heard
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.scenes.deck import promotional, residual_words
 from egm.screen.scenes.glass import status
 from egm.screen.scenes.help import sheets

@@ -14,7 +14,7 @@ from chromium import Browser, executable
 
 from egm.kernel.messages import Snapshot
 from egm.links.screen.client import Client
-from egm.screen.hearing import heard
+from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, View

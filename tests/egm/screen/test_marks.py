@@ -6,11 +6,11 @@ import pygame
 import pytest
 
 from egm.screen import marks
-from egm.screen.hearing import heard
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.scenes.keno import slip_says, what_is_bought
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts

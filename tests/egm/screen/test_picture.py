@@ -6,10 +6,10 @@ from dataclasses import replace
 import pygame
 import pytest
 
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.view import Action
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.messages import Protection, Reminder, Session
+from egm.screen.input_reducer import pressed
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.scenes.reminder import reminds
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, times

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.messages import Decision, Play
-from egm.screen.hearing import heard, ticked
+from egm.screen.input_reducer import pressed
+from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.steps import GambleStep, PickStep
 from egm.screen.view import Action, asking, times
 from paytables import Choice

@@ -3,8 +3,8 @@
 import pygame
 from test_picture import LEAST_LETTERS, Watcher
 
-from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import page_touches
 from tools.dev.gallery.pages import real_pages

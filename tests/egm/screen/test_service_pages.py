@@ -21,10 +21,10 @@ from egm.screen.audio.cues import (
 from egm.screen.audio.scores import CUES, sound_of
 from egm.screen.audio.synthesis import RATE
 from egm.screen.controls import by_name
-from egm.screen.hearing import heard
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.show import LONGEST
 from egm.screen.view import Action, Scene, times
 from tools.dev.gallery import pages

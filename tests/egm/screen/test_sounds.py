@@ -28,7 +28,7 @@ from egm.screen.audio.making import COMMON, Studio, read
 from egm.screen.audio.mixer import Mixer
 from egm.screen.audio.scores import CHANNELS, CUES, common_cues, notes_of, own_cues, sound_of, table
 from egm.screen.audio.synthesis import RATE
-from egm.screen.hearing import heard
+from egm.screen.message_reducer import heard
 from egm.screen.view import ATTRACT_AFTER, Scene, times
 from tools.dev.gallery import shown
 from tools.lab.views import at_rest, snapshot

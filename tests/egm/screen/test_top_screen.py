@@ -11,8 +11,8 @@ from test_picture import LEAST_LETTERS, Watcher
 from egm.links.screen.client import Client
 from egm.screen.app import App, Tap
 from egm.screen.audio.cues import Sounds
-from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.message_reducer import heard
 from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action

@@ -6,12 +6,12 @@ import pygame
 import pytest
 
 from egm.kernel.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
-from egm.screen.hearing import heard, heard_bench, lost, ticked
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE
+from egm.screen.message_reducer import heard, heard_bench, lost, ticked
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.scenes.deck import figures, lit
 from egm.screen.scenes.drawer import SAID_SECONDS
 from egm.screen.scenes.stage import Stage

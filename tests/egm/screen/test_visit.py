@@ -13,11 +13,11 @@ from egm.app.wiring import requested, tower
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello
-from egm.screen.hearing import heard, ticked
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE
 from egm.screen.marks import stakes_on
+from egm.screen.message_reducer import heard, ticked
 from egm.screen.painter import Painter
-from egm.screen.pressing import pressed
 from egm.screen.scenes import bonus
 from egm.screen.scenes.board import last_step
 from egm.screen.scenes.deck import figures

@@ -13,8 +13,8 @@ from test_live_browser import Cabinet
 
 from egm.kernel.messages import BenchCommand, BenchReply, Play, Snapshot
 from egm.links.screen.client import Client
-from egm.screen.hearing import heard, heard_bench
 from egm.screen.layout import LANDSCAPE
+from egm.screen.message_reducer import heard, heard_bench
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, View

@@ -19,9 +19,9 @@ from websockets.sync.client import connect
 from egm.screen.app import Tap
 from egm.screen.audio.scores import sound_of
 from egm.screen.audio.synthesis import RATE
-from egm.screen.door import IDLE_SECONDS, SESSIONS_MAX
 from egm.screen.view import Action, View
 from egm.screen.web import BAND, Web, changed_bands, encode_pieces, fitting, read_input
+from egm.screen.web_auth import IDLE_SECONDS, SESSIONS_MAX
 
 
 @pytest.fixture

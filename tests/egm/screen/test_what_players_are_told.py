@@ -14,11 +14,11 @@ from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.messages import Protection
 from egm.screen.audio.cues import sounds_between
 from egm.screen.controls import BY_NAME
-from egm.screen.hearing import heard
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.message_reducer import heard
 from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import KenoStep

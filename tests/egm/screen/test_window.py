@@ -13,8 +13,8 @@ from egm.links.screen.client import Client
 from egm.screen.app import App, Tap, attended
 from egm.screen.audio.cues import Sounds
 from egm.screen.controls import BY_NAME, by_code, by_name
-from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.message_reducer import heard
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
 from tools.dev.gallery import pages

@@ -4,9 +4,9 @@ import pytest
 
 from egm.errors import OperatorError
 from egm.testing.machine import MachineRig
-from egm.tickets.beside import machine_key, open_beside
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
+from egm.tickets.ledger_access import machine_key, open_beside
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START

@@ -25,8 +25,8 @@ from egm.kernel.timekeeping import Timekeeper, timekeeper_of
 from egm.people import Permission
 from egm.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
 from egm.tickets.audit import compare
-from egm.tickets.beside import machine_key, open_beside
 from egm.tickets.cage import Cage, Payee, reads, register
+from egm.tickets.ledger_access import machine_key, open_beside
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import commitment, put_together, said_of
 from egm.tickets.render import pdf, png, render

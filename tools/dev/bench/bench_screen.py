@@ -14,9 +14,9 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from egm.isolated import python_module
-from egm.screen.hearing import heard
+from egm.screen.input_reducer import pressed
+from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
 from egm.screen.view import Action, View
 from egm.screen.web import Web
 from tools.dev.bench import Figure

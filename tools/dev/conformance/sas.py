@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.config.sas_line import ON
 from egm.links.sas import money
-from egm.links.sas.happenings import RAISED
+from egm.links.sas.journal_exceptions import RAISED
 from egm.links.sas.meters import SUPPORTED
 from egm.links.sas.polls import BUILT
 from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW

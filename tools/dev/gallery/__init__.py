@@ -11,11 +11,11 @@ from egm.kernel.messages import (
     PrizeInKind,
     ProgressiveWin,
 )
-from egm.screen.hearing import heard
+from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE
 from egm.screen.marks import is_keno, spots
+from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
-from egm.screen.pressing import pressed
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import has_title

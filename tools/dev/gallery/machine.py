@@ -18,8 +18,8 @@ from egm.kernel.messages import (
     Session,
     Tilt,
 )
-from egm.screen.hearing import heard_bench, lost
-from egm.screen.pressing import pressed
+from egm.screen.input_reducer import pressed
+from egm.screen.message_reducer import heard_bench, lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from tools.dev.gallery.pages import every_page, page_scenes

@@ -10,7 +10,7 @@ from egm.kernel.events import EventType
 from egm.kernel.messages import GameView
 from egm.kernel.service_pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
 from egm.people import Role
-from egm.screen.hearing import heard
+from egm.screen.message_reducer import heard
 from egm.screen.theme import Theme
 from egm.screen.view import View, times
 from egm.testing.machine import MachineRig

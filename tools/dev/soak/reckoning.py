@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-from egm.tickets.beside import open_beside
+from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
 from meters import Journal, export, open_view
 from meters.keys import MachineKey

@@ -6,8 +6,8 @@ from typing import Final
 
 from egm.config.sas_line import Group
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, bcd, counted, date_and_time, from_bcd, is_bcd
-from egm.links.sas.happenings import bill_codes
 from egm.links.sas.host import Host
+from egm.links.sas.journal_exceptions import bill_codes
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll

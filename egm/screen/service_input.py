@@ -1,4 +1,4 @@
-"""The attendant's part of the view: what is typed on a service page, and the answers it makes."""
+"""Service input: what is typed on a service page, and the answers it makes."""
 
 import string
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Who may see the picture in a browser: one who holds the token, from this computer, on this page.
+"""Browser access: who may see the picture is who holds the token, from this computer, on this page.
 
 The address printed carries a token that opens the door once and becomes a cookie of that browser. A new
 token is then written, for its owner only, to a file of the state folder. A cookie is good for one run of the

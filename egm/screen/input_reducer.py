@@ -1,4 +1,4 @@
-"""The next view from what a person did, with the wishes to send: touches, keys and the button deck alike.
+"""Input reducer: the next view from touches, keys and the button deck, with the intents to send.
 
 Whatever can be touched can be chosen by the deck too: where something is asked or a page is open, the bet
 keys move from place to place, MAX BET takes the place marked, and PLAY answers.
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.messages import BenchCommand, Intent
 from egm.screen import marks
-from egm.screen.serving import worked
+from egm.screen.service_input import worked
 from egm.screen.steps import KenoStep
 from egm.screen.theme import Theme
 from egm.screen.view import (

@@ -1,4 +1,4 @@
-"""The next view from what the machine or the bench said, and from the time that has passed."""
+"""Message reducer: the next view from what the machine or the bench said, and from time passing."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,9 +7,9 @@ from typing import Any, Final
 from egm.kernel.messages import BenchReply, Decision, Hello, Intent, Message, Play, Snapshot
 from egm.kernel.service_pages import Replay
 from egm.screen import marks
+from egm.screen.input_reducer import Messages, next_game
 from egm.screen.outcome import OutcomeError, read_field, stages_of
-from egm.screen.pressing import Messages, next_game
-from egm.screen.serving import at_page
+from egm.screen.service_input import at_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, read_steps
 from egm.screen.theme import Theme
