@@ -1,5 +1,6 @@
 """What the machine exports, and what it says when it cannot."""
 
+from rigs.monitored import monitored, shown
 import asyncio
 import contextlib
 import socket
@@ -20,18 +21,8 @@ from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 
 
-def monitored(room, folder, said, port=0):
-    file = load_cabinet().model_copy(update={"metrics": Metrics(port=port)})
-    at = StateFolder(folder)
-    at.prepare()
-    [found] = monitoring.monitoring(
-        MachineContext(room.engine, file, at, room.clock, room.happen, say=said.append)
-    )
-    return found
 
 
-def shown(room):
-    return snapshot(room.engine, fingerprint="")
 
 
 @contextlib.asynccontextmanager

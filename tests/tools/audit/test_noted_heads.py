@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from test_monitoring import monitored, shown
+from rigs.monitored import monitored, shown
 
 from egm.kernel.events import EventType
 from egm.screen.layout import LANDSCAPE
