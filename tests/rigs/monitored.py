@@ -1,9 +1,7 @@
 """The metrics of a machine in a test: the attachment, and what its snapshot shows."""
 
 from egm.app.view import snapshot
-from egm.config.cabinet_file import Metrics
-from egm.config.cabinet_file import StateFolder
-from egm.config.cabinet_file import load_cabinet
+from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
 from egm.kernel.services import MachineContext
 from egm.links import monitoring
 

@@ -1,6 +1,5 @@
 """What the machine exports, and what it says when it cannot."""
 
-from rigs.monitored import monitored, shown
 import asyncio
 import contextlib
 import socket
@@ -8,21 +7,16 @@ import urllib.error
 import urllib.request
 
 import pytest
+from rigs.monitored import monitored, shown
 from rigs.three_levels import LINKED, room_of
 
-from egm.app.view import snapshot
-from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
+from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType
-from egm.kernel.services import MachineContext
 from egm.links import monitoring
 from egm.people import Role
 from egm.progressive.pools import Pools
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
-
-
-
-
 
 
 @contextlib.asynccontextmanager
