@@ -87,9 +87,9 @@ class Replay(_Part):
     """A game as it was recorded, to be drawn under a clear RECALL mark: nothing is drawn by chance again.
 
     ``step`` counts from 1 to ``steps``; each is either a question the game asked (``asked``: its kind, with
-    the options and, in ``answer``, what the player chose) or the outcome (``asked`` empty). ``display`` is
-    what the family's evaluation returned for that step, as in ``Play`` and ``Decision``. ``win_cents`` is
-    None while the game is still open.
+    the options and, in ``answer``, what the player chose, said in ``answered``) or the outcome (``asked``
+    empty). ``display`` is what the family's evaluation returned for that step, as in ``Play`` and
+    ``Decision``. ``win_cents`` is None while the game is still open.
     """
 
     play_id: str
@@ -107,6 +107,7 @@ class Replay(_Part):
     asked: str = ""
     options: tuple[int | str, ...] = ()
     answer: int | str | None = None
+    answered: Words | None = None
     display: dict[str, Any]
 
 

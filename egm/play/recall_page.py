@@ -13,7 +13,7 @@ from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Wo
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import definition_of
-from egm.play.recall_words import wager_rows, win_rows
+from egm.play.recall_words import choice_words, wager_rows, win_rows
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameName, GameRecord
 from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, Stay, refuse
@@ -83,7 +83,8 @@ class PlayDetail:
             show = Action(
                 id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
             )
-            return ServicePage(id="", title=title, tables=_figures(machine, self.play), actions=(BACK, show))
+            tables = _figures(machine, self.play, self.steps)
+            return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
         forward = self.at + 1 < len(self.steps)
         return ServicePage(
             id="",
@@ -91,7 +92,7 @@ class PlayDetail:
             replay=self._replay(),
             actions=(
                 BACK,
-                Action(id="earlier", label=say("service.recall.earlier"), enabled=self.at > 0),
+                Action(id="earlier", label=say("service.recall.earlier"), style="back", enabled=self.at > 0),
                 Action(id="later", label=say("service.recall.later"), enabled=forward),
                 Action(id="figures", label=say("service.recall.figures")),
             ),
@@ -124,6 +125,7 @@ class PlayDetail:
             asked=shown.asked,
             options=shown.options,
             answer=shown.answer,
+            answered=None if shown.answer is None else choice_words(shown.asked, shown.answer),
             display=shown.display,
         )
 
@@ -178,7 +180,7 @@ def _definition(machine: Machine, named: GameName) -> Game | None:
         return None
 
 
-def _figures(machine: Machine, play: Play) -> tuple[Table, ...]:
+def _figures(machine: Machine, play: Play, shown: tuple[Shown, ...]) -> tuple[Table, ...]:
     """Everything of a play in figures (E-01, E-04)."""
     game = _game(play)
     rules, unit_cents = _definition(machine, game.game), game.denomination_cents
@@ -196,8 +198,9 @@ def _figures(machine: Machine, play: Play) -> tuple[Table, ...]:
         (coded("source", source.partition(":")[2].partition(":")[0] or source), money(cents))
         for source, cents in play.added_cents.items()
     ]
+    asked = {number: step.asked for number, step in enumerate(shown, 1)}
     choices = [
-        (say("service.recall.choice", number=n), coded("decide", str(game.steps[n].choice)))
+        (say("service.recall.choice", number=n), choice_words(asked.get(n, ""), game.steps[n].choice))
         for n in _numbered(play)
     ]
     rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]

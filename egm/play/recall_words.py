@@ -37,6 +37,16 @@ def wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Lab
         yield coded("service.wager", name), plain(value)
 
 
+def choice_words(asked: str, choice: object) -> Words:
+    """What the player answered, as the question's picture says it: reels and boxes count from 1."""
+    if asked == "hold" and isinstance(choice, int):
+        held = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
+        return say("service.recall.held", reels=", ".join(held)) if held else say("service.recall.held_none")
+    if asked == "pick" and isinstance(choice, int):
+        return say("service.recall.box", number=choice + 1)
+    return coded("decide", str(choice))
+
+
 def _numbers(groups: Sequence[Any]) -> str:
     """The numbers of a card's groups; a bare count of numbers was a quick pick."""
     told = (

@@ -26,6 +26,7 @@ from egm.screen.view import (
     playing,
     reminded,
     times,
+    unfinished,
 )
 
 Messages = tuple[Intent | BenchCommand, ...]
@@ -92,7 +93,7 @@ def next_game(view: View) -> tuple[View, Messages]:
         return replace(view, again=None), ()
     if view.snapshot.state != "idle" or not view.accepts("play"):
         return view, ()
-    return replace(view, again=None), () if _unfinished(view) else (Intent(name="play"),)
+    return replace(view, again=None), () if unfinished(view) else (Intent(name="play"),)
 
 
 def _acted(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
@@ -168,7 +169,7 @@ def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages]
         return _stake(view, str(value))
     if view.decision is not None and name in {"hold", "play", "choose"}:
         return _choose(view, action) if asking(view, theme) else (view, ())
-    if name == "play" and _unfinished(view):
+    if name == "play" and unfinished(view):
         return view, ()  # the status line says how many numbers a card has
     return None
 
@@ -180,13 +181,6 @@ def _choose(view: View, action: Action) -> tuple[View, Messages]:
         return view, (Intent(name="choose", value=action.value),)
     holding = view.decision is not None and view.decision.kind == "hold"
     return view, (Intent(name="choose", value=view.held),) if holding else ()
-
-
-def _unfinished(view: View) -> bool:
-    """Whether the machine's bet is not what the player sees marked."""
-    if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.marked:
-        return False
-    return view.slip.asked != marks.slip_of(view.snapshot.bet_wager).asked
 
 
 # ---------------------------------------------------------------------- bets

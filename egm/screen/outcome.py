@@ -100,9 +100,9 @@ class Result:
     """One spin of the reels: the window by reel when they stand, each reel's stop, and the wins.
 
     A stop is -1 where the strip does not show the window (a symbol was changed): the reel then runs in from
-    a strip made of its window. ``left`` counts the free games still to come after this step. ``first`` holds
-    the stops of a first spin before a choice of reels to hold. ``falls`` are the windows of a cascade, the
-    first being the spin itself; ``evaluated`` is the window that was paid where symbols grew in it.
+    a strip made of its window. ``first`` holds the stops of a first spin before a choice of reels to hold.
+    ``falls`` are the windows of a cascade, the first being the spin itself; ``evaluated`` is the window that
+    was paid where symbols grew in it.
     """
 
     window: Window
@@ -110,7 +110,6 @@ class Result:
     wins: tuple[WinView, ...]
     credits: int
     stage: str = BASE
-    left: int = 0
     multiplier: int = 1
     first: tuple[int, ...] = ()
     falls: tuple[Fall, ...] = ()
@@ -287,7 +286,6 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
             wins,
             int(display.get("credits", sum(win.credits for win in wins))),
             stage=str(display.get("stage", BASE)),
-            left=int(display.get("left", 0)),
             multiplier=int(display.get("multiplier", 1)),
             first=first,
             falls=falls,

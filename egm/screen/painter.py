@@ -46,6 +46,12 @@ class Style:
     edge_colour: Colour = (0, 0, 0, 200)
 
 
+def _lowered(font: pygame.font.Font, words: str) -> int:
+    """How many pixels lower a font sets these words, for an accent that rises above its box."""
+    highest = max((glyph[3] for glyph in font.metrics(words) if glyph is not None), default=0)
+    return max(0, highest - font.get_ascent())
+
+
 def _levelled(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygame.Surface:
     """A line with room above or below it, so that the middle of its capitals is the middle of the whole.
 
@@ -53,8 +59,7 @@ def _levelled(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygam
     rises above the box lowers the whole line.
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
-    highest = max((glyph[3] for glyph in font.metrics(words) if glyph is not None), default=0)
-    capital.y += max(0, highest - font.get_ascent())
+    capital.y += _lowered(font, words)
     lack = line.get_height() - (2 * capital.y + capital.height)
     levelled = pygame.Surface((line.get_width(), line.get_height() + abs(lack)), pygame.SRCALPHA)
     levelled.blit(line, (0, max(0, lack)))
@@ -152,11 +157,15 @@ class Painter:
         wide = self._width(face, pixels, words)
         if font.size(words)[0] >= wide:
             return font.render(words or " ", True, (255, 255, 255)).premul_alpha()
-        line = pygame.Surface((wide, font.size(words)[1]), pygame.SRCALPHA)
+        parts = [(font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACES.split(words)]
+        low = max(_lowered(font, part) for _, part in parts)
+        tops = [low - _lowered(font, part) for _, part in parts]  # one base line, accents or none
+        high = max(top + drawn.get_height() for top, (drawn, _) in zip(tops, parts, strict=True))
+        line = pygame.Surface((wide, high), pygame.SRCALPHA)
         left, space = 0, self._space(face, max(_LEAST_PIXELS, pixels))
-        for part in _SPACES.split(words):
+        for top, (drawn, part) in zip(tops, parts, strict=True):
             if part:
-                line.blit(font.render(part, True, (255, 255, 255)).premul_alpha(), (left, 0))
+                line.blit(drawn.premul_alpha(), (left, top))
             left += font.size(part)[0] + space
         return line
 

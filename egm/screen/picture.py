@@ -28,7 +28,7 @@ from egm.screen.scenes.value import draw_value, value_plate
 from egm.screen.scenes.wheel import area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
-from egm.screen.view import Action, Page, Scene, View, choosing, drawer_share, playing, times
+from egm.screen.view import Action, Page, Scene, View, bet_credits, choosing, drawer_share, playing, times
 
 _QUIET_SECONDS: Final = 1.0
 
@@ -101,7 +101,7 @@ class Picture:
             why = words_of(stage, view.scene)
             said = [why.title, why.large, *why.lines]
         said.append(f"{stage.texts.say('meter.credit')} {stage.money(snapshot.credit_cents)}")
-        bet_cents = snapshot.bet_credits * snapshot.denomination_cents
+        bet_cents = bet_credits(view) * snapshot.denomination_cents
         said.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
         if snapshot.win_cents and snapshot.state == "idle":
             said.append(f"{stage.texts.say('meter.win')} {stage.money(snapshot.win_cents)}")

@@ -92,6 +92,24 @@ def feature_steps(show: Show, index: int) -> range:
     return range(first, after)
 
 
+def games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
+    """Which game of its stage a step is, and how many of them the steps that stand have awarded.
+
+    ``stand``: whether the step itself does. A retrigger still to come is not counted: it would be given away.
+    """
+    told, stage = show.play.display.get("steps") or (), step_stage(show, index)
+    played = [i for i in range(len(show.steps)) if step_stage(show, i) == stage]
+    number = played.index(index) + 1
+    awarded = sum(
+        int(award["times"])
+        for step in told[: index + stand]
+        for award in step.get("awards", ())
+        if award["kind"] == "stage" and award["name"] == stage
+    )
+    most = len(played) if show.whole else awarded  # a game may have a most of free games
+    return number, max(number, min(awarded, most))
+
+
 def has_title(show: Show, index: int) -> bool:
     """Whether a step begins a feature; one that was asked in has had its title before the question."""
     return index > show.seen and is_feature(show, index) and feature_steps(show, index).start == index

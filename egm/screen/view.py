@@ -237,6 +237,27 @@ def bets(view: View) -> tuple[int, ...]:
     return view.game.bet_options
 
 
+def unfinished(view: View) -> bool:
+    """Whether the machine's bet is not what the player sees marked."""
+    if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.marked:
+        return False
+    return view.slip.asked != marks.slip_of(view.snapshot.bet_wager).asked
+
+
+def bet_credits(view: View) -> int:
+    """What PLAY bets, in credits: the machine's bet, or what the marks cost until it has taken them.
+
+    Nothing while they make no ticket: PLAY then does nothing.
+    """
+    if view.snapshot is None:
+        return 0
+    if view.game is None or not unfinished(view):
+        return view.snapshot.bet_credits
+    if not marks.is_slip(view.game, view.slip):
+        return 0
+    return marks.cost(view.game, view.slip, marks.stake_of(view.snapshot, view.game))
+
+
 def drawer_share(view: View, motion: Motion) -> float:
     """How far the drawer is out, 0 to 1."""
     if view.drawer_since is not None:

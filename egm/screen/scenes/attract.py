@@ -93,7 +93,9 @@ def draw_celebration(stage: Stage) -> None:
     top = cy - high / 2 if large else y + h - high - 6
     if leave > 0.6:
         p.shade((x, y, w, h) if large else (x, top, w, high), _VEIL if large else _BAND)
-        name = closing or _name(stage, view.show.play, line.level)
+        play = view.show.play
+        named = bool(play.progressives or play.prizes)  # what was won stands above the feature it came from
+        name = closing if closing and not named else _name(stage, play, line.level)
         sum_ = _sum(stage, view.show.play, rolled(view.show.play.win_cents, since, length))
         glow = Linear(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))

@@ -1,7 +1,7 @@
 """Frame content at this moment: a step of the game shown, a question, or the last result."""
 
 from egm.screen.marks import is_keno
-from egm.screen.outcome import Result, Window, WinView
+from egm.screen.outcome import Result
 from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
 from egm.screen.scenes.decide import draw_decision
 from egm.screen.scenes.feature import draw_title
@@ -10,7 +10,7 @@ from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.wheel import is_wheel, wheel_at_rest
-from egm.screen.scenes.wins import draw_wins
+from egm.screen.scenes.wins import draw_wins, picture_now, settled
 from egm.screen.show import LONGEST, Show, StepTime, has_title, parts
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
 from egm.screen.view import asking, last_step, playing, standing, times
@@ -87,18 +87,6 @@ def _draw(stage: Stage, step: Step, time: StepTime, since: float) -> None:
         draw_keno(stage, step, time, since)
 
 
-def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
-    """Of a cascade's winning windows, the one whose turn it is: each has a turn for all of its lines."""
-    pictures = result.pictures
-    lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
-    into = since % sum(lengths)
-    for picture, length in zip(pictures, lengths, strict=True):
-        if into < length:
-            return picture
-        into -= length
-    return pictures[-1]
-
-
 def _reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
     step = show.steps[index]
     game = stage.view.game
@@ -107,7 +95,7 @@ def _reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -
     earlier = [one for one in show.steps[:index] if isinstance(one, Result)]
     before = earlier[-1] if earlier else show.before
     field = stage.view.fields[game.id][step.stage]
-    stood = max(time.stops) + stage.theme.motion.settle * 0.6
+    stood = settled(time, stage.theme.motion)
     if since < stood:
         draw_running(stage, field, step, before, time, since)
         return

@@ -17,7 +17,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
 from egm.screen.theme import Colour, mix
-from egm.screen.view import Page, Scene, View, choosing, playing, reminded, times
+from egm.screen.view import Page, Scene, View, bet_credits, choosing, playing, reminded, times
 
 _ROLL: Final = 0.45
 #: A meter no higher than this has less room below its sum.
@@ -66,7 +66,7 @@ def figures(stage: Stage) -> Figures:
         before = min(show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents)
         gone = rolled(show.play.win_cents - before, since - line.spun, line.rolled - line.spun)
         win = before if since < line.spun else before + gone
-    return Figures(credit, snapshot.bet_credits, win)
+    return Figures(credit, bet_credits(view), win)
 
 
 def draw_meters(stage: Stage) -> None:

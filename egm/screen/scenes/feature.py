@@ -8,10 +8,9 @@ import pygame
 
 from egm.screen.art.ink import Ink, Linear, Radial, painted
 from egm.screen.motion import clamp, ease_out
-from egm.screen.outcome import Result
 from egm.screen.painter import PREMULTIPLIED, Style, gold
 from egm.screen.scenes.stage import Stage, stage_name
-from egm.screen.show import Show, StepTime, Timeline, feature_steps, is_feature, step_stage
+from egm.screen.show import Show, StepTime, Timeline, games_awarded, is_feature, step_stage
 from egm.screen.steps import GambleStep
 from egm.screen.theme import fade
 from egm.screen.view import View, times
@@ -54,9 +53,7 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
     p.shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
     if not view.reduced_motion:
         _beams(stage, arrive * (1 - clamp((share - 0.9) * 10)))
-    step = show.steps[index]
-    count = len(feature_steps(show, index))
-    games = step.left + 1 if isinstance(step, Result) else count
+    _, games = games_awarded(show, index, stand=False)
     name = stage_name(stage, step_stage(show, index))
     style = Style("display", "hero", gold(stage.theme), 4, (20, 6, 0, 230))
     high = 0.0 if view.reduced_motion else 40 * (1 - arrive)

@@ -14,11 +14,11 @@ from egm.screen.scenes.progressive import draw_levels, levels_beside
 from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import Stage, caption, spoken, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_glasses
-from egm.screen.scenes.wins import shown_win
-from egm.screen.show import Show, Timeline, feature_steps
+from egm.screen.scenes.wins import lit_win
+from egm.screen.show import Show, Timeline, feature_steps, games_awarded
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, fault_words
-from egm.screen.view import Scene, standing, times
+from egm.screen.view import Scene, times
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
@@ -195,7 +195,7 @@ def _prizes(stage: Stage, field: Field, prizes: list[tuple[Prize, int]], rect: R
     p.shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
     room = h - 64 - _foot(stage.layout)
     step = min(112.0, room / max(1, len(prizes)))
-    hit = _current_win(stage)
+    hit = lit_win(stage)
     for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * step
         if hit is not None and hit.name == prize.name:
@@ -253,21 +253,6 @@ def _small_print(stage: Stage, rect: Rect) -> None:
         p.label(words, (x + 18, line + 3, w - 36, foot - 11), style)
 
 
-def _current_win(stage: Stage) -> WinView | None:
-    """The win whose turn it is on the field."""
-    result = standing(stage.view)
-    snapshot = stage.view.snapshot
-    line, show = times(stage.view, stage.theme), stage.view.show
-    if result is None or snapshot is None:
-        return None
-    since = stage.view.now if show is None or line is None else stage.view.now - show.began - line.spun
-    wins = [win for win in result.wins if win.credits > 0 and win.positions]
-    if since < 0 or not wins or (snapshot.win_cents == 0 and snapshot.state != "playing"):
-        return None
-    turn = shown_win(since, len(wins), stage.theme.motion.line_cycle)
-    return None if turn is None else wins[turn]
-
-
 # ---------------------------------------------------------------------- the status line
 def _stands(snapshot: Snapshot, notice: Notice) -> float:
     """Seconds for which a notice is read; where the player's money went is told until the next one comes."""
@@ -320,7 +305,7 @@ def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 
 
 def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
-    say, win = stage.texts.say, _current_win(stage)
+    say, win = stage.texts.say, lit_win(stage)
     bought = _bought(stage, snapshot) if snapshot.credit_cents else ""
     if bought and stage.view.pressed in _BETTING:
         return bought, "text"
@@ -367,10 +352,11 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
         name = stage_name(stage, step.stage)
         if name:
             series = feature_steps(show, index)
-            place = say("feature.free_left", left=index - series.start + 1, total=len(series))
+            number, games = games_awarded(show, index, stand=since >= line.steps[index].spun)
+            place = say("feature.free_left", left=number, total=games)
             won_cents = so_far_credits(show, line, since, series.start) * _unit_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
-            return "  ·  ".join([name, *([place] if len(series) > 1 else []), *total]), "amber"
+            return "  ·  ".join([name, *([place] if games > 1 else []), *total]), "amber"
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
     if any(won.amount_cents is None for won in show.play.progressives):
         return say("progressive.confirming"), "amber"

@@ -12,7 +12,6 @@ from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.layout import Layout, grown
 from egm.screen.marks import (
-    cost,
     form_in_force,
     forms_on_offer,
     is_keno,
@@ -21,7 +20,6 @@ from egm.screen.marks import (
     played,
     sold,
     spots,
-    stake_of,
 )
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
@@ -31,7 +29,7 @@ from egm.screen.show import StepTime
 from egm.screen.steps import Card, KenoStep, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix, parse_colour
-from egm.screen.view import Action, Scene, View, marked_since
+from egm.screen.view import Action, Scene, View, bet_credits, marked_since
 
 _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")
@@ -231,7 +229,7 @@ def what_is_bought(stage: Stage) -> tuple[str, int]:
     words = texts.counted(f"keno.own_{kind}", count)
     if slip.draws > 1:
         words += texts.say("keno.and_draws", count=slip.draws)
-    return words, cost(game, slip, stake_of(view.snapshot, game)) * unit_cents
+    return words, bet_credits(view) * unit_cents
 
 
 def _slip_says(stage: Stage) -> None:

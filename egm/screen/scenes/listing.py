@@ -109,6 +109,8 @@ def _lines(stage: Stage, table: Table, wide: float) -> list[Line]:
     for row, cells in zip(table.rows, rows, strict=True):
         high = max(_TOUCHED if touched else 0.0, _high(stage, cells, shares, wide - inset))
         lines.append(Line("row", cells, aligned, shares, high, row.action, row.mark, inset))
+    if not rows:
+        lines.append(Line("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW))
     return lines
 
 

@@ -71,7 +71,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
 def _way(stage: Stage, one: Chances) -> str:
     """A way to bet, in the player's words: so many numbers, an area, or what it costs."""
     game, texts = stage.view.game, stage.texts
-    spots, _, rest = one.top_stage.partition(" ")
+    spots, _, rest = one.bet.partition(" ")
     if rest in {"spot", "spots"} and spots.isdigit():
         return texts.counted("keno.of", int(spots))
     for area in game.presentation.get("areas", ()) if game else ():

@@ -118,9 +118,8 @@ def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
         (texts.say("meter.win"), won),
         (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]
-    if replay.answer is not None:
-        key = f"decide.{replay.answer}"
-        rest.append((texts.say("page.answer"), texts.say(key) if texts.has(key) else str(replay.answer)))
+    if replay.answered is not None:
+        rest.append((texts.say("page.answer"), said(stage, replay.answered)))
     rest += [
         (said(stage, row.cells[0]), said(stage, row.cells[-1]))
         for table in page.tables

@@ -11,7 +11,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import beside_wheel, draw_wheel
 from egm.screen.scenes.stage import Stage, caption
 from egm.screen.steps import Item, WheelStep
-from egm.screen.view import Action, View, last_step
+from egm.screen.view import Action, Scene, View, last_step
 
 #: Beside the wheel, upright, there is no room for what each stake would pay: the glass says it.
 _ROOM_FOR_PRIZES: Final = 300.0
@@ -24,21 +24,19 @@ def is_wheel(stage: Stage) -> bool:
 
 def wheel_at_rest(stage: Stage) -> None:
     """The wheel as the last game left it; before any, with what each part pays for one credit staked."""
-    step = last_step(stage.view)
+    view, step = stage.view, last_step(stage.view)
+    told = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
     if not isinstance(step, WheelStep):
         worth: dict[str, int] = {}
         for area in _areas(stage):
             for symbol, pay in area["pays"].items():
                 worth.setdefault(symbol, int(pay))
-        data = stage.view.game.presentation if stage.view.game else {}
+        data = view.game.presentation if view.game else {}
         parts = tuple(Item(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
-        draw_wheel(stage, step, None, 0.0, told=False)
-        _own_bet(stage)
-        return
-    told = stage.view.snapshot is not None and bool(stage.view.snapshot.win_cents)
-    draw_wheel(stage, step, None, 0.0, told=told)
-    if not told:
+    alone = view.scene is not Scene.ATTRACT  # whose welcome would cover half of what stands beside it
+    draw_wheel(stage, step, None, 0.0, told=told and alone)
+    if alone and not told:
         _own_bet(stage)
 
 

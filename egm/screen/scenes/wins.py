@@ -7,11 +7,13 @@ from egm.screen.art.ink import Ink, Paint, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import pulse
-from egm.screen.outcome import Field, Window, WinView
+from egm.screen.outcome import Field, Result, Window, WinView
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.reels import LINE_COLOURS, Grid, symbol_art
 from egm.screen.scenes.stage import Stage
-from egm.screen.theme import Colour, fade, mix
+from egm.screen.show import StepTime
+from egm.screen.theme import Colour, Motion, fade, mix
+from egm.screen.view import last_step, times
 
 #: With more wins at once their amounts would hide the symbols; each gets its own in its turn.
 _AMOUNTS_MOST = 3
@@ -22,8 +24,8 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
     paid = [win for win in wins if win.credits > 0 and win.positions]
     if not paid:
         return
-    turn = shown_win(since, len(paid), stage.theme.motion.line_cycle)
-    now = paid if turn is None else [paid[turn]]
+    turn = win_in_turn(wins, since, stage.theme.motion.line_cycle)
+    now = paid if turn is None else [turn]
     grid = Grid(stage.layout.field, field.heights)
     winning = {place for win in now for place in win.positions}
     for reel in range(field.reels):
@@ -41,12 +43,47 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
         _badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MOST)
 
 
-def shown_win(since: float, count: int, cycle: float) -> int | None:
-    """Which win has its turn; None while all are shown together."""
-    if count == 1:
-        return 0
-    phase = int(since / cycle) % (count + 1)
-    return None if phase == 0 else phase - 1
+def win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:
+    """Which win has its turn on the field; None while all are shown together, and where nothing won."""
+    paid = [win for win in wins if win.credits > 0 and win.positions]
+    if len(paid) <= 1:
+        return paid[0] if paid else None
+    phase = int(since / cycle) % (len(paid) + 1)
+    return None if phase == 0 else paid[phase - 1]
+
+
+def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
+    """Of a cascade's winning windows, the one whose turn it is: each has a turn for all of its lines."""
+    pictures = result.pictures
+    lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
+    into = since % sum(lengths)
+    for picture, length in zip(pictures, lengths, strict=True):
+        if into < length:
+            return picture
+        into -= length
+    return pictures[-1]
+
+
+def lit_win(stage: Stage) -> WinView | None:
+    """The win that alone is lit on the field at this moment, after the last reels of a game have stopped."""
+    view, motion = stage.view, stage.theme.motion
+    line, show, last, since = times(view, stage.theme), view.show, last_step(view), view.now
+    if not isinstance(last, Result) or view.snapshot is None:
+        return None
+    if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
+        since -= show.began + settled(line.steps[-1], motion) + len(last.falls) * motion.fall
+    elif not view.snapshot.win_cents:
+        return None
+    return (
+        None
+        if since < 0
+        else win_in_turn(picture_now(last, since, motion.line_cycle)[1], since, motion.line_cycle)
+    )
+
+
+def settled(time: StepTime, motion: Motion) -> float:
+    """When the reels of a step stand, in seconds from the show's start."""
+    return max(time.stops) + motion.settle * 0.6
 
 
 def _colour(win: WinView, index: int) -> Colour:

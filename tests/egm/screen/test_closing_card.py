@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import pygame
 import pytest
+from test_what_players_are_told import words_on
 
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture
 from egm.screen.show import is_feature
-from egm.screen.text import LOCALES
+from egm.screen.text import LOCALES, Texts
 from egm.screen.view import times
 from paytables import library
-from tools.dev.gallery import shown
+from tools.dev.gallery import game_scenes, shown
 from tools.lab.views import at_rest
 
 BET = 100
@@ -40,3 +41,16 @@ def test_a_feature_closes_with_its_card_whatever_it_won(name, language, publishe
             picture.draw(surface, replace(play, now=play.show.began + line.spun + 0.6))
             seen.append(surface.get_view("2").raw)
         assert seen[0] != seen[1], "the card is there"
+
+
+@pytest.mark.parametrize("language", LOCALES)
+def test_a_level_won_in_a_feature_is_named_on_its_card(language, published, outcomes, theme):
+    """Its own name, not only that of the feature it came from."""
+    game = next(each for each in published if each.id == "lantern-harbour")
+    found = outcomes[game.id]
+    view = dict(game_scenes(published, game, found, language, theme))["levels-won"]
+    (level,) = view.show.play.progressives
+    assert is_feature(view.show, len(view.show.steps) - 1)
+    texts = Texts(language)
+    wanted = texts.say("progressive.won", name=texts.local(level.names))
+    assert wanted in words_on(view, theme)

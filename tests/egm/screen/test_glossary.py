@@ -94,3 +94,5 @@ def test_french_is_typeset_as_in_canada():
         f"C’est «{NBSP}ici{NBSP}»{NBSP}: 5{NBSP}%; allez!"
     )
     assert typeset("It's 5 %: go !", "en") == "It’s 5 %: go !"
+    for language in ("en", "fr"):  # a number is never parted between its groups
+        assert typeset("12 345 678 of 10 000", language) == f"12{NBSP}345{NBSP}678 of 10{NBSP}000"

@@ -11,6 +11,7 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
+from egm.screen.scenes.deck import figures
 from egm.screen.scenes.keno import slip_says, what_is_bought
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
@@ -52,6 +53,23 @@ def test_too_few_marks_are_no_bet_and_play_waits(published, keno, theme):
     view, wishes = marked(at_rest(published, keno, "en"), theme, 7)
     assert wishes == ()
     assert pressed(view, Action("play"), theme)[1] == ()
+
+
+def test_the_bet_shown_is_what_play_buys_at_every_mark(published, theme):
+    """Not the price of the ticket bought before: what the marks cost, and nothing while they make no ticket."""
+    asked = 0
+    for game in (game for game in published if marks.is_keno(game)):
+        view = at_rest(published, game, "en", bet_credits=max(game.bet_options))
+        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+        assert figures(stage).bet_credits == max(game.bet_options)
+        for number in range(1, max(marks.spots(game)) + 1):
+            view, wishes = marked(view, theme, number)
+            bought = wishes[0].value if wishes else 0
+            assert figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
+            told = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
+            assert told in Picture(theme).words(view)
+            asked += bool(bought)
+    assert asked > 10
 
 
 def test_no_more_marks_than_the_largest_card(published, keno, theme):

@@ -2,13 +2,14 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pygame
 import pytest
 
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
-from egm.screen.painter import Painter
+from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.view import Action
 from tools.dev.gallery import game_scenes
@@ -125,6 +126,38 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
                 if box.colliderect(place)
             ]
     assert not faults, "\n".join(map(str, faults))
+
+
+def words_in(surface, count):
+    """The boxes of a line's so many words, parted at its widest gaps, and how much wider those are than others."""
+    letters = []
+    for box in sorted(pygame.mask.from_surface(surface, 100).get_bounding_rects(), key=lambda box: box.left):
+        if letters and box.left <= letters[-1].right:
+            letters[-1] = letters[-1].union(box)
+        else:
+            letters.append(box)
+    gaps = [after.left - before.right for before, after in pairwise(letters)]
+    widest = sorted(range(len(gaps)), key=lambda i: -gaps[i])[: count - 1]
+    cuts = [0, *(i + 1 for i in sorted(widest)), len(letters)]
+    others = [gap for i, gap in enumerate(gaps) if i not in widest]
+    found = [letters[a].unionall(letters[a:b]) for a, b in pairwise(cuts)]
+    return found, min(gaps[i] for i in widest) - max(others, default=0)
+
+
+@pytest.mark.parametrize("scale", [2 / 3, 1.0])
+def test_words_stand_apart_and_on_one_line_at_every_size(theme, scale):
+    """A small font rounds its word spaces away, and sets a word lower that has an accent on top."""
+    painter = Painter(theme, scale)
+    compared = 0
+    for face in set(theme.fonts) - {"display"}:  # whose letters join and hang below the line
+        for size in ("caption", "small", "body", "lead", "title"):
+            _, wider = words_in(painter.words("JOUER ACHÈTE", Style(face, size)), 2)
+            assert wider > 0, (face, size, "the words run together")
+            found, _ = words_in(painter.words("EH ÉH HÉ", Style(face, size)), 3)
+            low = [box.bottom for box in found]
+            assert max(low) - min(low) <= 1, (face, size, low)
+            compared += 1
+    assert compared >= 15
 
 
 @pytest.mark.requirement("C-19")

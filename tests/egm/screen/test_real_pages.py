@@ -15,7 +15,7 @@ def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
     pages = real_pages(tmp_path)
     assert len({page.title.value for page in pages}) > 30
     assert any(page.replay is not None for page in pages)
-    faults = []
+    faults, empty = [], 0
     for layout in (LANDSCAPE, PORTRAIT, PHONE):
         picture = Picture(theme, layout=layout)
         watcher = picture.painter = Watcher(theme)
@@ -38,8 +38,13 @@ def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
                         for other, at, _ in watcher.written[:i]
                         if box.colliderect(at)
                     ]
+                if any(not table.rows for table in page.tables) and page.prompt is None:
+                    empty += 1
+                    if picture.texts(view).say("page.none") not in [words for words, _, _ in watcher.written]:
+                        faults.append((*name, "does not say that there is nothing to show"))
                 offered = {one.id for one in page.actions if one.enabled}
                 stage = picture._stage(view)
                 touched = {act.value for _, act in page_touches(stage) if act.name == "answer"}
                 assert offered <= touched, f"{name}: cannot be reached: {offered - touched}"
+    assert empty
     assert not faults, "\n".join(map(str, faults[:40]))

@@ -19,6 +19,8 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
+from egm.screen.scenes import wins
+from egm.screen.scenes.glass import status
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import KenoStep
@@ -175,6 +177,61 @@ def test_free_games_are_counted_down(published, outcomes, theme):
         assert any(wanted in words for words in words_on(spinning, theme)), wanted
 
 
+@pytest.mark.requirement("C-13", "C-14")
+def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme):
+    """A retrigger grows the number told when its reels stand, and not before: it would be given away."""
+    source, game = (next(one for one in those if one.id == "northern-ways") for those in (games, published))
+    outcomes_ = (played(source, f"northern-ways/{number}", max(game.bet_options)) for number in range(1500))
+    outcome = next(one for one in outcomes_ if any(step["awards"] for step in one.display["steps"][1:]))
+    view, picture = shown(at_rest(published, game, "en"), game, outcome), Picture(theme)
+    line, told, awarded = times(view, theme), [], 0
+    for number, step in enumerate(outcome.display["steps"]):
+        for at in (line.steps[number].begin + 0.05, line.steps[number].spun + 0.05) if number else ():
+            said = status(picture._stage(replace(view, now=100 + at)))[0]
+            told.append(f"{number} of {awarded}" in said or (at >= line.spun and "of" not in said))
+            awarded = number + step["left"]
+        awarded = awarded or step["awards"][0]["times"]
+    assert awarded > 8
+    assert all(told), told
+    title = words_on(replace(view, now=100 + line.steps[1].title + 1.0), theme)
+    assert "8" in title
+
+
+@pytest.mark.requirement("C-15")
+@pytest.mark.parametrize("name", ["icebreak", "aurora-twenty"])
+def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, name, monkeypatch):
+    """Also where windows fall one after another, and each has wins of its own."""
+    source, game = (next(one for one in those if one.id == name) for those in (games, published))
+    lit = []
+    draw = wins._badge
+    monkeypatch.setattr(
+        wins, "_badge", lambda *a, **k: (lit.append((a[2].line, a[2].credits)), draw(*a, **k))[1]
+    )
+    named = 0
+    for number in range(300):
+        outcome = played(source, f"named/{number}", max(game.bet_options))
+        if not outcome.win_credits or len(outcome.display["steps"]) > 1 or named > 12:
+            continue
+        view = shown(at_rest(published, game, "en"), game, outcome)
+        line = times(view, theme)
+        told = snapshot(game, "en", win_cents=outcome.win_credits * 25)
+        after = heard(replace(view, now=100 + line.done), told)
+        back = at_rest(
+            published, game, "en", win_cents=told.win_cents, last_display=outcome.to_json()["display"]
+        )
+        for rest in (after, back):
+            for i in range(6):
+                lit.clear()
+                said = words_on(replace(rest, now=100 + line.done + 0.37 * i), theme)
+                for words in (words for words in said if re.match(r"(Line \d+: )?.* pays \$", words)):
+                    sums = {Texts("en").money(credits_ * 25, "CAD"): each for each, credits_ in lit}
+                    assert any(words.endswith(f"pays {total}") for total in sums), (words, lit)
+                    number_said = re.match(r"Line (\d+)", words)
+                    assert number_said is None or int(number_said[1]) in {each for each, _ in lit}
+                    named += 1
+    assert named > 5
+
+
 @pytest.mark.requirement("C-15")
 def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, published, theme):
     game = next(one for one in published if one.id == "aurora-twenty")
@@ -292,3 +349,6 @@ def test_help_tells_how_often_a_game_wins_from_its_own_analysis(games, published
             odds = [one.top_one_in, *(one_in for _, one_in in one.features)]
             assert all(texts.say("odds.one_in", games=texts.number(n)) in seen for n in odds)
             assert {name for name, _ in one.features} == {f.feature for f in bet.features if f.rate}
+        hits = (texts.say("odds.hit"), texts.say("odds.prizes_in_100"))
+        ways = [words for words in seen if len(game.chances) > 1 and words.endswith(hits)]
+        assert len(set(ways)) == len(ways) == (len(game.chances) if ways else 0), (game.id, ways)

@@ -74,6 +74,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(2000)
     room.play()
     answers = []
+    held = [], ["1"], ["2"], ["1", "2"], ["3"], ["1", "3"], ["2", "3"], ["1", "2", "3"]
     while room.machine.state(GameInProgress).conversation.decision is not None:
         answers.append(room.machine.state(GameInProgress).conversation.decision.options[-1])
         room.engine.handle(EventType.CHOOSE, value=answers[-1])
@@ -85,12 +86,21 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     for number, answer in enumerate(answers, 1):
         replay = menu.page.replay
         assert (replay.step, replay.steps, replay.answer) == (number, len(answers) + 1, answer)
-        assert replay.asked
+        assert replay.asked == "hold"
+        words = f"Reels held: {', '.join(held[answer])}" if answer else "No reel held"
+        assert said(replay.answered, "en") == words
+        assert {each.id: each.style for each in menu.page.actions if each.id != "back"} == {
+            "earlier": "back",
+            "later": "go",
+            "figures": "go",
+        }
         assert answer in replay.options
         menu.touch("later")
     assert (menu.page.replay.display, menu.page.replay.asked) == (outcome, "")
     menu.touch("earlier")
     assert menu.page.replay.step == len(answers)
+    menu.touch("figures")
+    assert menu.lines()["Choice 1"] == f"Reels held: {', '.join(held[answers[0]])}"
     room.close()
 
 

@@ -10,15 +10,19 @@ from egm.kernel.events import EventType
 from egm.kernel.messages import GameView
 from egm.kernel.service_pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
 from egm.people import Role
+from egm.play.recall_words import choice_words
 from egm.screen.message_reducer import heard
 from egm.screen.theme import Theme
 from egm.screen.view import View, times
+from egm.staff.service.words import say
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables import Decision as Asked
 from paytables import Outcome
 
 _NOON: Final = "2026-11-21T17:05:00+00:00"
+#: Steps of the game recalled.
+_STEPS: Final = 3
 
 
 def both(en: str, fr: str) -> Words:
@@ -193,7 +197,9 @@ def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
     display: dict[str, Any] = dict(told.prompt) if isinstance(told, Asked) else told.to_json()["display"]
     options: dict[str, Any] = {}
     if isinstance(told, Asked):
-        options = {"asked": told.kind, "options": told.options, "answer": told.options[-1]}
+        answer = told.options[-1]
+        options = {"asked": told.kind, "options": told.options, "answer": answer}
+        options["answered"] = choice_words(told.kind, answer)
     win = None if isinstance(told, Asked) else told.win_credits
     replay = Replay(
         play_id="play-4812",
@@ -206,22 +212,18 @@ def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
         win_credits=win,
         win_cents=None if win is None else win * 25,
         step=step,
-        steps=3,
+        steps=_STEPS,
         display=display,
         **options,
     )
-    names = (
-        ("Earlier", "Avant"),
-        ("Step back", "Étape avant"),
-        ("Next step", "Étape suiv."),
-        ("Later", "Après"),
-    )
-    actions = tuple(Action(id=en, label=both(en, fr)) for en, fr in names)
+    earlier = Action(id="earlier", label=say("service.recall.earlier"), style="back", enabled=step > 1)
+    later = Action(id="later", label=say("service.recall.later"), enabled=step < _STEPS)
+    figures = Action(id="figures", label=say("service.recall.figures"))
     return ServicePage(
         id=f"recall-{asked}-{step}",
         title=both("Game recall", "Rappel des parties"),
         person=_PERSON,
-        actions=(_BACK, *actions),
+        actions=(_BACK, earlier, later, figures),
         replay=replay,
     )
 
