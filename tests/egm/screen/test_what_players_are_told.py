@@ -352,3 +352,22 @@ def test_help_tells_how_often_a_game_wins_from_its_own_analysis(games, published
         hits = (texts.say("odds.hit"), texts.say("odds.prizes_in_100"))
         ways = [words for words in seen if len(game.chances) > 1 and words.endswith(hits)]
         assert len(set(ways)) == len(ways) == (len(game.chances) if ways else 0), (game.id, ways)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_no_panel_lies_half_under_the_welcome(published, theme, language):
+    """What stands beside a wheel, or in a Keno board's tray, has its panel only where nothing lies over it."""
+    for game in published:
+        watcher, panels = Picture(theme), []
+        watcher.painter = Watcher(theme)
+        watcher.painter.panel = lambda rect, panels=panels, **_: panels.append(rect)
+        view = at_rest(published, game, language, credit_cents=0, accepts=("language",))
+        x, y, w, h = LANDSCAPE.field
+        middle = y + h / 2
+        for now, there in ((160.0, False), (101.0, game.family != "reels")):
+            panels.clear()
+            watcher.draw(pygame.Surface(watcher.pixels), replace(view, now=now))
+            inside = [
+                one for one in panels if x < one[0] + one[2] / 2 < x + w and one[1] < middle < one[1] + one[3]
+            ]
+            assert bool(inside) == there, (game.id, now, inside)
