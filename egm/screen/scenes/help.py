@@ -1,5 +1,6 @@
 """The help and prize pages: everything a player may know before a bet, generated from the game itself."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,8 @@ from egm.screen.view import Action
 _RULES_PICTURED: Final = 3
 #: A page no wider than this is a telephone's.
 _NARROW: Final = 800.0
+#: Where a text may be broken into other lines; a no-break space holds a number's groups together.
+_BREAKS: Final = re.compile(r"[ \n]+")
 #: In a prize table: nothing is paid for this.
 NO_PRIZE: Final = "\u2013"
 
@@ -138,7 +141,7 @@ def _rules(stage: Stage, rect: Rect) -> None:
         return
     p, (x, y, w, h) = stage.painter, rect
     h -= _pictured(stage, rect)
-    rules = " ".join(stage.texts.local(game.help).split())
+    rules = _BREAKS.sub(" ", stage.texts.local(game.help)).strip()
     for size in ("body", "small", "caption"):
         style = Style("text", size, "text")
         if len(p.wrap(rules, w, style)) * stage.theme.sizes[size] * 1.3 <= h:

@@ -371,3 +371,15 @@ def test_no_panel_lies_half_under_the_welcome(published, theme, language):
                 one for one in panels if x < one[0] + one[2] / 2 < x + w and one[1] < middle < one[1] + one[3]
             ]
             assert bool(inside) == there, (game.id, now, inside)
+
+
+def test_the_groups_of_a_number_in_the_rules_hold_together(published, theme):
+    """No line ends within it, however the rules are broken into lines."""
+    numbers = 0
+    for game in published:
+        view = pressed(at_rest(published, game, "fr"), Action("help"), theme)[0]
+        lines = words_on(view, theme)
+        for number in re.findall(r"\d+(?:\u00a0\d{3})+", Texts("fr").local(game.help)):
+            assert any(number in words for words in lines), (game.id, number)
+            numbers += 1
+    assert numbers > 3
