@@ -165,8 +165,8 @@ def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages]
         return replace(view, bench_did=tuple(value)), tuple(value)
     if name in {"mark", "quick_pick", "new_group", "new_card", "card", "draws", "bonus", "form"}:
         return _mark(view, name, value)
-    if name == "area":
-        return _stake(view, str(value))
+    if name in {"area", "part"}:
+        return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
     if view.decision is not None and name in {"hold", "play", "choose"}:
         return _choose(view, action) if asking(view, theme) else (view, ())
     if name == "play" and unfinished(view):
@@ -285,6 +285,7 @@ def _local(view: View, name: str) -> View:
     return {
         "help": lambda: _toggle(view, Page.HELP),
         "games": lambda: _toggle(view, Page.GAMES),
+        "slip": lambda: _toggle(view, Page.SLIP),
         "close": lambda: replace(view, page=Page.NONE),
         "next": lambda: _turned(view, 1),
         "back": lambda: _turned(view, -1),

@@ -89,7 +89,7 @@ class Layout:
             left=(lx, ly, lw, lh - gives),
             right=(rx, ry, rw, rh - gives),
             field=(x, y - gives, w, h + gives),
-            tray=194.0 if self.slim else 44.0 + max(2, rows) * 70,
+            tray=202.0 if self.slim else 44.0 + max(2, rows) * 70,
         )
 
     def with_areas(self) -> "Layout":
@@ -188,6 +188,8 @@ PORTRAIT: Final = Layout(
 )
 
 
+#: What a finger hits on a telephone is no smaller, each way, in units: 44 of its pixels.
+FINGER: Final = 82.0
 #: Two rows of a wheel's areas, each as high as a finger wants, with heading and small print.
 _AREAS_HIGH: Final = 266.0
 #: A telephone is so wide, in units: a caption is then some 11 of its pixels high, a finger's place 44 wide.
@@ -209,7 +211,7 @@ def slim(wide: float, high: float) -> Layout:
         field=(46, top, 628, bar - 156 - top),
         left=(16, 112, 340, glass),
         right=(364, 112, 340, glass),
-        message=(16, bar - 116, 592, 80),
+        message=(16, bar - 116, 592, FINGER),
         bar=(0, bar, _SLIM, 206),
         meters={
             "credit": (16, bar + 8, 688, 92),
@@ -234,10 +236,10 @@ def slim(wide: float, high: float) -> Layout:
             ),
         },
         sheet=(12, 112, 696, bar - 124),
-        drawer=(216, 0, 504, bar),
+        drawer=(56, 0, 664, bar),
         tab=(664, 360, 56, 150),
-        staff=(616, bar - 116, 88, 80),
-        finger=80.0,
+        staff=(616, bar - 116, 88, FINGER),
+        finger=FINGER,
     )
 
 

@@ -23,6 +23,7 @@ from egm.screen.scenes.lockup import draw_lockup, words_of
 from egm.screen.scenes.menu import choices, draw_menu
 from egm.screen.scenes.recall import draw_page, page_touches
 from egm.screen.scenes.reminder import draw_reminder, reminder_keys, reminds
+from egm.screen.scenes.slip import draw_slip, slip_places
 from egm.screen.scenes.stage import Stage, bulbs, draw_focus
 from egm.screen.scenes.value import draw_value, value_plate
 from egm.screen.scenes.wheel import area_touches
@@ -142,6 +143,8 @@ class Picture:
             found += [(rect, Action(name)) for name, rect in page_keys(layout.sheet).items()]
         elif view.page is Page.GAMES:
             found = choices(view, layout)
+        elif view.page is Page.SLIP:
+            found = slip_places(view, layout)
         elif view.scene is Scene.GAME:
             found = reminder_keys(stage) or answers(stage)
             if not found and reminds(stage) is None and not playing(view, self.theme):
@@ -162,7 +165,7 @@ class Picture:
             if view.drawer:
                 found += [
                     Touch(c.rect, Action("bench", c.commands))
-                    for c in controls(self.layout.drawer, view, self.texts(view))
+                    for c in controls(self.layout, view, self.texts(view))
                 ]
                 found.append(Touch(self.layout.drawer, Action("")))
         stage = self._stage(view)
@@ -218,6 +221,8 @@ def _player(stage: Stage, scene: Scene) -> None:
         draw_help(stage)
     elif view.page is Page.GAMES:
         draw_menu(stage)
+    elif view.page is Page.SLIP:
+        draw_slip(stage)
 
 
 def _mood(stage: Stage, scene: Scene) -> str:

@@ -23,11 +23,12 @@ from egm.screen.theme import Motion, Theme
 
 
 class Page(StrEnum):
-    """What covers the field: nothing, the help pages, or the game menu."""
+    """What covers the field: nothing, the help pages, the game menu, or a telephone's Keno slip."""
 
     NONE = "none"
     HELP = "help"
     GAMES = "games"
+    SLIP = "slip"
 
 
 class Scene(StrEnum):

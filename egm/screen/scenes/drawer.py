@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.messages import BenchCommand
+from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.text import Texts
@@ -19,13 +20,17 @@ KEYS: Final = ("attendant", "operator", "audit")
 _TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
 #: What is written on a lit lamp, where white would not be read.
 _LETTERS: Final = {"amber": BLACK, "emerald": BLACK}
-#: Headings and their heights from the drawer's top.
-_HEADINGS: Final = (("bills", 112), ("coins", 254), ("doors", 396), ("keys", 651), ("faults", 735))
+#: What stands below each heading: so many columns and rows; a telephone's drawer is as wide as its page.
+_PARTS: Final = {"bills": (3, 2), "coins": (4, 2), "doors": (2, 4), "keys": (3, 1), "faults": (2, 1)}
+_PARTS_SLIM: Final = _PARTS | {"bills": (6, 1), "doors": (4, 2)}
+_TOP: Final = 130.0
+_ROW: Final = 57.0
+#: From a part's last row to the next one's first: the heading is between.
+_HEADING: Final = 28.0
 
-#: Two rows of bills.
 _BILLS_MAX: Final = 6
-#: Where the ``index``-th of so many ``columns`` stands, from a height and with a height.
-Place = Callable[[int, int, float, float], Rect]
+#: Where the ``index``-th control of a part stands; of a row of so many ``columns``, where they are told.
+Place = Callable[..., Rect]
 SAID_SECONDS: Final = 6.0
 """How long the drawer tells what its last control did."""
 
@@ -50,18 +55,27 @@ def _grow(rect: Rect) -> float:
     return min(1.6, max(1.0, rect[3] / 830.0))
 
 
-def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
-    """Every control of the drawer when it is fully out, for the devices the bench has."""
-    left, width, top, grow = rect[0] + 26, rect[2] - 52, rect[1], _grow(rect)
+def _tops(layout: Layout) -> dict[str, float]:
+    """Where the first row of each part stands, in units from the drawer's top."""
+    tops, y = {}, _TOP
+    for part, (_, rows) in (_PARTS_SLIM if layout.slim else _PARTS).items():
+        tops[part] = y
+        y += rows * (_ROW if not layout.slim else layout.finger + 7) + _HEADING
+    grow = 1.0 if layout.slim else _grow(layout.drawer)
+    return {part: grow * y for part, y in tops.items()}
 
-    def place(index: int, columns: int, y: float, height: float) -> Rect:
+
+def controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
+    """Every control of the drawer when it is out but for ``slide`` units, for the devices the bench has."""
+    left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _tops(layout)
+    high = layout.finger if layout.slim else _grow(layout.drawer) * (_ROW - 7)
+    step = high + 7 * (1.0 if layout.slim else _grow(layout.drawer))
+
+    def place(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
+        columns = columns or (_PARTS_SLIM if layout.slim else _PARTS)[part][0]
         one = (width - 10 * (columns - 1)) / columns
-        return (
-            left + (index % columns) * (one + 10),
-            top + grow * (y + (index // columns) * (height + 7)),
-            one,
-            grow * height,
-        )
+        y = layout.drawer[1] + tops[part] + (row + index // columns) * step
+        return (left + (index % columns) * (one + 10), y, one, high)
 
     def money(device: str | None, cents: int, at: Rect) -> Control:
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
@@ -72,14 +86,14 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
     found: list[Control] = []
     if acceptor is not None:
         bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILLS_MAX]
-        found += [money(acceptor, cents, place(i, 3, 130, 50)) for i, cents in enumerate(bills)]
+        found += [money(acceptor, cents, place("bills", i)) for i, cents in enumerate(bills)]
     if coins is not None:
         taken = list(view.bench[coins]["coins_cents"])[:4]
-        found += [money(coins, cents, place(i, len(taken), 272, 50)) for i, cents in enumerate(taken)]
+        found += [money(coins, cents, place("coins", i, len(taken))) for i, cents in enumerate(taken)]
     ticket = last_ticket(view)
     if acceptor is not None and ticket:
         command = BenchCommand(device=acceptor, action="insert_ticket", values={"barcode": ticket})
-        found.append(Control(place(0, 1, 329, 50), texts.say("drawer.ticket"), (command,)))
+        found.append(Control(place("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,)))
     if board is not None:
         found += _board_controls(board, view, texts, place)
     if acceptor is not None:
@@ -104,12 +118,12 @@ def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[
         values: dict[str, int | str | bool] = {"name": door, "open": door not in opened}
         command = BenchCommand(device=board, action="door", values=values)
         words = texts.say(f"drawer.door_{door}")
-        found.append(Control(place(i, 2, 414, 50), words, (command,), door in opened))
+        found.append(Control(place("doors", i), words, (command,), door in opened))
     for i, key in enumerate(KEYS):
         turned = key in view.bench[board].get("keys_on", ())
         ways = (True, False) if key == KEYS[0] else (not turned,)
         turn = tuple(BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in ways)
-        found.append(Control(place(i, 3, 668, 50), texts.say(f"drawer.key_{key}"), turn, turned))
+        found.append(Control(place("keys", i), texts.say(f"drawer.key_{key}"), turn, turned))
     return found
 
 
@@ -120,7 +134,7 @@ def _fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> li
     found = []
     for i, (action, on) in enumerate((mend, ("power_off" if powered else "power_on", not powered))):
         command = BenchCommand(device=acceptor, action=action)
-        found.append(Control(place(i, 2, 752, 50), texts.say(f"drawer.{action}"), (command,), on))
+        found.append(Control(place("faults", i), texts.say(f"drawer.{action}"), (command,), on))
     return found
 
 
@@ -147,15 +161,15 @@ def draw_drawer(stage: Stage) -> None:
     x += slide
     p.panel((x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3)
     p.text(say("drawer.title"), (x + 26, y + 46), Style("heavy", "lead", "text"), align="left", width=w - 160)
-    for words, top in _HEADINGS:
+    for part, top in _tops(layout).items():
         p.text(
-            say(f"drawer.{words}"),
-            (x + 26, y + _grow(layout.drawer) * (top + 18) - 18),
+            say(f"drawer.{part}"),
+            (x + 26, y + top - 16),
             Style("strong", "caption", "text_dim"),
             align="left",
             width=w - 52,
         )
-    for control in controls((x, y, w, h), view, stage.texts):
+    for control in controls(layout, view, stage.texts, slide):
         draw_button(stage, control.rect, control.words, on=view.bench_linked, lit=control.on)
     _tower(stage, (x + w - 118, y + 18, 96, 52))
     if not view.bench_linked:

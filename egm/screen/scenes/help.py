@@ -10,7 +10,7 @@ import pygame
 
 from egm.screen.art.ink import Ink
 from egm.screen.art.paths import box
-from egm.screen.layout import grown
+from egm.screen.layout import FINGER, grown
 from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, help_line, percent, prize_name
@@ -125,7 +125,7 @@ def page_keys(rect: Rect) -> dict[str, Rect]:
     """Where the keys of a page stand."""
     x, y, w, h = rect
     wide = min(240.0, (w - 80 - 32) / 3)
-    high = 66.0 if w > _NARROW else 80.0
+    high = 66.0 if w > _NARROW else FINGER
     low = y + h - high - 22
     return {
         "back": (x + 40, low, wide, high),
@@ -158,7 +158,8 @@ def _pictured(stage: Stage, rect: Rect) -> float:
     bringing = [prize for prize in field.prizes if prize.gives and prize.symbol][-_RULES_PICTURED:]
     bringing = bringing if all(prize.count <= 5 for prize in bringing) else bringing[-1:]
     rows = [(field.icons(prize), _bringing(stage, field, prize)) for prize in bringing]
-    step, lines = 62.0, field.lines[: 6 if not stage.layout.portrait else 4]
+    step = 62.0 if not stage.layout.slim else 56.0
+    lines = field.lines[: 6 if not stage.layout.portrait else 4]
     high = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
     top = y + h - high
     for i, (icons, words) in enumerate(rows):

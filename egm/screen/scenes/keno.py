@@ -1,8 +1,7 @@
 """The Keno board: the player's numbers, the balls in their order, the hits, and every card's prize."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Final
 
 import pygame
@@ -10,8 +9,9 @@ import pygame
 from egm.kernel.messages import GameView
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
-from egm.screen.layout import Layout, grown
+from egm.screen.layout import FINGER, Layout, grown
 from egm.screen.marks import (
+    Slip,
     form_in_force,
     forms_on_offer,
     is_keno,
@@ -48,13 +48,13 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
     keno = step if isinstance(step, KenoStep) else None
     if time is None and (keno is None or marked_since(view)):
         slip = view.slip
-        letters = {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
-        beside = letters if len(slip.current) > 1 and stage.layout.slim else {}
-        _board(stage, (numbers, columns), (), slip.numbers, 1.0, beside)
+        _board(stage, (numbers, columns), (), slip.numbers, 1.0)
         if len(slip.current) > 1 and not stage.layout.slim:
-            _letters(stage, (numbers, columns), letters)
+            board = _split(stage.layout)[0]
+            places = [(place_of(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
+            draw_letters(stage, places, letters_of(slip))
         if view.scene is not Scene.ATTRACT:  # whose welcome would cover half of it
-            _tray_back(stage, _slip_words(stage))
+            _tray_back(stage, slip_words(stage))
             if not slip.marked and is_keno(game):
                 _slip_says(stage)
         _marking(stage)
@@ -66,8 +66,9 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
     marked = frozenset(card.numbers) if card else frozenset()
     fresh = 1.0 if time is None or not count else (since - time.stops[count - 1]) / 0.25
     _board(stage, (numbers, columns), balls, marked, fresh)
-    _tray(stage, balls, marked, int(data.get("drawn", 20)))
-    _cards(stage, keno, balls)
+    _tray(stage, balls, marked, int(data.get("drawn", 20)), _paid(stage, keno) if time is None else "")
+    if time is not None or not stage.layout.slim:  # a telephone's keys stand there again
+        _cards(stage, keno, balls)
     if time is None:
         _marking(stage)
 
@@ -84,7 +85,14 @@ def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return []
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split(layout)[0]
-    found = [(_place(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
+    if layout.slim:  # numbers are marked on the slip, which the board opens
+        other = "quick_pick" if view.slip.marked or not _at_rest(view) else "form"
+        return [
+            (_quick_pick(layout), Action(other)),
+            (_mark_key(layout), Action("slip")),
+            (board, Action("slip")),
+        ]
+    found = [(place_of(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
     anew = [(_quick_pick(layout), Action("quick_pick"))] if view.slip.marked or not _at_rest(view) else []
     return [*anew, *_slip_keys(view, layout), *form_rows(view, layout), *found]
 
@@ -101,10 +109,19 @@ def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return [(rect, Action("form", form["id"])) for rect, form in zip(rects, forms, strict=True)]
 
 
+def _mark_key(layout: Layout) -> Rect:
+    """On a telephone, the key that opens the slip."""
+    x, y, w, h = _quick_pick(layout)
+    return (x - w - 12, y, w, h)
+
+
 def _quick_pick(layout: Layout) -> Rect:
     x, y, w, h = _split(layout)[1]
     if not layout.portrait:
         return (x + 12, y + h - 136, w - 24, _KEY)
+    if layout.slim:
+        wide = (w - 36) / 2
+        return (x + w - 12 - wide, y + h - FINGER - 8, wide, FINGER)
     wide = (w - 48) / 3
     return (x + w - 12 - wide, y + h - 70, wide, _KEY)
 
@@ -117,8 +134,7 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     x, y, w, h = _split(layout)[1]
     upper = y + h - (202 if not layout.portrait else 138)
     if not slip.marked:
-        key = (x + 12, y + h - 74, w - 24, _KEY) if not layout.slim else _quick_pick(layout)
-        return [(key, Action("form"))] if _at_rest(view) else []
+        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _at_rest(view) else []
     if not marked_since(view):
         return []
     wide = (w - 36) / 2 if not layout.portrait else (w - 48) / 3
@@ -126,10 +142,9 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     found: list[tuple[Rect, Action]] = []
     chosen = [Action("draws")] if most(game, "draws") > 1 else []
     chosen += [Action("bonus", bonus) for bonus in sold(game)]
-    share = w if not layout.slim else w * 0.6  # on a telephone beside the cards
-    part = (share - 12) / max(len(chosen), 1)
+    part = (w - 12) / max(len(chosen), 1)
     found += [
-        ((left + w - share + n * part, upper, part - 12, _KEY), action)
+        ((left + n * part, upper, part - 12, _KEY), action)
         if layout.portrait
         else ((left, upper - n * 66, w - 24, _KEY), action)
         for n, action in enumerate(chosen)
@@ -138,8 +153,8 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         found.append(((left, low, wide, _KEY), Action("new_card")))
     if slip.current[-1] and len(slip.current) < most(game, "groups"):
         found.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
-    room, top = (w - 16, y + 40) if not layout.slim else (w * 0.4 - 16, upper)
-    columns = 4 if not layout.portrait else 3 if layout.slim else int(room // (layout.finger + 4))
+    room, top = w - 16, y + 40
+    columns = 4 if not layout.portrait else int(room // (layout.finger + 4))
     side, tall = room / columns, 60.0
     shown = range(len(slip.cards)) if not layout.portrait else _near(slip.card, len(slip.cards), columns)
     if len(slip.cards) > 1:
@@ -169,12 +184,16 @@ def _marking(stage: Stage) -> None:
     view, game, say = stage.view, stage.view.game, stage.texts.say
     if game is None or not view.accepts("bet") or not is_keno(game):
         return
+    if stage.layout.slim:
+        for rect, action in touches(view, stage.layout)[:2]:
+            draw_button(stage, rect, say(f"keno.{action.name}"))
+        return
     if view.slip.marked or not _at_rest(view):
         draw_button(stage, _quick_pick(stage.layout), say("keno.quick_pick"))
     for rect, action in _slip_keys(view, stage.layout):
         if action.name in {"form", "draws", "bonus"}:
             lit = action.name == "bonus" and action.value in view.slip.bonuses
-            draw_button(stage, rect, _chosen(stage, action), lit=lit)
+            draw_button(stage, rect, chosen(stage, action), lit=lit)
             continue
         if action.name != "card":
             draw_button(stage, rect, say(f"keno.{action.name}"))
@@ -185,8 +204,8 @@ def _marking(stage: Stage) -> None:
         )
 
 
-def _chosen(stage: Stage, action: Action) -> str:
-    """What a key of the ticket says: its name with its price, how many draws, the bonus with its fee."""
+def chosen(stage: Stage, action: Action) -> str:
+    """What a key of the slip says: its name, how many draws, the bonus with its fee."""
     view, game, texts = stage.view, stage.view.game, stage.texts
     assert game is not None
     assert view.snapshot is not None
@@ -195,7 +214,7 @@ def _chosen(stage: Stage, action: Action) -> str:
     if action.name == "bonus":
         bonus = sold(game)[str(action.value)]
         return texts.say("keno.bonus", name=texts.local(bonus["name"]), fee=bonus["fee"])
-    return texts.say("keno.form")
+    return texts.say(f"keno.{action.name}")
 
 
 def slip_says(view: View, texts: Texts) -> str:
@@ -237,13 +256,11 @@ def _slip_says(stage: Stage) -> None:
     x, y, w, h = _split(stage.layout)[1]
     p, (words, price_cents) = stage.painter, what_is_bought(stage)
     style, price = Style("strong", "small", "text"), stage.money(price_cents)
-    if stage.layout.slim:  # beside the key
-        low, wide = y + h - 70, (w - 48) * 2 / 3
-        p.label(words, (x + 14, low, wide * 0.62, _KEY), style, align="left")
-        at = (x + wide, low + _KEY / 2)
-        p.text(price, at, Style("numbers", "lead", "meter"), align="right", width=wide * 0.36)
-        room = (x + 16, y + 42, w - 32, h)
-    elif stage.layout.portrait:
+    if stage.layout.slim:  # the slip says the rest
+        p.label(words, (x + 16, y + 40, w * 0.62, 52), style, align="left")
+        p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
+        return
+    if stage.layout.portrait:
         p.label(words, (x + 16, y + 40, w * 0.64, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         room = (x + 16, y + 92, w - 32, h)
@@ -254,7 +271,7 @@ def _slip_says(stage: Stage) -> None:
     p.paragraph(slip_says(stage.view, stage.texts), room, Style("text", "caption", "text"), leading=1.2)
 
 
-def _slip_words(stage: Stage) -> str:
+def slip_words(stage: Stage) -> str:
     """What is marked: how many numbers while they make no ticket, then what the ticket costs."""
     words, price_cents = what_is_bought(stage)
     if not stage.view.slip.marked:
@@ -263,15 +280,20 @@ def _slip_words(stage: Stage) -> str:
     return f"{count}  ·  {stage.money(price_cents)}" if words else count
 
 
-def _letters(stage: Stage, size: tuple[int, int], letters: dict[int, str]) -> None:
+def letters_of(slip: Slip) -> dict[int, str]:
+    """The letter of the group of each number marked on the card that is open."""
+    return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
+
+
+def draw_letters(stage: Stage, places: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
     """The letter of each marked number's group, in the corner of its place."""
-    board = _split(stage.layout)[0]
-    for number, letter in letters.items():
-        x, y, _, _ = _place(board, size, number)
-        stage.painter.text(letter, (x + 12, y + 12), Style("heavy", "tiny", (58, 38, 0, 255)), width=18)
+    style = Style("heavy", "tiny" if not stage.layout.slim else "caption", (58, 38, 0, 255))
+    for (x, y, _, _), number in places:
+        if number in letters:
+            stage.painter.text(letters[number], (x + 14, y + 14), style, width=18)
 
 
-def _place(board: Rect, size: tuple[int, int], number: int) -> Rect:
+def place_of(board: Rect, size: tuple[int, int], number: int) -> Rect:
     """Where a number stands on the board."""
     x, y, w, h = board
     numbers, columns = size
@@ -307,13 +329,23 @@ def _board(
     balls: tuple[int, ...],
     marked: frozenset[int],
     fresh: float,
-    letters: Mapping[int, str] = MappingProxyType({}),
 ) -> None:
-    """The numbers; ``letters``: of their groups, beside those that have one."""
-    board, p = _split(stage.layout)[0], stage.painter
-    drawn = set(balls)
-    for number in range(1, size[0] + 1):
-        cell = _place(board, size, number)
+    """Every number of the game."""
+    board = _split(stage.layout)[0]
+    places = [(place_of(board, size, n), n) for n in range(1, size[0] + 1)]
+    draw_places(stage, places, marked, balls, fresh)
+
+
+def draw_places(
+    stage: Stage,
+    places: Sequence[tuple[Rect, int]],
+    marked: frozenset[int],
+    balls: tuple[int, ...] = (),
+    fresh: float = 1.0,
+) -> None:
+    """Numbers in their places: marked, drawn, hit; the last ball flashes while it is ``fresh`` (below 1)."""
+    p, drawn = stage.painter, set(balls)
+    for cell, number in places:
         state = (
             ("hit" if number in marked else "drawn")
             if number in drawn
@@ -326,9 +358,9 @@ def _board(
             state, (206, 220, 240, 255)
         )
         p.text(
-            f"{number} {letters[number]}" if number in letters else str(number),
+            str(number),
             (cell[0] + cell[2] / 2, cell[1] + cell[3] / 2),
-            Style("heavy", "small", ink),
+            Style("heavy", "small" if cell[3] < 60 else "body", ink),
             width=cell[2] - 6,
         )
         if balls and number == balls[-1] and fresh < 1 and not stage.view.reduced_motion:
@@ -362,13 +394,20 @@ def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
     return ink.finish()
 
 
-def _tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int) -> None:
+def _paid(stage: Stage, step: KenoStep) -> str:
+    """What a draw that is over has paid, where a telephone's tray has room for it."""
+    return (
+        "  ·  " + stage.texts.counted("keno.pays", step.credits) if stage.layout.slim and step.credits else ""
+    )
+
+
+def _tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int, paid: str) -> None:
     """The balls in the order they came."""
     x, y, w, h = _split(stage.layout)[1]
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
-    _tray_back(stage, words)
+    _tray_back(stage, words + paid)
     head = 44.0 if not stage.layout.slim else 36.0
-    foot = 142 if not stage.layout.portrait else 124 if not stage.layout.slim else 74
+    foot = 142 if not stage.layout.portrait else 124 if not stage.layout.slim else FINGER + 16
     columns = 4 if not stage.layout.portrait else 10
     rows = -(-drawn // columns)
     step = min((w - 16) / columns, (h - head - foot) / rows)
@@ -412,9 +451,7 @@ def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
     words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
     if len(step.cards) > 1:
         words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
-    # upright above the key that marks anew; on a telephone beside it
-    foot = y + h - (0 if not stage.layout.portrait or stage.layout.slim else _KEY + 12)
-    w = w if not stage.layout.slim else w * 0.64
+    foot = y + h - (0 if not stage.layout.portrait or stage.layout.slim else _KEY + 12)  # above the key
     p.text(words, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         words = stage.texts.counted("keno.pays", step.credits)

@@ -26,22 +26,22 @@ def _below(rect: Rect) -> Rect:
 def keypad_keys(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
     """Every key of the prompt, the one that sends last."""
     if prompt.kind == "choice":
-        return _choices(prompt, rect)
+        return _choices(prompt, rect, stage.layout.finger)
     keys = _letters(stage, _below(rect)) if prompt.kind in {"text", "find"} else _digits(_below(rect))
     if prompt.kind == "find":
         keys = [key for key in keys if key[1].name != "enter"]
     return [key for key in keys if stage.view.desk.typed or key[1].name not in {"erase", "clear"}]
 
 
-def _choices(prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
+def _choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Action]]:
     """A touchable line for each choice, in as many columns as its number wants."""
     x, y, w, h = rect
     top, room = y + _LABEL + 8, h - _LABEL - 8
-    columns = 1
-    while -(-len(prompt.choices) // columns) * 74 > room and columns < 4:
+    columns, step = 1, max(74.0, finger + _GAP)
+    while -(-len(prompt.choices) // columns) * step > room and columns < 4:
         columns += 1
     rows = max(1, -(-len(prompt.choices) // columns))
-    wide, tall = (w - (columns - 1) * _GAP) / columns, min(74.0, room / rows)
+    wide, tall = (w - (columns - 1) * _GAP) / columns, min(step, room / rows)
     return [
         (
             (x + (i // rows) * (wide + _GAP), top + (i % rows) * tall, wide, tall - _GAP),
@@ -72,7 +72,7 @@ def _letters(stage: Stage, rect: Rect) -> list[tuple[Rect, Action]]:
     x, y, w, h = rect
     shift = 1 if stage.view.desk.shifted else 0
     rows = [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]
-    tall = min(78.0, (h - 5 * _GAP) / 6)
+    tall = min(max(78.0, stage.layout.finger), (h - 5 * _GAP) / 6)
     gap = _GAP if w > _NARROW else _GAP / 2
     wide = (min(w, 1240.0) - 9 * gap) / 10
     left = x + (w - 10 * wide - 9 * gap) / 2

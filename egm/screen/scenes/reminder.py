@@ -7,7 +7,7 @@ Nothing here hurries, warns of a loss of chances, or hides the way to cash out.
 from typing import Final
 
 from egm.kernel.messages import Reminder
-from egm.screen.layout import Layout
+from egm.screen.layout import FINGER, Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, draw_button, rim_panel
 from egm.screen.view import Action, View, playing, seconds_since
@@ -42,11 +42,11 @@ def reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
     low, wide = y + h - 112, (w - 120) / 2
     found: list[tuple[Rect, Action]] = []
     if stage.view.accepts("acknowledge") and reminder.kind in {"time", "spend"}:
-        found.append(((x + w - 40 - wide, low, wide, 80), Action("acknowledge")))
+        found.append(((x + w - 40 - wide, low, wide, FINGER), Action("acknowledge")))
     if stage.view.accepts("cash_out"):
-        found.append(((x + 40, low, wide, 80), Action("cash_out")))
+        found.append(((x + 40, low, wide, FINGER), Action("cash_out")))
     if len(found) == 1:
-        return [((x + (w - wide) / 2, low, wide, 80), found[0][1])]
+        return [((x + (w - wide) / 2, low, wide, FINGER), found[0][1])]
     return found
 
 
@@ -108,7 +108,7 @@ def limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 
 def _choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     x, y, w, h = rect
-    wide, high = (w - 36) / 4, 68.0 if w > _NARROW else 80.0
+    wide, high = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
     return [
         (of, value, (x + i * (wide + 12), y + h * (0.34 + 0.38 * row), wide, high))
         for row, (of, values) in enumerate((("minutes", MINUTES), ("cents", CENTS)))

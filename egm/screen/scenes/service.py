@@ -29,8 +29,9 @@ _GAP: Final = 14.0
 _NARROW: Final = 900.0
 #: What a keyboard needs, its label and field included.
 _KEYBOARD: Final = 580.0
-#: What ten digits need, with label and field.
+#: What ten digits need, with label and field; and on a telephone.
 _KEYPAD: Final = 510.0
+_KEYPAD_SLIM: Final = 586.0
 #: Between the keys that turn the pages: which page of how many it is.
 _BETWEEN: Final = 200.0
 _TONE_SECONDS: Final = 1.5
@@ -100,7 +101,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     tiles = _tiles(body, others, portrait=layout.portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:
-        body, prompt = _beside(body, page.prompt, bool(page.tables), portrait=layout.portrait)
+        body, prompt = _beside(body, page.prompt, bool(page.tables), layout)
     sheets = listing(stage, page, body).sheets if page.tables else 1
     pager: tuple[tuple[Rect, Action], ...] = ()
     if sheets > 1:
@@ -108,19 +109,20 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
         body = (bx, by, bw, bh - key - 8)
         low_y = by + bh - key
         pager = (
-            ((bx + bw - 240 - _BETWEEN, low_y, 120.0, key - 4), Action("rows", -1)),
-            ((bx + bw - 120, low_y, 120.0, key - 4), Action("rows", 1)),
+            ((bx + bw - 240 - _BETWEEN, low_y, 120.0, key), Action("rows", -1)),
+            ((bx + bw - 120, low_y, 120.0, key), Action("rows", 1)),
         )
     return Plan(whole, body, prompt, tiles, foot, pager)
 
 
-def _beside(body: Rect, prompt: Prompt, tables: bool, *, portrait: bool) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
+def _beside(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
     """The body parted between tables and prompt: side by side, or upright the tables above."""
     x, y, w, h = body
     if not tables:
         return (x, y, w, 0.0), body
-    if portrait:
-        keys = _KEYBOARD if prompt.kind in {"text", "find"} else _KEYPAD if prompt.kind != "choice" else 0.0
+    if layout.portrait:
+        digits = _KEYPAD_SLIM if layout.slim else _KEYPAD
+        keys = _KEYBOARD if prompt.kind in {"text", "find"} else digits if prompt.kind != "choice" else 0.0
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
     wide = w * (0.6 if prompt.kind in {"text", "find"} else 0.42)

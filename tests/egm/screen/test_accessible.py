@@ -77,7 +77,7 @@ def test_every_text_stands_out_from_what_lies_under_it(published, outcomes, them
     views = [("machine", name, view) for name, view in machine_scenes(published, language, theme)]
     for game in published:
         if game.id in GAMES:
-            scenes = game_scenes(published, game, outcomes[game.id], language, theme)
+            scenes = game_scenes(published, game, outcomes[game.id], language, theme, layout)
             views += [(game.id, name, view) for name, view in scenes]
     for group, name, view in views:
         meter.faint = []
@@ -143,7 +143,7 @@ def test_the_place_marked_is_seen_without_colour(published, theme):
 def test_no_area_of_the_picture_flashes_more_than_three_times_a_second(published, outcomes, theme, hertz):
     """Two seconds of the loudest celebration: WCAG 2.3.1, counted on a grid of the drawn frames."""
     game = next(one for one in published if one.id == "maple-classic")
-    view = dict(game_scenes(published, game, outcomes[game.id], "en", theme))["big-win-rolling"]
+    view = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))["big-win-rolling"]
     picture = Picture(theme, scale=0.15)
     surface = pygame.Surface(picture.pixels)
     levels = []

@@ -28,7 +28,9 @@ def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcom
     scenes = [view for _, view in machine_scenes(published, "fr", theme)]
     for game in published:
         if game.id in {"orchard-picnic", "archipelago-keno", "river-wheel", "hold-fast"}:
-            scenes += [view for _, view in game_scenes(published, game, outcomes[game.id], "en", theme)]
+            scenes += [
+                view for _, view in game_scenes(published, game, outcomes[game.id], "en", theme, layout)
+            ]
     keys = [action for name in (*BY_NAME, *TYPED) if (action := by_name(name)) is not None]
     view = scenes[0]
     sent = set()

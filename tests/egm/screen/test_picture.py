@@ -11,7 +11,7 @@ from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
-from egm.screen.view import Action
+from egm.screen.view import Action, Page
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
 from tools.lab.views import at_rest
@@ -92,10 +92,10 @@ PLATES = {"plate", "sheet", "tile", "key", "cell"}
 COVERS = {"plate", "sheet", "tile", "key", "cell", "coin", "ball", "badge", "hold coin"}
 
 
-def all_scenes(published, outcomes, language, theme):
+def all_scenes(published, outcomes, language, theme, layout):
     yield from machine_scenes(published, language, theme)
     for game in published:
-        for name, view in game_scenes(published, game, outcomes[game.id], language, theme):
+        for name, view in game_scenes(published, game, outcomes[game.id], language, theme, layout):
             yield f"{game.id}/{name}", view
 
 
@@ -107,7 +107,7 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
     surface = pygame.Surface(picture.pixels)
     whole = surface.get_rect()
     faults = []
-    for name, view in all_scenes(published, outcomes, language, theme):
+    for name, view in all_scenes(published, outcomes, language, theme, layout):
         watcher.begin()
         picture.draw(surface, view)
         notices = [picture.texts(view).say(key) for key in LEGAL]
@@ -204,7 +204,7 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
         if game.id in {"orchard-picnic", "hold-fast", "river-wheel", "archipelago-keno"}:
             scenes += [
                 (name, view)
-                for name, view in game_scenes(published, game, outcomes[game.id], "en", theme)
+                for name, view in game_scenes(published, game, outcomes[game.id], "en", theme, layout)
                 if name == "idle" or name.startswith(("asks", "marking", "recall", "help"))
             ]
     for name, view in scenes:
@@ -257,9 +257,52 @@ def test_touch_targets_are_large_enough_for_a_finger(published, theme):
             assert touch.rect[3] >= 60
 
 
+#: Smaller for a finger than 44 of a telephone's pixels each way, with the size each has instead, and why.
+SMALLER = {
+    ("letter", "type"): (34, 43),  # ten in a row, as on the keyboard of every telephone
+    ("handle", "drawer"): (30, 80),  # the simulated cabinet's drawer: beside the reels, and higher instead
+}
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_what_a_finger_touches_on_a_telephone_is_44_of_its_pixels(published, outcomes, theme, language):
+    picture = Picture(theme, layout=PHONE)
+    pixels = 390 / PHONE.size[0]
+    exceptions, names, faults = {name: least for (_, name), least in SMALLER.items()}, set(), set()
+    for name, view in all_scenes(published, outcomes, language, theme, PHONE):
+        for touch in picture.touches(view):
+            wide, high = touch.rect[2] * pixels, touch.rect[3] * pixels
+            names.add(touch.action.name)
+            digit = touch.action.name == "type" and name != "service-text" and "find" not in name
+            least = (44, 44) if digit else exceptions.get(touch.action.name, (44, 44))
+            if touch.action.name and (wide < least[0] or high < least[1]):
+                faults.add((name, touch.action.name, round(wide), round(high)))
+    assert {"mark", "quick_pick", "card", "draws", "bonus", "part", "type", "bench", "answer"} <= names
+    assert not faults, "\n".join(map(str, sorted(faults)))
+
+
+def test_a_number_is_marked_on_the_slip_of_a_telephone_and_play_only_closes_it(published, theme):
+    """From the board to the slip, its other part, a mark; PLAY under the slip stakes nothing."""
+    picture = Picture(theme, layout=PHONE)
+    game = next(one for one in published if one.id == "aurora-keno")
+    view = at_rest(published, game, "en")
+    x, y, w, h = next(t.rect for t in picture.touches(view) if t.action == Action("slip"))
+    view, sent = pressed(view, picture.touched(view, x + w / 2, y + h / 2), theme)
+    assert not sent
+    assert {t.action.value for t in picture.touches(view) if t.action.name == "mark"} == set(range(1, 41))
+    view, _ = pressed(view, Action("part", 1), theme)
+    assert {t.action.value for t in picture.touches(view) if t.action.name == "mark"} == set(range(41, 81))
+    view, _ = pressed(view, Action("mark", 77), theme)
+    assert view.slip.numbers == {77}
+    closed, sent = pressed(view, Action("play"), theme)
+    assert closed.page is Page.NONE
+    assert not sent
+    assert closed.slip.numbers == {77}
+
+
 def test_drawing_changes_nothing_and_repeats_exactly(published, outcomes, theme):
     game = published[0]
-    view = dict(game_scenes(published, game, outcomes[game.id], "fr", theme))["spin"]
+    view = dict(game_scenes(published, game, outcomes[game.id], "fr", theme, LANDSCAPE))["spin"]
     one, other = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
     first, second = pygame.Surface(one.pixels), pygame.Surface(one.pixels)
     one.draw(first, view)
@@ -276,7 +319,7 @@ def test_nothing_flashes_faster_than_three_times_a_second(theme):
 def test_reduced_motion_is_still(published, outcomes, theme):
     """At rest, paying out, value coming in, a level growing: nothing moves that tells nothing."""
     game = next(one for one in published if one.id == "lantern-harbour")
-    scenes = dict(game_scenes(published, game, outcomes[game.id], "en", theme))
+    scenes = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
     scenes |= dict(machine_scenes(published, "en", theme))
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.pixels)

@@ -74,7 +74,7 @@ def test_back_stands_in_one_place_on_every_page_of_staff(published, outcomes, th
     picture = Picture(theme, layout=layout)
     game = next(one for one in published if one.id == "orchard-picnic")
     scenes = [*machine_scenes(published, "en", theme)]
-    scenes += game_scenes(published, game, outcomes[game.id], "en", theme)
+    scenes += game_scenes(published, game, outcomes[game.id], "en", theme, layout)
     seen = set()
     for name, view in scenes:
         if not name.startswith(("service-", "recall-")):

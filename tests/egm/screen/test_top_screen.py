@@ -65,7 +65,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, t
     for game in published:
         scenes += [
             (f"{game.id}/{name}", view)
-            for name, view in game_scenes(published, game, outcomes[game.id], language, theme)
+            for name, view in game_scenes(published, game, outcomes[game.id], language, theme, layout)
             if name in {"idle", "attract", "levels-stale", "levels-won", "big-win-rolling"}
         ]
     for name, view in scenes:
@@ -126,7 +126,7 @@ def test_a_screen_that_watches_wishes_nothing(published, outcomes, theme, tmp_pa
         watching=True,
     )
     game = published[0]
-    views = dict(game_scenes(published, game, outcomes[game.id], "en", theme))
+    views = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
     app.view = replace(views["spin"], linked=True)
     for _ in range(3):
         assert app.step()

@@ -12,7 +12,7 @@ from egm.kernel.messages import (
     ProgressiveWin,
 )
 from egm.screen.input_reducer import pressed
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, spots
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
@@ -21,7 +21,7 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.show import has_title
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
-from egm.screen.view import Action, View, times
+from egm.screen.view import Action, Page, View, times
 from paytables import Choice, Game, Outcome
 from paytables import Decision as Asked
 from tools.dev.gallery.pages import page_scenes, recall
@@ -155,9 +155,14 @@ def asked_view(rest: View, game: GameView, asked: Asked) -> View:
 
 
 def game_scenes(
-    games: tuple[GameView, ...], game: GameView, found: Kinds, language: str, theme: Theme
+    games: tuple[GameView, ...],
+    game: GameView,
+    found: Kinds,
+    language: str,
+    theme: Theme,
+    layout: Layout,
 ) -> Iterator[tuple[str, View]]:
-    """The scenes of one game: (name, view)."""
+    """The scenes of one game as they are drawn in a layout: (name, view)."""
     rest = at_rest(games, game, language)
     yield "idle", rest
     yield "attract", replace(at_rest(games, game, language, credit_cents=0, accepts=("language",)), now=160.0)
@@ -184,11 +189,14 @@ def game_scenes(
     yield from _prize_scene(rest, game, found, theme)
     if is_keno(game):
         yield "marking", _marked(rest, game, theme)
+        if layout.slim:
+            for number in (1, 2):
+                yield f"slip-{number}", replace(_marked(rest, game, theme), page=Page.SLIP, sheet=number - 1)
     recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
     ended = found.doubled or found.feature or found.little
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
     yield from page_scenes(rest, iter(recalls), theme)
-    for sheet in range(len(sheets(Stage(Painter(theme), Texts(language), LANDSCAPE, rest)))):
+    for sheet in range(len(sheets(Stage(Painter(theme), Texts(language), layout, rest)))):
         view, _ = pressed(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
 

@@ -48,7 +48,7 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
             for game in views:
                 scenes += [
                     (game.id, name, view)
-                    for name, view in game_scenes(views, game, found[game.id], language, theme)
+                    for name, view in game_scenes(views, game, found[game.id], language, theme, layout)
                 ]
             for group, name, view in scenes:
                 place = f"{language}-{size[0]}x{size[1]}"
