@@ -95,7 +95,8 @@ class Picture:
         """What the picture says in words: why play has stopped, else the bar, and what the meters hold."""
         stage, snapshot = self._stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST, Scene.SERVICE}:
-            return status(stage)[0] if view.scene is Scene.BOOT else ""
+            why = words_of(stage, Scene.BOOT)
+            return ". ".join([why.title, *why.lines]) if view.scene is Scene.BOOT else ""
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
             said = [status(stage)[0]]
         else:

@@ -183,11 +183,10 @@ class Texts:
         return format_time(self._moment(time_utc), "short", locale=self.locale)
 
     def moment(self, time_utc: str) -> str:
-        """Date and time."""
+        """Date and time; where that is too long for a line, the time stands on the next."""
         when = self._moment(time_utc)
-        day = format_date(when, "medium", locale=self.locale)
-        time = format_time(when, "medium", locale=self.locale).replace(" ", "\u00a0")
-        return f"{day}, {time}"
+        parts = (form(when, "medium", locale=self.locale) for form in (format_date, format_time))
+        return ", ".join(part.replace(" ", "\u00a0") for part in parts)
 
     def _moment(self, time_utc: str) -> datetime:
         try:

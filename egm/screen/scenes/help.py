@@ -291,8 +291,8 @@ def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, floa
     first = [name] if two or not told else [f"{name} + {told}"]
     for i, words in enumerate(first + ([told] if two else [])):
         y = at[1] + (24 * i - 12 if two else 0)
-        style = Style("text", "caption" if two else "small", "text")
-        stage.painter.text(words, (at[0], y), style, align="left", width=width)
+        style, high = Style("text", "caption" if two else "small", "text"), 24.0 if two else 48.0
+        stage.painter.label(words, (at[0], y - high / 2, width, high), style, align="left")
 
 
 def game_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:

@@ -246,7 +246,7 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
     )
     title, large, lines, who = words.title, words.large, words.lines, words.who
     top = y + 148
-    p.text(title, (x + w / 2, top), Style("heavy", "title", "text"), width=w - 100)
+    p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), least="body")
     top += 62
     if large:
         style = (
@@ -254,7 +254,10 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
             if words.money
             else Style("heavy", "title", mix(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75))
         )
-        p.text(large, (x + w / 2, top + (52 if words.money else 28)), style, width=w - 120)
+        if words.money:
+            p.text(large, (x + w / 2, top + 52), style, width=w - 120)
+        else:
+            p.label(large, (x + 60, top - 12, w - 120, 80), style, least="body")
         top += 126 if words.money else 84
     for line in lines:
         top += (

@@ -7,6 +7,8 @@ from egm.screen.scenes.stage import Stage, stage_name
 
 #: Awards a page holds.
 PAGE = 9
+#: As high as two lines of small letters.
+_TWO_LINES = 64.0
 #: Ways to bet a page holds.
 _WAYS = 3
 
@@ -41,7 +43,8 @@ def draw_chances(stage: Stage, rect: Rect, told: tuple[Chances, ...]) -> None:
             middle = top + (i + 0.7) * high
             size = "body" if high >= 40 else "small" if high >= 29 else "caption"
             line: Rect = (x + 16, middle - high / 2, w * 0.62, high)
-            p.label(words, line, Style("text", size, "text"), align="left")
+            least = "small" if high >= _TWO_LINES else "caption"
+            p.label(words, line, Style("text", size, "text"), align="left", least=least)
             style = Style("strong", size, "meter")
             p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
@@ -130,6 +133,6 @@ def _name(stage: Stage, award: LongOdds) -> str:
         return texts.local(names[award.name], award.name)
     catch, of, spots = award.name.partition(" of ")
     if of and catch.isdigit() and spots.isdigit():
-        return f"{texts.say('keno.catch', count=int(catch))} / {texts.say('keno.of', count=int(spots))}"
+        return texts.counted("keno.catch_of", int(catch), spots=texts.number(int(spots)))
     place = stage_name(stage, award.stage) if award.name.isdigit() else ""
     return f"{place} {award.name}".lstrip()  # a part of a bonus wheel is named by what it multiplies

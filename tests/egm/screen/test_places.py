@@ -52,6 +52,21 @@ def test_the_middle_of_a_line_is_the_middle_of_its_capitals_whatever_its_accents
     assert abs(capital.y + capital.height / 2 - line.get_height() / 2) <= 1.5
 
 
+@pytest.mark.parametrize("face", ["numbers", "text", "strong", "heavy"])
+@pytest.mark.parametrize("words", ["HÀ HH", "HH HÉ", "HÀÇ HH HÉ"])
+def test_every_word_of_a_line_stands_on_one_base_line(theme, face, words):
+    """Also where each word is set by itself, an accent above the font's box lowers none of them alone."""
+    painter, apart = Painter(theme), 0
+    for pixels in range(10, 60):
+        font, line = painter.font(face, pixels), painter._line(face, pixels, words)
+        apart += font.size(words)[0] < line.get_width()
+        capital = font.metrics("H")[0][1]
+        last = line.get_width() - font.size(words.split(" ")[-1])[0]
+        first, then = (line.subsurface((left, 0, capital, line.get_height())) for left in (0, last))
+        assert first.get_bounding_rect().bottom == then.get_bounding_rect().bottom, pixels
+    assert apart, "no line of this face is set word by word"
+
+
 @pytest.mark.parametrize("language", LOCALES)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_key_of_the_deck_has_its_words_in_its_middle(published, theme, layout, language):
