@@ -64,7 +64,9 @@ def listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
     lines = sum(len(table.rows) for table in tables)
     double = narrow and body[2] > 1200 and lines > 6
     wide = (body[2] - _GAP) / 2 if double else body[2]
-    blocks = [_lines(stage, table, wide) for table in tables]
+    finds = page.prompt is not None and page.prompt.kind == "find"  # what is found stands above the letters
+    touched = _TOUCHED if finds else max(_TOUCHED, stage.layout.finger)
+    blocks = [_lines(stage, table, wide, touched) for table in tables]
     return Listing(_flow(blocks, body, wide, double=double))
 
 
@@ -92,7 +94,7 @@ def _columns(table: Table) -> int:
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 
-def _lines(stage: Stage, table: Table, wide: float) -> list[Line]:
+def _lines(stage: Stage, table: Table, wide: float, touched: float) -> list[Line]:
     count = _columns(table)
     rows = [tuple(said(stage, cell) for cell in row.cells) for row in table.rows]
     heads = tuple(said(stage, words) for words in table.columns)
@@ -105,9 +107,9 @@ def _lines(stage: Stage, table: Table, wide: float) -> list[Line]:
     if heads:
         high = _high(stage, heads, shares, wide - inset)
         lines.append(Line("head", heads, aligned, shares, high, inset=inset))
-    touched = any(row.action for row in table.rows)
+    least = touched if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, rows, strict=True):
-        high = max(_TOUCHED if touched else 0.0, _high(stage, cells, shares, wide - inset))
+        high = max(least, _high(stage, cells, shares, wide - inset))
         lines.append(Line("row", cells, aligned, shares, high, row.action, row.mark, inset))
     if not rows:
         lines.append(Line("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW))

@@ -27,11 +27,11 @@ _KEY: Final = 66.0
 _GAP: Final = 14.0
 #: A page no wider than this has two of its keys beside each other.
 _NARROW: Final = 900.0
-#: What a keyboard needs, its label and field included.
-_KEYBOARD: Final = 580.0
-#: What ten digits need, with label and field; and on a telephone.
-_KEYPAD: Final = 510.0
-_KEYPAD_SLIM: Final = 586.0
+#: What a prompt's keys need upright, with label and field; and for a telephone's fingers, where it has the room.
+_KEYPAD: Final = (510.0, 586.0)
+_PROMPTS: Final = {"text": (580.0, 678.0), "find": (580.0, 580.0), "choice": (0.0, 0.0)}
+#: A heading and three facts above them.
+_FACTS: Final = 204.0
 #: Between the keys that turn the pages: which page of how many it is.
 _BETWEEN: Final = 200.0
 _TONE_SECONDS: Final = 1.5
@@ -121,8 +121,8 @@ def _beside(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[R
     if not tables:
         return (x, y, w, 0.0), body
     if layout.portrait:
-        digits = _KEYPAD_SLIM if layout.slim else _KEYPAD
-        keys = _KEYBOARD if prompt.kind in {"text", "find"} else digits if prompt.kind != "choice" else 0.0
+        least, best = _PROMPTS.get(prompt.kind, _KEYPAD)
+        keys = least if not layout.slim else max(least, min(best, h - _FACTS))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
     wide = w * (0.6 if prompt.kind in {"text", "find"} else 0.42)

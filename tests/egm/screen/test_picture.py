@@ -14,6 +14,7 @@ from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
+from tools.dev.gallery.pages import real_pages, real_scenes
 from tools.lab.views import at_rest
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
@@ -257,24 +258,33 @@ def test_touch_targets_are_large_enough_for_a_finger(published, theme):
             assert touch.rect[3] >= 60
 
 
-#: Smaller for a finger than 44 of a telephone's pixels each way, with the size each has instead, and why.
+#: What is smaller for a finger than 44 of a telephone's pixels each way, and its size there.
 SMALLER = {
-    ("letter", "type"): (34, 43),  # ten in a row, as on the keyboard of every telephone
-    ("handle", "drawer"): (30, 80),  # the simulated cabinet's drawer: beside the reels, and higher instead
+    "letter": (34, 43),  # ten in a row, as on the keyboard of every telephone
+    "search": (34, 33),  # the page that finds pages: what is found stands above the letters
+    "drawer": (30, 80),  # the handle of the simulated cabinet's drawer: beside the reels, and higher instead
 }
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_what_a_finger_touches_on_a_telephone_is_44_of_its_pixels(published, outcomes, theme, language):
-    picture = Picture(theme, layout=PHONE)
-    pixels = 390 / PHONE.size[0]
-    exceptions, names, faults = {name: least for (_, name), least in SMALLER.items()}, set(), set()
-    for name, view in all_scenes(published, outcomes, language, theme, PHONE):
+def test_what_a_finger_touches_on_a_telephone_is_44_of_its_pixels(
+    published, outcomes, theme, language, tmp_path
+):
+    picture, pixels = Picture(theme, layout=PHONE), 390 / PHONE.size[0]
+    closed = at_rest(published, published[0], language, accepts=("language", "service"))
+    scenes = [*all_scenes(published, outcomes, language, theme, PHONE)]
+    scenes += real_scenes(closed, real_pages(tmp_path), theme)
+    names, faults = set(), set()
+    for name, view in scenes:
+        page = view.snapshot.page if view.snapshot is not None else None
+        asks = page.prompt.kind if page is not None and page.prompt is not None else ""
         for touch in picture.touches(view):
+            kind = touch.action.name
+            kind = "search" if asks == "find" and kind not in {"drawer", "rows"} else kind
+            kind = "letter" if asks == "text" and kind == "type" else kind
             wide, high = touch.rect[2] * pixels, touch.rect[3] * pixels
+            least = SMALLER.get(kind, (44, 44))
             names.add(touch.action.name)
-            digit = touch.action.name == "type" and name != "service-text" and "find" not in name
-            least = (44, 44) if digit else exceptions.get(touch.action.name, (44, 44))
             if touch.action.name and (wide < least[0] or high < least[1]):
                 faults.add((name, touch.action.name, round(wide), round(high)))
     assert {"mark", "quick_pick", "card", "draws", "bonus", "part", "type", "bench", "answer"} <= names
