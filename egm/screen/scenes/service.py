@@ -27,7 +27,7 @@ _KEY: Final = 66.0
 _GAP: Final = 14.0
 #: A page no wider than this has two of its keys beside each other.
 _NARROW: Final = 900.0
-#: What a prompt's keys need upright, with label and field; and for a telephone's fingers, where it has the room.
+#: What a prompt's keys need upright, with label and field; and for fingers on a telephone that has the room.
 _KEYPAD: Final = (510.0, 586.0)
 _PROMPTS: Final = {"text": (580.0, 678.0), "find": (580.0, 580.0), "choice": (0.0, 0.0)}
 #: A heading and three facts above them.
