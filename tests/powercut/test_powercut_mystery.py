@@ -16,7 +16,7 @@ from powercut_storage import SimStorage
 from rigs.three_levels import GAME, LINKED_MYSTERY, NO_LUCK, STAKE, B, FixedFace, lucky, room_of
 
 from egm.kernel.events import EventType, State
-from egm.play import mysteries
+from egm.progressive import unproved
 from egm.progressive.display import LevelDisplays
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
@@ -69,7 +69,7 @@ class Life:
             room.machine.state(LevelDisplays).link = self.face
             room.boot()
             self.disk.operations, self.disk.cut_at = 0, self.cut_at
-            mysteries.note_seal(room.machine, "LUCKY", 1, WON.trigger.commitment)
+            unproved.note_seal(room.machine, "LUCKY", 1, WON.trigger.commitment)
             while not self._done(games):
                 self._step()
             if games == 2:
@@ -84,7 +84,7 @@ class Life:
 
     def _done(self, games):
         room = self.room
-        paid = games < WON.sequence or mysteries.is_recorded(room.machine, WON.claim)
+        paid = games < WON.sequence or unproved.is_recorded(room.machine, WON.claim)
         return self._games() == games and paid and room.state is State.IDLE
 
     def _games(self):
