@@ -6,7 +6,7 @@ By hand it is started the same way, isolated: without ``-I`` it refuses.
 import asyncio
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
 from egm.isolated import require_isolation
+from egm.record_codec import RecordError
 from egm.terminal import echo
 from meters import JournalDamaged, JournalError, SelfAuditFailed
 
@@ -41,6 +42,15 @@ async def _run(work: Coroutine[Any, Any, None]) -> bool:
     return True
 
 
+def leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    """The errors of a group, of its groups' too."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from leaves(error)
+        else:
+            yield error
+
+
 def _say(text: str) -> None:
     echo(f"egm: {text}", err=True)
 
@@ -48,6 +58,7 @@ def _say(text: str) -> None:
 def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float) -> bool:
     """Run the machine until told to stop; whether it is to start again."""
     asked = False
+    unreadable: tuple[str, ...] = ()
 
     async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
         await MachineProcess(folder, file, clock, say=_say, alone=alone).run()
@@ -60,6 +71,10 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
         asyncio.run(_run(come_up(machine, still, clock, patience_s=patience_s)))
     except* RestartAsked:
         asked = True
+    except* RecordError as errors:
+        unreadable = tuple(map(str, leaves(errors)))
+    if unreadable:
+        raise JournalDamaged("the memory", "; ".join(unreadable))
     return asked
 
 

@@ -215,6 +215,7 @@ def main(arguments: list[str] | None = None) -> int:
         cabinet = load_cabinet(options.cabinet)
         if not simulated(cabinet):
             echo("no device of this cabinet is simulated")
+            notify("READY=1")
             return 0
         asyncio.run(serve(options.state, cabinet, speed=options.speed))
     except (BenchError, OperatorError, OSError) as error:

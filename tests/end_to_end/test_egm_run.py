@@ -201,6 +201,38 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
     asyncio.run(session())
 
 
+@pytest.mark.requirement("A-05")
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"handpay": {"id": "h1", "kind": "win"}}, "the memory's 'handpay'"),
+        ({"paper": {"id": "c1", "amount_cents": 500, "ticket": "", "phase": "nonsense", "mark": 0}}, "phase"),
+    ],
+    ids=["handpay", "paper"],
+)
+def test_a_record_that_cannot_be_read_is_said_on_the_screen_and_nothing_starts_again(tmp_path, state, said):
+    folder = StateFolder(tmp_path / "state")
+    with Journal.open(folder.root, now=lambda: datetime.now(UTC), machine_id="EGM-0000001") as journal:
+        journal.append(Transaction(id="e1", kind="event", record={}, state=state))
+
+    async def session():
+        machine = await asyncio.create_subprocess_exec(
+            *python_module("egm.app", "--state", str(folder.root)), stderr=subprocess.PIPE
+        )
+        screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+        shown = await until(screen, snapshot(state="tilt"))
+        wishes.close()
+        machine.terminate()
+        _, printed = await machine.communicate()
+        return shown, printed.decode()
+
+    shown, printed = asyncio.run(session())
+    (tilt,) = shown.tilts
+    assert (tilt.code, tilt.cleared_by) == ("memory_damaged", "memory_clear")
+    assert said in tilt.detail
+    assert "Traceback" not in printed
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -48,7 +48,7 @@ def test_a_level_won_in_a_feature_is_named_on_its_card(language, published, outc
     """Its own name, not only that of the feature it came from."""
     game = next(each for each in published if each.id == "lantern-harbour")
     found = outcomes[game.id]
-    view = dict(game_scenes(published, game, found, language, theme))["levels-won"]
+    view = dict(game_scenes(published, game, found, language, theme, LANDSCAPE))["levels-won"]
     (level,) = view.show.play.progressives
     assert is_feature(view.show, len(view.show.steps) - 1)
     texts = Texts(language)
