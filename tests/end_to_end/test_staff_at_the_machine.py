@@ -105,7 +105,9 @@ def test_a_mechanic_tests_every_device_and_no_meter_of_value_moves(tmp_path):
         moved = {name for name, v in view.meters().values.items() if v and ".since_" not in name}
         # Beside them: what the house put up before anybody came, and lines a busy computer left unanswered.
         aside = {name for name in moved if name.startswith(("progressive.", "fault."))}
-        assert moved - aside == {"power_resets", "door.main.opens"}
+        assert moved - aside == {"power_resets", "door.main.opens", "hopper_fill", "hopper_level"}
+        values = view.meters().values
+        assert values["hopper_level"] == values["hopper_fill"], "the opening coins, and none a test paid"
         tested = [entry.record["device"] for entry in view.entries("test.started")]
         assert tested[:3] == ["printer", "hopper", "bill"]
         assert view.credits_cents() == 0
