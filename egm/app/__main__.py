@@ -42,11 +42,11 @@ async def _run(work: Coroutine[Any, Any, None]) -> bool:
     return True
 
 
-def leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
     """The errors of a group, of its groups' too."""
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
-            yield from leaves(error)
+            yield from _leaves(error)
         else:
             yield error
 
@@ -72,7 +72,7 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
     except* RestartAsked:
         asked = True
     except* RecordError as errors:
-        unreadable = tuple(map(str, leaves(errors)))
+        unreadable = tuple(map(str, _leaves(errors)))
     if unreadable:
         raise JournalDamaged("the memory", "; ".join(unreadable))
     return asked

@@ -4,14 +4,11 @@ import asyncio
 import contextlib
 import signal
 import subprocess
-from pathlib import Path
 
-import egm.config
-from egm.config.cabinet_file import StateFolder
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import python_module
 from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
 
-DEMONSTRATION = Path(egm.config.__file__).with_name("default.toml")
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 120
 EGM = python_module("tools.cli")
@@ -22,7 +19,7 @@ async def cabinet(folder: StateFolder, more: str = "", change=str):
     """``egm run`` on a state folder: the demonstration cabinet, changed, with ``more`` tables."""
     # Two of these may run at once: neither may want the port the other has.
     file = folder.root.with_suffix(".toml")
-    file.write_text(f"{change(DEMONSTRATION.read_text())}\n[metrics]\nport = 0\n{more}")
+    file.write_text(f"{change(DEFAULT_CABINET.read_text())}\n[metrics]\nport = 0\n{more}")
     where = ("--state", str(folder.root), "--cabinet", str(file))
     process = await asyncio.create_subprocess_exec(
         *EGM, "run", *where, "--screen", "none", stderr=subprocess.PIPE

@@ -12,9 +12,9 @@ import urllib.request
 from datetime import UTC, datetime
 
 import pytest
-from run_rig import DEMONSTRATION, EGM, PATIENCE_SECONDS, Visit, cabinet, connect, snapshot, until
+from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, connect, snapshot, until
 
-from egm.config.cabinet_file import StateFolder
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import python_module
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, encode
 from meters import Journal, Transaction
@@ -130,7 +130,7 @@ def test_a_game_that_is_refused_is_named_where_the_cabinet_was_started(tmp_path)
 def test_a_cabinet_file_that_cannot_be_used_ends_at_once_and_never_loops(tmp_path):
     for protocol in ('"id03"', '"id003"\nposition = 2'):
         file = tmp_path / "cabinet.toml"
-        file.write_text(DEMONSTRATION.read_text().replace('"id003"', protocol, 1))
+        file.write_text(DEFAULT_CABINET.read_text().replace('"id003"', protocol, 1))
         done = _run(tmp_path / "state", "--cabinet", str(file))
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
@@ -145,7 +145,7 @@ def test_where_nobody_sees_a_terminal_the_screen_says_what_is_wrong_until_the_fi
     tmp_path, wrong
 ):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    good = DEMONSTRATION.read_text().replace('profile = "generic"\n', "") + "\n[metrics]\nport = 0\n"
+    good = DEFAULT_CABINET.read_text().replace('profile = "generic"\n', "") + "\n[metrics]\nport = 0\n"
     file.write_text(good.replace('site = "Demonstration"', wrong))
 
     async def session():

@@ -8,12 +8,11 @@ import json
 import random
 import shutil
 import tomllib
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-import egm.config
+from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.testing.jumping_loop import jump
 from meters import open_view
 from tools.dev.commands.soak import command
@@ -21,7 +20,6 @@ from tools.dev.soak.campaign import soak
 from tools.dev.soak.floor import Floor
 from tools.dev.soak.people import Crowd
 
-DEMONSTRATION = Path(egm.config.__file__).with_name("default.toml")
 #: Entries that carry the machine's own key, which is new in every life.
 KEYED = {"machine.genesis", "checkpoint"}
 
@@ -31,7 +29,7 @@ EUROS = {"bill": [500, 1000, 2000, 5000, 10000, 20000], "coin": [50, 100, 200]}
 
 def few_games(folder, values=None):
     """The demonstration cabinet with games whose largest prize is soon known, which a place may ask for."""
-    table = tomllib.loads(DEMONSTRATION.read_text())
+    table = tomllib.loads(DEFAULT_CABINET.read_text())
     devices = "".join(
         f'[devices.{name}]\nprotocol = "{d["protocol"]}"\n' for name, d in table["devices"].items()
     )

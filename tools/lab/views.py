@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.app.view import game_art
+from egm.app import view as machine_view
 from egm.kernel.messages import (
     GameView,
     Hello,
@@ -29,21 +29,15 @@ def game_view(game: Game) -> GameView:
     """The game as the machine publishes it."""
     bets = analyse(game, Depth.PRIZES).bets
     least = min(bet.rtp for bet in bets)
-    return GameView(
-        id=game.id,
-        family=game.family,
-        version=game.version,
-        digest=game.digest,
-        title=dict(game.title),
-        help=dict(game.help),
-        bet_options=tuple(game.bet_options),
-        denominations_cents=tuple(game.denominations_cents),
-        return_percent=Resident(game, (), least, Pools()).return_percent,
-        presentation=game.presentation(),
+    admitted = Resident(
+        game,
+        tuple(game.denominations_cents),
+        least,
+        Pools(),
         long_odds=long_odds(bets, Awards()),
-        art=game_art(game),
         chances=chances(bets),
     )
+    return machine_view.game_view(admitted)
 
 
 def levels(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:

@@ -8,14 +8,12 @@ import errno
 import os
 import shutil
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-import egm
 from egm.app.archive_place import place_archive
 from egm.app.preflight import shared_folders
-from egm.config.cabinet_file import load_cabinet
+from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.errors import OperatorError
 from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import STATE
@@ -120,7 +118,7 @@ def test_a_clear_takes_what_lies_on_another_medium_along(placed, tmp_path, monke
 
 def test_two_archives_are_two_folders(tmp_path):
     file = tmp_path / "cabinet.toml"
-    default = (Path(egm.__file__).parent / "config" / "default.toml").read_text(encoding="utf-8")
+    default = DEFAULT_CABINET.read_text(encoding="utf-8")
     both = '\n[memory]\narchive = "/srv/a"\nsecond_archive = "/srv/a"\n'
     file.write_text(default + both, encoding="utf-8")
     (fault,) = shared_folders(load_cabinet(file), tmp_path)

@@ -6,14 +6,12 @@ import signal
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-import egm
 from egm.app.bench import Bench, BenchError, simulated
-from egm.config.cabinet_file import load_cabinet
+from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.id003.driver import Id003Driver
 from egm.devices.interface import CommLost, CommUp, Escrowed, InputsKnown, Note, Ready, Stacked
@@ -25,7 +23,6 @@ from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from tools.cli.commands.device import command as device_command
 
-DEFAULT = Path(egm.__file__).parent / "config" / "default.toml"
 PAIR = {"bill": "id003", "io": "ioboard"}
 
 
@@ -282,7 +279,7 @@ def test_without_the_token_nothing_moves(tmp_path, lines):
 
 
 def test_a_protocol_nobody_knows_is_refused(tmp_path):
-    text = DEFAULT.read_text().replace('"ioboard"', '"telepathy"')
+    text = DEFAULT_CABINET.read_text().replace('"ioboard"', '"telepathy"')
     path = tmp_path / "cabinet.toml"
     path.write_text(text)
     with pytest.raises(OperatorError, match=r"devices\.io\.protocol: 'telepathy' is no protocol"):
@@ -290,7 +287,7 @@ def test_a_protocol_nobody_knows_is_refused(tmp_path):
 
 
 def test_real_ports_have_no_twin(tmp_path):
-    text = DEFAULT.read_text()
+    text = DEFAULT_CABINET.read_text()
     path = tmp_path / "cabinet.toml"
     path.write_text(text.replace('protocol = "id003"', 'protocol = "id003"\nport = "/dev/ttyS9"'))
     assert "bill" not in simulated(load_cabinet(path))

@@ -4,13 +4,11 @@ import json
 import stat
 import subprocess
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-import egm.config
-from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from egm.people import Role, Roster, tries
@@ -114,7 +112,7 @@ def test_a_real_cabinet_has_nobody_until_somebody_is_enrolled(tmp_path):
 def real_cabinet(tmp_path):
     """The demonstration cabinet with its ports changed, and the same serial: a file to start a machine from."""
     file = tmp_path / "real.toml"
-    text = (Path(egm.config.__file__).parent / "default.toml").read_text()
+    text = DEFAULT_CABINET.read_text()
     device = 'protocol = "id003"\n'
     assert text.count(device) == 1
     file.write_text(text.replace(device, f'{device}port = "{tmp_path}/ttyS0"\n'))
