@@ -1,0 +1,111 @@
+"""Cards as whole numbers, and a shoe that deals them: a draw without replacement from counts.
+
+A card is ``rank * 4 + suit``: rank 0 is the two, 12 the ace; suits 0 to 3 are clubs, diamonds, hearts and
+spades, so 1 and 2 are red. 52 is the joker. A name is rank and suit in the usual letters: ``Td`` the ten of diamonds.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from paytables.contract import Draw, Json
+
+Card: TypeAlias = int
+
+RANKS: Final = "23456789TJQKA"
+SUITS: Final = "cdhs"
+ACE: Final = 12
+JOKER: Final[Card] = 52
+_JOKER_NAME: Final = "Jk"
+
+
+def rank_of(card: Card) -> int:
+    """Return 0 (two) to 12 (ace); 13 for the joker."""
+    return card >> 2
+
+
+def suit_of(card: Card) -> int:
+    """Return 0 clubs, 1 diamonds, 2 hearts or 3 spades; of the joker it means nothing."""
+    return card & 3
+
+
+def is_red(card: Card) -> bool:
+    """Whether the card is a diamond or a heart."""
+    return card != JOKER and suit_of(card) in {1, 2}
+
+
+def card_name(card: Card) -> str:
+    """Return the card's two letters: ``As``, ``Td``, ``Jk`` for the joker."""
+    return _JOKER_NAME if card == JOKER else RANKS[rank_of(card)] + SUITS[suit_of(card)]
+
+
+def card_of(name: str) -> Card:
+    """Read a card's two letters; :func:`card_name` is the inverse. Raises :class:`ValueError`."""
+    if name == _JOKER_NAME:
+        return JOKER
+    if len(name) != 2 or name[0] not in RANKS or name[1] not in SUITS:  # "" is in every text
+        raise ValueError(f"{name!r} is no card: a rank of {RANKS}, then a suit of {SUITS}, or {_JOKER_NAME}")
+    return RANKS.index(name[0]) * 4 + SUITS.index(name[1])
+
+
+def cards_of(names: str) -> tuple[Card, ...]:
+    """Read cards with blanks between them. Raises :class:`ValueError`."""
+    return tuple(card_of(name) for name in names.split())
+
+
+def deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Card, ...]:
+    """Return the cards of one deck in order, ``without`` some ranks."""
+    out = set(without)
+    return tuple(c for c in range(52) if rank_of(c) not in out) + ((JOKER,) if joker else ())
+
+
+@dataclass(slots=True)
+class Shoe:
+    """What has not been dealt: ``counts[card]`` of each card. Dealing takes one, each equally likely."""
+
+    counts: list[int]
+
+    @classmethod
+    def of(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":
+        """Return a full shoe of so many decks, ``without`` some ranks."""
+        cards = set(deck(joker=joker, without=without))
+        return cls([decks * (card in cards) for card in range(JOKER + 1)])
+
+    @property
+    def left(self) -> int:
+        """How many cards are in it."""
+        return sum(self.counts)
+
+    def deal(self, draw: Draw, purpose: str) -> Card:
+        """Take a card out by one number below the cards left. Raises :class:`ValueError` when it is empty."""
+        left = self.left
+        if not left:
+            raise ValueError(f"{purpose}: no card is left in the shoe")
+        place = draw.below(left, purpose)
+        card = 0
+        while place >= self.counts[card]:
+            place -= self.counts[card]
+            card += 1
+        self.counts[card] -= 1
+        return card
+
+    def take(self, *cards: Card) -> None:
+        """Take these cards out. Raises :class:`ValueError` where one is not in the shoe."""
+        for card in cards:
+            if not self.counts[card]:
+                raise ValueError(f"{card_name(card)} is not in the shoe")
+            self.counts[card] -= 1
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what is left by card name, as the journal keeps it; :meth:`from_json` is the inverse."""
+        return {card_name(card): count for card, count in enumerate(self.counts) if count}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Shoe":
+        """Read a shoe back. Raises :class:`ValueError` for what is no card or no count."""
+        counts = [0] * (JOKER + 1)
+        for name, count in data.items():
+            if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+                raise ValueError(f"{name}: {count!r} is no count of cards")
+            counts[card_of(name)] = count
+        return cls(counts)

@@ -1,0 +1,70 @@
+"""Cards as numbers and the shoe that deals them."""
+
+from fractions import Fraction
+from itertools import permutations
+
+import pytest
+
+from paytables import cards
+
+
+class Numbers:
+    """A draw of given numbers, with the bounds that were asked for."""
+
+    def __init__(self, *values):
+        self.values, self.bounds = list(values), []
+
+    def below(self, bound, purpose):
+        self.bounds.append(bound)
+        return self.values.pop(0)
+
+
+def test_every_card_has_one_name_and_it_reads_back():
+    names = [cards.card_name(card) for card in cards.deck(joker=True)]
+    assert len(set(names)) == 53
+    assert [cards.card_of(name) for name in names] == list(range(53))
+    assert names[0] == "2c"
+    assert names[51] == "As"
+    assert names[52] == "Jk"
+    assert [cards.card_name(c) for c in range(52) if cards.is_red(c)] == [
+        r + s for r in cards.RANKS for s in "dh"
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "A", "1s", "As ", "sA", "10h", "jk"])
+def test_what_is_no_card_is_refused_by_name(name):
+    with pytest.raises(ValueError, match=f"'{name}' is no card"):
+        cards.card_of(name)
+
+
+def test_a_shoe_gives_every_order_of_its_cards_once():
+    """Each sequence of numbers is another order: three cards of which two are the same, 4! / 2 orders."""
+    orders = []
+    for numbers in ((a, b, c, 0) for a in range(4) for b in range(3) for c in range(2)):
+        shoe = cards.Shoe.from_json({"2c": 1, "Ah": 2, "Jk": 1})
+        draw = Numbers(*numbers)
+        orders.append(tuple(cards.card_name(shoe.deal(draw, "card")) for _ in range(4)))
+        assert draw.bounds == [4, 3, 2, 1]
+        assert shoe.left == 0
+    expected = list(permutations(("2c", "Ah", "Ah", "Jk")))
+    assert sorted(orders) == sorted(expected)
+    assert Fraction(sum(order[0] == "Ah" for order in orders), len(orders)) == Fraction(1, 2)
+
+
+def test_shoes_of_decks():
+    assert cards.Shoe.of(8).left == 416
+    assert cards.Shoe.of(1, joker=True).left == 53
+    without = cards.Shoe.of(8, without=[cards.RANKS.index(r) for r in "789T"])
+    assert without.left == 288
+    assert cards.Shoe.from_json(without.to_json()) == without
+
+
+def test_a_shoe_refuses_what_it_has_not():
+    shoe = cards.Shoe.from_json({"2c": 1})
+    shoe.take(cards.card_of("2c"))
+    with pytest.raises(ValueError, match="2c is not in the shoe"):
+        shoe.take(cards.card_of("2c"))
+    with pytest.raises(ValueError, match="dealer 1: no card is left in the shoe"):
+        shoe.deal(Numbers(0), "dealer 1")
+    with pytest.raises(ValueError, match="2c: -1 is no count of cards"):
+        cards.Shoe.from_json({"2c": -1})
