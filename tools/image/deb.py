@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-import egm.config
+from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.errors import OperatorError
 from egm.terminal import echo
 
@@ -30,14 +30,15 @@ _PLACES: Final = {
     "open-egm.sysusers": "usr/lib/sysusers.d/open-egm.conf",
     "open-egm.tmpfiles": "usr/lib/tmpfiles.d/open-egm.conf",
     "70-open-egm.rules": "usr/lib/udev/rules.d/70-open-egm.rules",
-    **{f"open-egm.{kind}": f"usr/lib/systemd/system/open-egm.{kind}" for kind in ("target",)},
+    "shut-in.conf": "usr/lib/systemd/system/open-egm-.service.d/shut-in.conf",
     **{
-        f"open-egm-{unit}.service": f"usr/lib/systemd/system/open-egm-{unit}.service"
-        for unit in ("bench", "machine", "screen", "page")
+        f"open-egm{unit}": f"usr/lib/systemd/system/open-egm{unit}"
+        for unit in (".target", "-bench.service", "-machine.service", "-screen.service", "-page.service")
     },
 }
 _EXECUTABLE: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
-_PYTHON: Final = sys.version_info[:2]
+#: Wheels are for one minor version of Python; the package depends on just that of Debian.
+_PYTHON: Final = "python{}.{}".format(*sys.version_info)
 
 
 def build(out: Path) -> Path:
@@ -50,16 +51,18 @@ def build(out: Path) -> Path:
         _environment(root / _HOME, Path(scratch), epoch)
         for name, place in _PLACES.items():
             _put(_HERE / name, root / place)
-        _put(Path(egm.config.__file__).with_name("default.toml"), root / "etc" / _NAME / "cabinet.toml")
+        _put(DEFAULT_CABINET, root / "etc" / _NAME / "cabinet.toml")
         for page in ("README.md", "LICENSE", "CHANGELOG.md"):
             _put(_ROOT / page, root / "usr/share/doc" / _NAME / page)
         control = root / "DEBIAN"
         control.mkdir()
         text = (_HERE / "control").read_text(encoding="utf-8")
-        python = ".".join(map(str, _PYTHON)), f"{_PYTHON[0]}.{_PYTHON[1] + 1}"
         (control / "control").write_text(
             text.format(
-                version=version(_NAME), architecture=architecture, python=python[0], python_next=python[1]
+                version=version(_NAME),
+                architecture=architecture,
+                python="{}.{}".format(*sys.version_info),
+                python_next=f"{sys.version_info.major}.{sys.version_info.minor + 1}",
             ),
             encoding="utf-8",
         )
@@ -73,13 +76,13 @@ def build(out: Path) -> Path:
 
 def _environment(home: Path, scratch: Path, epoch: str) -> None:
     """Lay out an environment of Debian's Python; nothing in it names where it was made."""
-    packages = home / "lib" / "python{}.{}".format(*_PYTHON) / "site-packages"
+    packages = home / "lib" / _PYTHON / "site-packages"
     packages.mkdir(parents=True)
     (home / "bin").mkdir()
     for name in ("python", "python3"):
-        (home / "bin" / name).symlink_to("/usr/bin/python{}.{}".format(*_PYTHON))
+        (home / "bin" / name).symlink_to(f"/usr/bin/{_PYTHON}")
     (home / "pyvenv.cfg").write_text(
-        "home = /usr/bin\ninclude-system-site-packages = false\nversion = {}.{}\n".format(*_PYTHON),
+        "home = /usr/bin\ninclude-system-site-packages = false\nversion = {}.{}\n".format(*sys.version_info),
         encoding="utf-8",
     )
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")

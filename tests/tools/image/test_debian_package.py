@@ -22,7 +22,7 @@ STATE = "/var/lib/open-egm"
 def unit(path):
     parser = configparser.RawConfigParser(strict=False)
     parser.optionxform = str
-    parser.read_string(path.read_text())
+    parser.read([path, FOLDER / "shut-in.conf"])
     return parser
 
 
