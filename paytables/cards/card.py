@@ -1,7 +1,8 @@
 """Cards as whole numbers, and a shoe that deals them: a draw without replacement from counts.
 
 A card is ``rank * 4 + suit``: rank 0 is the two, 12 the ace; suits 0 to 3 are clubs, diamonds, hearts and
-spades, so 1 and 2 are red. 52 is the joker. A name is rank and suit in the usual letters: ``Td`` the ten of diamonds.
+spades, so 1 and 2 are red. 52 is the joker. A name is rank and suit in the usual letters:
+``Td`` is the ten of diamonds.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,0 +1,223 @@
+"""How hands rank: one core for hands of two to five cards, best of any number, by each game's own order.
+
+An :class:`Order` is data: how many cards count, which combinations there are from highest to lowest, where
+the straight that begins with an ace stands, and what is wild. A strength is a whole number that is larger for
+the better hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order
+in which they decide. :class:`Ranking` answers for single hands by small tables that fill as they are asked;
+laboratories ask it for the whole tables (:mod:`paytables.cards.subsets`).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+from typing import Final, Literal
+
+from paytables.cards.card import ACE, JOKER, RANKS, Card, rank_of, suit_of
+
+#: Every combination any order may hold.
+CATEGORIES: Final = (
+    "five-of-a-kind",
+    "royal-flush",
+    "straight-flush",
+    "four-of-a-kind",
+    "full-house",
+    "flush",
+    "straight",
+    "three-of-a-kind",
+    "two-pair",
+    "pair",
+    "high-card",
+)
+JOKER_RANK: Final = 13
+_CATEGORY_SHIFT: Final = 20
+_SHAPES: Final[dict[tuple[int, ...], str]] = {
+    (5,): "five-of-a-kind",
+    (4,): "four-of-a-kind",
+    (3, 2): "full-house",
+    (3,): "three-of-a-kind",
+    (2, 2): "two-pair",
+    (2,): "pair",
+    (): "high-card",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order of hands in one text.
+
+    ``low_ace`` is where ace-two-three... stands among straights: below all others, second after the one that
+    ends with the ace, or nowhere. ``low_ace_flush`` is the same of straight flushes, ``highest`` where it is
+    above all others (a royal flush apart, where there is one). ``wild`` ranks (13 is the joker) stand for any
+    card; of a ``bug`` only an ace, or what completes a straight or a flush.
+    """
+
+    size: int = 5
+    categories: tuple[str, ...] = CATEGORIES
+    low_ace: Literal["lowest", "second", "none"] = "lowest"
+    low_ace_flush: Literal["lowest", "second", "highest", "none"] = "lowest"
+    wild: tuple[int, ...] = ()
+    bug: bool = False
+
+
+#: The usual order of five cards, as Let It Ride (s.67.2), Caribbean Stud, Boston and French hold'em have it.
+FIVE: Final = Order(categories=CATEGORIES[1:])
+#: Three cards: Three Card Poker (s.67.23), 3-5-7 (s.67.42), Boston (s.67.53).
+THREE: Final = Order(
+    size=3, categories=("straight-flush", "three-of-a-kind", "straight", "flush", "pair", "high-card")
+)
+#: Four cards: Four Card and Crazy Four (s.67.65): no straight goes round the ace.
+FOUR: Final = Order(
+    size=4,
+    categories=(
+        "four-of-a-kind",
+        "straight-flush",
+        "three-of-a-kind",
+        "flush",
+        "straight",
+        "two-pair",
+        "pair",
+        "high-card",
+    ),
+)
+#: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
+PAI_GOW: Final = Order(low_ace="second", low_ace_flush="highest", wild=(JOKER_RANK,), bug=True)
+#: The low hand of pai gow poker: two cards, the joker an ace.
+PAI_GOW_LOW: Final = Order(size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True)
+
+
+def category(strength: int, order: Order = FIVE) -> str:
+    """Return the combination a strength is of."""
+    return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
+
+
+def ranks_in(strength: int) -> tuple[int, ...]:
+    """Return the five numbers that decide within the combination, the first first.
+
+    They are ranks, of the sets before the single cards; of a straight its place among straights.
+    """
+    return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))
+
+
+class Ranking:
+    """Strengths of hands by one order, from tables that grow as hands are asked for."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self._level = {name: n for n, name in enumerate(reversed(order.categories))}
+        self._plain: dict[tuple[int, ...], int] = {}
+        self._suited: dict[tuple[int, int], int] = {}
+        self._suits_count = bool({"flush", "straight-flush", "royal-flush"} & self._level.keys())
+
+    def strength(self, cards: Iterable[Card]) -> int:
+        """Return the strength of the best hand among at least ``order.size`` cards."""
+        wild = self.order.wild
+        ranks: list[int] = []
+        masks = [0, 0, 0, 0]
+        for card in cards:
+            rank = JOKER_RANK if card == JOKER else rank_of(card)
+            ranks.append(rank)
+            if rank not in wild:
+                masks[suit_of(card)] |= 1 << rank
+        best = self.plain(tuple(sorted(ranks)))
+        if self._suits_count:
+            wilds = sum(rank in wild for rank in ranks)
+            for mask in masks:
+                if mask.bit_count() + wilds >= self.order.size:
+                    best = max(best, self.suited(mask, wilds))
+        return best
+
+    def category(self, cards: Iterable[Card]) -> str:
+        """Return the combination of the best hand among the cards."""
+        return category(self.strength(cards), self.order)
+
+    def plain(self, ranks: tuple[int, ...]) -> int:
+        """Return the strength of sorted ranks whatever their suits: no flush counts."""
+        found = self._plain.get(ranks)
+        if found is None:
+            if len(ranks) > self.order.size:
+                fewer = {ranks[:n] + ranks[n + 1 :] for n in range(len(ranks))}
+                found = max(map(self.plain, fewer))
+            else:
+                found = self._with_wilds(ranks)
+            self._plain[ranks] = found
+        return found
+
+    def suited(self, mask: int, wilds: int) -> int:
+        """Return the strength of cards of one suit, whose ranks are the bits of ``mask``, and wild cards.
+
+        Zero where they make no flush.
+        """
+        found = self._suited.get((mask, wilds))
+        if found is None:
+            found = self._suited[mask, wilds] = self._flush(mask, wilds)
+        return found
+
+    def _with_wilds(self, ranks: Sequence[int]) -> int:
+        natural = [rank for rank in ranks if rank not in self.order.wild]
+        wilds = len(ranks) - len(natural)
+        best = -1
+        for stands in combinations_with_replacement(range(13), wilds):
+            strength = self._natural([*natural, *stands])
+            straight = strength >> _CATEGORY_SHIFT == self._level.get("straight")
+            if straight or not self.order.bug or all(rank == ACE for rank in stands):
+                best = max(best, strength)
+        return best
+
+    def _natural(self, ranks: Sequence[int]) -> int:
+        """The strength of exactly ``size`` ranks without a wild one."""
+        groups = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
+        shape = tuple(count for count, _ in groups if count > 1)
+        decide = [rank for _, rank in groups]
+        if not shape and "straight" in self._level:
+            place = self._straights.get(sum(1 << rank for rank in ranks))
+            if place is not None:
+                return self._made("straight", [place])
+        return self._made(_SHAPES[shape], decide)
+
+    def _flush(self, mask: int, wilds: int) -> int:
+        best = 0
+        size = self.order.size
+        for run, place in self._straight_flushes.items():
+            if size - (mask & run).bit_count() <= wilds:
+                royal = "royal-flush" in self._level and run == self._top_run
+                best = max(best, self._made("royal-flush" if royal else "straight-flush", [place]))
+        for _ in range(wilds):
+            mask |= 1 << next(rank for rank in range(ACE, -1, -1) if not mask >> rank & 1)
+        highest = [rank for rank in range(ACE, -1, -1) if mask >> rank & 1]
+        if len(highest) < size:
+            return 0
+        return max(best, self._made("flush", highest[:size]))
+
+    def _made(self, name: str, decide: Sequence[int]) -> int:
+        strength = self._level[name]
+        for n in range(5):
+            strength = strength << 4 | (decide[n] if n < len(decide) else 0)
+        return strength
+
+    @property
+    def _top_run(self) -> int:
+        return ((1 << self.order.size) - 1) << (len(RANKS) - self.order.size)
+
+    @cached_property
+    def _straights(self) -> dict[int, int]:
+        return self._runs(self.order.low_ace)
+
+    @cached_property
+    def _straight_flushes(self) -> dict[int, int]:
+        return self._runs(self.order.low_ace_flush)
+
+    def _runs(self, low_ace: str) -> dict[int, int]:
+        """The rank masks of straights, each with its place among them."""
+        size = self.order.size
+        run = (1 << size) - 1
+        places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}
+        wheel = 1 << ACE | (run >> 1)
+        top = places[self._top_run]
+        if low_ace == "second":
+            places[self._top_run] = top + 1
+            places[wheel] = top
+        elif low_ace != "none":
+            places[wheel] = 0 if low_ace == "lowest" else top + 1
+        return places

@@ -1,0 +1,223 @@
+"""Every hand of a deck at once, and sums over the hands that hold given cards. For laboratories (numpy).
+
+Sets of k cards stand in colexicographic order: {c1 < c2 < ... < ck} has the number C(c1, 1) + ... + C(ck, k).
+So the sets whose highest card is m are one run, in the order of the sets of k - 1 cards below m; everything
+of a set follows from its set without the highest card, a whole run at once. numpy is imported only when this
+is used: nothing here is loaded on a cabinet.
+"""
+
+from functools import cached_property, lru_cache
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+from paytables.cards.card import JOKER, rank_of
+from paytables.cards.ranking import JOKER_RANK, Order, Ranking
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+
+class Sets:
+    """Every set of ``size`` cards of a deck of ``cards`` (52, or 53 with the joker), by its number."""
+
+    def __init__(self, cards: int, size: int) -> None:
+        import numpy as np  # noqa: PLC0415 (laboratory package)
+
+        self.np, self.cards, self.size = np, cards, size
+        self.count = comb(cards, size)
+
+    @cached_property
+    def smaller(self) -> "Sets":
+        """The sets of one card less."""
+        return sets(self.cards, self.size - 1)
+
+    @cached_property
+    def last(self) -> Any:
+        """The highest card of each set."""
+        runs = [comb(card, self.size - 1) for card in range(self.cards)]
+        return self.np.repeat(self.np.arange(self.cards, dtype=self.np.int8), runs)
+
+    @cached_property
+    def parent(self) -> Any:
+        """The number of each set without its highest card."""
+        np = self.np
+        runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.cards)]
+        return np.concatenate(runs)
+
+    @cached_property
+    def without(self) -> tuple[Any, ...]:
+        """The number of each set without its lowest card, its second, and so on to the highest."""
+        np = self.np
+        base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
+        if self.size == 1:
+            return (self.parent,)
+        return (*(base[self.last] + fewer[self.parent] for fewer in self.smaller.without), self.parent)
+
+    @cached_property
+    def suits(self) -> Any:
+        """The ranks of each set as bits, 13 a suit, clubs lowest; the joker is in no suit."""
+        np = self.np
+        if not self.size:
+            return np.zeros(1, dtype=np.int64)
+        bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
+        return self.smaller.suits[self.parent] | np.array(bits, dtype=np.int64)[self.last]
+
+    @cached_property
+    def members(self) -> Any:
+        """The cards of each set, ascending, as rows."""
+        np = self.np
+        if not self.size:
+            return np.zeros((1, 0), dtype=np.int8)
+        return np.hstack([self.smaller.members[self.parent], self.last[:, None]])
+
+    @cached_property
+    def classes(self) -> tuple[Any, Any]:
+        """One set of every class that differs in suits only: its number, and how many sets are like it.
+
+        The one chosen has its suits in ascending order of their bits.
+        """
+        np = self.np
+        masks = [self.suits >> 13 * suit & 8191 for suit in range(4)]
+        chosen = np.flatnonzero((masks[0] <= masks[1]) & (masks[1] <= masks[2]) & (masks[2] <= masks[3]))
+        same = [masks[n][chosen] == masks[n + 1][chosen] for n in range(3)]
+        like = np.full(len(chosen), 24, dtype=np.int64)
+        like[same[0]] //= 2
+        like[same[1]] //= 2
+        like[same[2]] //= 2
+        like[same[0] & same[1]] = 4  # three suits alike: 24 / 3!
+        like[same[1] & same[2]] = 4
+        like[same[0] & same[2] & ~same[1]] = 6
+        like[same[0] & same[1] & same[2]] = 1
+        return chosen, like
+
+    @cached_property
+    def class_of(self) -> Any:
+        """The place in :attr:`classes` of the class of each set."""
+        np = self.np
+        chosen, _ = self.classes
+        parts = np.stack([self.suits >> 13 * suit & 8191 for suit in range(4)], axis=1)
+        parts.sort(axis=1)
+        key = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39
+        if self.cards > JOKER:
+            key = key << 1 | (self.last == JOKER)
+        known = key[chosen]
+        order = np.argsort(known)
+        return order[np.searchsorted(known[order], key)]
+
+    def strengths(self, order: Order) -> Any:
+        """Return the strength of each set by the order: the best hand where it has more cards than count."""
+        np = self.np
+        ranking = Ranking(order)
+        states, keys = self._states
+        best = np.array([ranking.plain(key) for key in keys], dtype=np.int32)[states]
+        if not any("flush" in name for name in order.categories):
+            return best
+        wilds, odd = self.wilds(order)
+        most = int(wilds.max())
+        table = np.zeros((most + 1, 8192), dtype=np.int32)
+        for count in range(most + 1):
+            masks = [m for m in range(8192) if order.size - count <= m.bit_count() <= self.size - count]
+            table[count, masks] = [ranking.suited(mask, count) for mask in masks]
+        for suit in range(4):
+            masks = self.suits >> 13 * suit & (8191 & ~odd)
+            np.maximum(best, table[wilds, masks], out=best)
+        return best
+
+    def wilds(self, order: Order) -> tuple[Any, int]:
+        """How many wild cards each set has, and the ranks that are wild as bits."""
+        np = self.np
+        wild = np.array([(card >> 2) in order.wild for card in range(self.cards)], dtype=np.int8)
+        count = np.zeros(1, dtype=np.int8)
+        for size in range(1, self.size + 1):
+            level = sets(self.cards, size)
+            count = count[level.parent] + wild[level.last]
+        return count, sum(1 << rank for rank in order.wild if rank != JOKER_RANK)
+
+    @cached_property
+    def _states(self) -> tuple[Any, list[tuple[int, ...]]]:
+        """For each set the place in the list of the ranks it has, suits apart; and that list."""
+        np = self.np
+        if not self.size:
+            return np.zeros(1, dtype=np.int32), [()]
+        fewer, keys = self.smaller._states  # noqa: SLF001 (another of its own)
+        ranks = rank_of(self.cards - 1) + 1
+        step = np.zeros((len(keys), ranks), dtype=np.int32)
+        made: dict[tuple[int, ...], int] = {}
+        for n, key in enumerate(keys):
+            for rank in range(key[-1] if key else 0, ranks):
+                if key.count(rank) == (1 if rank == JOKER_RANK else 4):
+                    continue
+                step[n, rank] = made.setdefault((*key, rank), len(made))
+        return step[fewer[self.parent], self.last >> 2], list(made)
+
+    def sums(self, values: Any) -> list[Any]:
+        """Return the sums of ``values`` over the sets that hold given cards.
+
+        Element k is by the number of a set of k cards: the sum over all sets of :attr:`size` that hold them.
+        """
+        np = self.np
+        tables = [values.astype(np.int64)]
+        level = self
+        while level.size:
+            table = tables[-1]
+            some = np.flatnonzero(table)
+            rows: Any = some if 2 * len(some) < level.count else slice(None)
+            fewer = np.zeros(level.smaller.count, dtype=np.int64)
+            for without in level.without:
+                # Sums below 2 ** 53 are exact in the floats that bincount adds.
+                fewer += np.bincount(without[rows], table[rows], level.smaller.count).astype(np.int64)
+            tables.append(fewer // (self.size - level.size + 1))
+            level = level.smaller
+        return tables[::-1]
+
+    def parts(self, chosen: Any, kept: int) -> Any:
+        """Return the number of the set of each chosen set's cards whose places are the bits of ``kept``."""
+        np = self.np
+        number = np.zeros(len(chosen), dtype=np.int64)
+        cards = self.members[chosen]
+        for held, place in enumerate([place for place in range(self.size) if kept >> place & 1], 1):
+            binomial = np.array([comb(card, held) for card in range(self.cards)])
+            number += binomial[cards[:, place]]
+        return number
+
+    def holds(self, tables: list[Any], chosen: Any) -> Any:
+        """Return for each chosen set and each part of it kept what the finished hands sum to.
+
+        Row ``kept`` (bit n keeps the n-th lowest card) sums over the hands of :attr:`size` cards that hold
+        what is kept and nothing of what is thrown away: inclusion and exclusion over the latter.
+        """
+        np = self.np
+        rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
+        for kept in range(1 << self.size):
+            rows[kept] = tables[kept.bit_count()][self.parts(chosen, kept)]
+        for place in range(self.size):
+            for kept in range(1 << self.size):
+                if not kept >> place & 1:
+                    rows[kept] -= rows[kept | 1 << place]
+        return rows
+
+    def held(self, tables: list[Any], chosen: Any, kept: Any) -> Any:
+        """Return row ``kept[n]`` of :meth:`holds` for the n-th chosen set only."""
+        np = self.np
+        found = np.zeros(len(chosen), dtype=np.int64)
+        for mask in range(1 << self.size):
+            here = np.flatnonzero(kept == mask)
+            thrown = (1 << self.size) - 1 & ~mask
+            part = thrown
+            while len(here):
+                sign = -1 if part.bit_count() % 2 else 1
+                both = mask | part
+                found[here] += sign * tables[both.bit_count()][self.parts(chosen[here], both)]
+                if not part:
+                    break
+                part = part - 1 & thrown
+        return found
+
+
+@lru_cache(maxsize=16)
+def sets(cards: int, size: int) -> Sets:
+    """Return the sets of so many cards of a deck, made once."""
+    return Sets(cards, size)

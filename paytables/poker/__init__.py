@@ -1,0 +1,1 @@
+"""Poker against the bank and video poker, in cards and in tiles."""

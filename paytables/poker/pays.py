@@ -1,0 +1,99 @@
+"""Rows of a pay table for poker hands: which hands each row pays, best row first."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator
+
+from paytables.cards import RANKS
+from paytables.cards.ranking import FIVE, Order, category, ranks_in
+from paytables.definition import Identifier, NaturalInt, Strict, Text
+
+#: The combinations in the words of the Québec by-law; a flush straight of fewer cards than five has its own.
+NAMES: Final[dict[str, tuple[str, str]]] = {
+    "five-of-a-kind": ("Five of a kind", "Cinq cartes de même valeur"),
+    "royal-flush": ("Royal flush", "Quinte royale"),
+    "straight-flush": ("Straight flush", "Quinte"),
+    "four-of-a-kind": ("Four of a kind", "Carré"),
+    "full-house": ("Full house", "Main pleine"),
+    "flush": ("Flush", "Couleur"),
+    "straight": ("Straight", "Séquence"),
+    "three-of-a-kind": ("Three of a kind", "Brelan"),
+    "two-pair": ("Two pairs", "Double paire"),
+    "pair": ("Pair", "Paire"),
+    "high-card": ("High card", "Carte la plus élevée"),
+}
+
+Category = Literal[
+    "five-of-a-kind",
+    "royal-flush",
+    "straight-flush",
+    "four-of-a-kind",
+    "full-house",
+    "flush",
+    "straight",
+    "three-of-a-kind",
+    "two-pair",
+    "pair",
+    "high-card",
+]
+
+
+def _span(value: str) -> str:
+    low, _, high = value.partition("-")
+    places = [RANKS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
+    if min(places) < 0 or places != sorted(places):
+        raise ValueError(f"{value!r} is no rank and no two ranks in order, as in J-A; ranks are {RANKS}")
+    return value
+
+
+#: A rank, or the lowest and the highest of several: ``A``, ``J-A``.
+Span = Annotated[str, AfterValidator(_span)]
+
+
+def span(value: str) -> range:
+    """Return the ranks of a span as numbers."""
+    low, _, high = value.partition("-")
+    return range(RANKS.index(low), RANKS.index(high or low) + 1)
+
+
+class HandRow(Strict):
+    """Which hands a row is for. The first row of a table that fits is the one that counts.
+
+    ``of`` are ranks of the pair, three or four of a kind (of two pairs: the higher), ``kicker`` ranks of the
+    card beside it; ``wilds`` is how many wild cards the hand must have.
+    """
+
+    id: Identifier
+    hand: Category
+    name: Text | None = None
+    of: Span | None = None
+    kicker: Span | None = None
+    wilds: NaturalInt | None = None
+
+    @property
+    def title(self) -> dict[str, str]:
+        """What the player reads, by language: the row's own name, or that of the combination."""
+        if self.name is not None:
+            return self.name.model_dump()
+        english, french = NAMES[self.hand]
+        return {"en": english, "fr": french}
+
+    def fits(self, strength: int, wilds: int, order: Order = FIVE) -> bool:
+        """Whether a hand of that strength, with so many wild cards, is one of the row's."""
+        if category(strength, order) != self.hand or self.wilds not in {None, wilds}:
+            return False
+        first, second, *_ = ranks_in(strength)
+        if self.of is not None and first not in span(self.of):
+            return False
+        return self.kicker is None or second in span(self.kicker)
+
+
+def row_of(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Order = FIVE) -> int | None:
+    """Return the place of the first row that fits, None where none does."""
+    return next((n for n, row in enumerate(rows) if row.fits(strength, wilds, order)), None)
+
+
+def wild_ranks(names: Iterable[str]) -> tuple[int, ...]:
+    """Return ranks by their letters, as numbers."""
+    return tuple(RANKS.index(name) for name in names)
