@@ -6,7 +6,10 @@ and takes its chance from whoever plays it: any object with ``below(bound, purpo
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, Doubled, Law, MerchandiseShare, mystery_rate
 from paytables.contract import (
+    WHOLE,
+    Bet,
     Choice,
+    Cue,
     Decision,
     Draw,
     LevelPlay,
@@ -16,11 +19,15 @@ from paytables.contract import (
     RecordingDraw,
     Remark,
     ReplayDraw,
+    Round,
+    Settlement,
+    Spot,
+    Step,
     Wager,
-    Win,
+    answered,
     drive,
 )
-from paytables.definition import Definition, library
+from paytables.definition import Definition, library, tables
 from paytables.errors import (
     AnalysisError,
     BeyondReach,
@@ -46,12 +53,15 @@ from paytables.game import (
 
 __all__ = [
     "FAMILIES",
+    "WHOLE",
     "Analysis",
     "AnalysisError",
+    "Bet",
     "BetAnalysis",
     "BeyondReach",
     "Choice",
     "ChoiceError",
+    "Cue",
     "Decision",
     "Definition",
     "DefinitionError",
@@ -71,11 +81,15 @@ __all__ = [
     "Remark",
     "ReplayDraw",
     "ReplayError",
+    "Round",
     "Rules",
+    "Settlement",
+    "Spot",
+    "Step",
     "Wager",
     "WagerError",
-    "Win",
     "analyse",
+    "answered",
     "drive",
     "family",
     "game_from",
@@ -85,4 +99,5 @@ __all__ = [
     "mystery_rate",
     "play_through",
     "remarks",
+    "tables",
 ]

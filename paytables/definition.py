@@ -219,8 +219,13 @@ def _key_of(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
 
 
 def library() -> tuple[str, ...]:
-    """Return the ids of the games that ship with the machine, sorted."""
+    """Return the ids of the slot, Keno and wheel games that ship with the machine, sorted."""
     return tuple(sorted(path.stem for path in LIBRARY.glob("*.toml")))
+
+
+def tables() -> tuple[str, ...]:
+    """Return the ids of the table games that ship with the machine, sorted."""
+    return tuple(sorted(path.stem for path in (LIBRARY / "tables").glob("*.toml")))
 
 
 def source_of(name: str | Path) -> Source:

@@ -3,7 +3,7 @@
 import importlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Protocol
@@ -12,6 +12,7 @@ from paytables import definition
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.assets import read_assets, with_digests
 from paytables.contract import (
+    Bet,
     Choice,
     Draw,
     Json,
@@ -20,6 +21,8 @@ from paytables.contract import (
     Play,
     PrizeInKind,
     Remark,
+    Settlement,
+    Spot,
     Wager,
     drive,
 )
@@ -46,7 +49,25 @@ class Rules(Protocol):
         """Return the wager of that many credits. Raises WagerError when the game does not offer it."""
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one game."""
+        """Play one round: a generator of steps (:mod:`paytables.contract.round`)."""
+
+    def layout(self) -> tuple[Spot, ...]:
+        """Return the spots of a table, as it stands; nothing where a wager is one whole."""
+
+    def at(self, table: Json) -> "Rules":
+        """Return the rules as a round has left the table (``Outcome.table``); None: as it opens.
+
+        Raises ValueError for what no round of this game leaves.
+        """
+
+    def standing(self) -> tuple[Bet, ...]:
+        """Return the bets that stay on the table from the rounds before."""
+
+    def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
+        """Return what a player who leaves is given back of standing bets, and the table without them.
+
+        What the rules do not let him take down stays in the table and stands in no settlement.
+        """
 
     def after_double_up(self, win_credits: int) -> int:
         """Return the most that any win of up to so many credits can be doubled to; itself where none is."""
@@ -148,8 +169,13 @@ class Game:
         return self.rules.wager(credits_, **options)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one game: a generator of decisions that returns the outcome."""
+        """Play one round: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
+
+    def at(self, table: Json) -> "Game":
+        """Return the game as a round has left its table. Raises ValueError for what no round leaves."""
+        rules = self.rules.at(table)
+        return self if rules is self.rules else replace(self, rules=rules)
 
     def after_double_up(self, win_credits: int) -> int:
         """Return the most that any win of up to so many credits can be doubled to; itself where none is."""
@@ -227,7 +253,7 @@ def load_game(name: str | Path) -> Game:
 
 def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice] = ()) -> Outcome:
     """Play one game to its end with the given choices. Raises :class:`ChoiceError` when they do not fit."""
-    return drive(game.play(wager, draw), choices)
+    return drive(game.play(wager, draw), wager, choices)
 
 
 def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:

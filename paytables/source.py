@@ -124,11 +124,11 @@ def locate(name: str | Path, library: Path) -> Path:
     written = str(name)
     if written.endswith(_SUFFIX):
         raise DefinitionError(written, "file", f"a file is named by a path: write ./{written}")
-    shipped = library / f"{written}{_SUFFIX}"
-    if not _ID.fullmatch(written) or not shipped.is_file():
-        known = ", ".join(sorted(path.stem for path in library.glob(f"*{_SUFFIX}")))
+    shipped = {path.stem: path for path in sorted(library.rglob(f"*{_SUFFIX}"))}
+    if written not in shipped:
+        known = ", ".join(sorted(shipped))
         raise DefinitionError(written, "id", f"not in the library; there are: {known}")
-    return shipped.resolve()
+    return shipped[written].resolve()
 
 
 def read(name: str | Path, library: Path) -> Source:

@@ -4,7 +4,6 @@ A game that asks the player nothing is one step. Taken again from its recorded d
 out as it did: a restart, the recall and the machine's own check all use :func:`replay`.
 """
 
-from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +21,7 @@ from paytables import (
     PaytableError,
     ReplayDraw,
     ReplayError,
+    Round,
     Wager,
 )
 
@@ -43,21 +43,24 @@ class Conversation:
 
     def __init__(self, game: Game, wager: Wager) -> None:
         self.game = game
-        self.decision: Decision | None = None
-        self.outcome: Outcome | None = None
         self._feed = _Feed()
-        self._generator: Generator[Decision, Choice, Outcome] = game.play(wager, self._feed)
+        self.round = Round(game.play(wager, self._feed), wager)
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is asked; None once it is decided."""
+        return self.round.decision
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What it came to; None before."""
+        return self.round.outcome
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
         """Take one step: the first without a choice, each further one with the answer to the decision."""
         self._feed.source = draw
         try:
-            if choice is None:
-                self.decision = next(self._generator)
-            else:
-                self.decision = self._generator.send(choice)
-        except StopIteration as stop:
-            self.decision, self.outcome = None, stop.value
+            self.round.advance(choice)
         finally:
             self._feed.source = None
 

@@ -206,7 +206,7 @@ def _figures(machine: Machine, play: Play, shown: tuple[Shown, ...]) -> tuple[Ta
     rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
     if play.prizes_won:
         rows.append(("recall.prizes", prize_names(play.prizes_won)))
-    lines = win_rows(rules, () if game.outcome is None else game.outcome.wins, unit_cents)
+    lines = win_rows(rules, () if game.outcome is None else game.outcome.settlements, unit_cents)
     return (
         pairs(rows),
         pairs(wager_rows(rules, game.wager, unit_cents), say("service.recall.wager")),

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from egm.kernel.service_pages import Row, Words
 from egm.staff.service.words import coded, local, money, number, plain, say
-from paytables import Game, Wager, Win
+from paytables import Game, Settlement, Wager
 
 Label = tuple[str | Words, Words]
 _TIMES: Final = "\u00d7"
@@ -56,7 +56,7 @@ def _numbers(groups: Sequence[Any]) -> str:
     return "  ·  ".join(told)
 
 
-def win_rows(game: Game | None, wins: Sequence[Win], unit_cents: int) -> tuple[Row, ...]:
+def win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[Row, ...]:
     """A line a prize: what, where, and its worth."""
     shown: Mapping[str, Any] = {} if game is None else game.presentation()
     return tuple(
@@ -64,7 +64,7 @@ def win_rows(game: Game | None, wins: Sequence[Win], unit_cents: int) -> tuple[R
     )
 
 
-def _prize(shown: Mapping[str, Any], win: Win) -> Words:
+def _prize(shown: Mapping[str, Any], win: Settlement) -> Words:
     """Its name: so many of a symbol, an area of the wheel, a catch, or as the definition calls it."""
     told = win.detail
     if "area" in told:
@@ -84,7 +84,7 @@ def _prize(shown: Mapping[str, Any], win: Win) -> Words:
     return local({language: f"{count} {_TIMES} {words}" for language, words in called.items()})
 
 
-def _where(shown: Mapping[str, Any], prize: Win) -> Words:
+def _where(shown: Mapping[str, Any], prize: Settlement) -> Words:
     win = prize.detail
     stage = shown.get("stages", {}).get(win.get("stage"), {})
     if stage.get("name"):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from paytables.contract import Draw, Win
+from paytables.contract import Draw, Settlement
 from paytables.keno.tables import Options, Tables, prize_name
 from paytables.keno.ticket import Ticket, subsets
 
@@ -29,7 +29,7 @@ class Way:
     credits: int
     levels: int
 
-    def win(self, draw: int, credits_: int) -> Win:
+    def win(self, draw: int, credits_: int) -> Settlement:
         """Return the prize of this way in the ``draw``-th draw of the ticket, as it is paid."""
         detail = {
             "draw": draw,
@@ -39,7 +39,7 @@ class Way:
             "stake": self.stake,
             "factor": self.factor,
         }
-        return Win(prize_name(len(self.numbers), len(self.hits)), credits_, detail)
+        return Settlement(prize_name(len(self.numbers), len(self.hits)), credits_, detail)
 
 
 def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, PrizeInKind, Remark, Wager, Win
+from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Settlement, Wager
 from paytables.errors import WagerError
 from paytables.keno import figures, present, ticket
 from paytables.keno.draws import Drawn, evaluate, levels_won, pick, weighted
@@ -15,11 +15,12 @@ from paytables.keno.limit import share_out
 from paytables.keno.schema import Form, KenoDefinition
 from paytables.keno.tables import Options, Tables, options
 from paytables.keno.ticket import Selection, Ticket
+from paytables.tableless import Tableless
 from paytables.wording import counted
 
 
 @dataclass(frozen=True)
-class KenoRules:
+class KenoRules(Tableless):
     """A Keno game made playable."""
 
     definition: KenoDefinition
@@ -78,7 +79,7 @@ class KenoRules:
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self.ticket(self.wager(wager.credits, **wager.options).options)
         known, tables = self.quick_pick(bought, draw), ticket.tables_of(self.tables, bought)
-        wins: list[Win] = []
+        wins: list[Settlement] = []
         levels: list[str] = []
         shown: list[Json] = []
         for n in range(1, known.draws + 1):
@@ -89,11 +90,9 @@ class KenoRules:
             wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
             levels += reached
             shown.append(present.draw(n, drawn, ways, paid, reached))
-        yield from ()
+        yield from wins
         picked = [selection.is_quick_pick for selection in bought.selections]
         return Outcome(
-            win_credits=sum(win.credits for win in wins),
-            wins=tuple(wins),
             progressives=tuple(levels),
             display=present.display(self.definition, known, picked, shown),
         )
@@ -116,10 +115,6 @@ class KenoRules:
                 groups = tuple(tuple(sorted(numbers[end - size : end])) for size, end in ends)
             known.append(replace(selection, groups=groups))
         return replace(ticket, selections=tuple(known))
-
-    def after_double_up(self, win_credits: int) -> int:
-        """Return the win itself: nothing is doubled in this family."""
-        return win_credits
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the levels some way of the ticket plays for. The chance is one way's, at the least stake."""
@@ -154,10 +149,6 @@ class KenoRules:
             )
             for level in self.definition.progressive
         )
-
-    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
-        """Return none: this family pays credits and levels."""
-        return ()
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the board, as JSON data."""

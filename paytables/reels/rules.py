@@ -16,8 +16,8 @@ from paytables.contract import (
     Play,
     PrizeInKind,
     Remark,
+    Settlement,
     Wager,
-    Win,
 )
 from paytables.errors import WagerError
 from paytables.reels import explain, figures, present
@@ -25,6 +25,7 @@ from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, first_state, next_state
 from paytables.reels.run import Run, Running, Stage
 from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
+from paytables.tableless import Tableless
 from paytables.wording import counted
 
 
@@ -41,7 +42,7 @@ class Tally:
     """What one game has come to so far."""
 
     level: int
-    wins: list[Win] = field(default_factory=list)
+    wins: list[Settlement] = field(default_factory=list)
     progressives: list[str] = field(default_factory=list)
     merchandise: list[str] = field(default_factory=list)
     steps: list[dict[str, Json]] = field(default_factory=list)
@@ -57,7 +58,7 @@ class Tally:
         wins = []
         if run.paid:  # most runs pay nothing and give nothing, and are told in half the time
             wins = [
-                Win(
+                Settlement(
                     p.name, p.credits * factor * self.level, {**p.detail, "stage": series.stage, "step": step}
                 )
                 for p in run.paid
@@ -80,7 +81,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class ReelRules:
+class ReelRules(Tableless):
     """A reel game made playable: every stage for every mode."""
 
     definition: ReelsDefinition
@@ -145,12 +146,15 @@ class ReelRules:
         rounds: list[dict[str, Json]] = []
         if won and self.definition.double_up is not None:
             won, rounds = yield from self._double_up(self.definition.double_up, tally, draw)
+        yield from tally.wins
+        if rounds:
+            yield Settlement("double-up", won - tally.credits, {"stage": "double_up", "rounds": rounds})
         return _outcome(tally, won, rounds)
 
     @staticmethod
     def _double_up(
         table: DoubleUp, tally: Tally, draw: Draw
-    ) -> Generator[Decision, Choice, tuple[int, list[dict[str, Json]]]]:
+    ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
         """Offer to double what was won as often as the table says; return what it came to, and the rounds."""
         won = tally.credits
         rounds: list[dict[str, Json]] = []
@@ -269,9 +273,6 @@ class ReelRules:
 
 def _outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
     """Return what a game came to that won ``won`` credits, after ``rounds`` of double-up."""
-    wins = list(tally.wins)
-    if rounds:
-        wins.append(Win("double-up", won - tally.credits, {"stage": "double_up", "rounds": rounds}))
     first = tally.steps[0]
     display = {
         "stops": first.get("stops", []),
@@ -282,8 +283,6 @@ def _outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
         **({"double_up": rounds} if rounds else {}),
     }
     return Outcome(
-        win_credits=won,
-        wins=tuple(wins),
         progressives=tuple(tally.progressives),
         merchandise=tuple(tally.merchandise),
         display=display,

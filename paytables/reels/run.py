@@ -27,7 +27,7 @@ class Run(NamedTuple):
     display: Mapping[str, Json]
 
 
-Running: TypeAlias = Generator[Decision, Choice, Run]
+Running: TypeAlias = Generator[Decision, Choice | None, Run]
 
 #: What a run gave, sorted: the part of its result that decides what is played next.
 Given: TypeAlias = tuple[Award, ...]

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, PrizeInKind, Remark, Wager, Win
+from paytables.contract import Draw, Json, Outcome, Play, Remark, Settlement, Wager
 from paytables.errors import DefinitionError, WagerError
+from paytables.tableless import Tableless
 from paytables.wheel import figures
 from paytables.wheel.schema import Form, WheelDefinition
 from paytables.wording import counted
 
 
 @dataclass(frozen=True)
-class WheelRules:
+class WheelRules(Tableless):
     """A wheel game made playable."""
 
     definition: WheelDefinition
@@ -85,7 +86,7 @@ class WheelRules:
             if symbol not in again:
                 break
             factor = min(factor * again[symbol], wheel.most_factor)
-        yield from ()
+        yield from wins
         won = sum(win.credits for win in wins)
         display = {
             "kind": "wheel",
@@ -94,11 +95,11 @@ class WheelRules:
             "steps": steps,
             "credits": won,
         }
-        return Outcome(win_credits=won, wins=wins, display=display)
+        return Outcome(display=display)
 
-    def _wins(self, symbol: str, stakes: Mapping[str, int], factor: int) -> tuple[Win, ...]:
+    def _wins(self, symbol: str, stakes: Mapping[str, int], factor: int) -> tuple[Settlement, ...]:
         return tuple(
-            Win(
+            Settlement(
                 f"{area.id} {symbol}",
                 stakes[area.id] * area.pays[symbol] * factor,
                 {"area": area.id, "stake": stakes[area.id], "factor": factor},
@@ -108,7 +109,7 @@ class WheelRules:
         )
 
     def _step(
-        self, part: int, stakes: Mapping[str, int], factor: int, wins: tuple[Win, ...]
+        self, part: int, stakes: Mapping[str, int], factor: int, wins: tuple[Settlement, ...]
     ) -> dict[str, Json]:
         """One spin: every part with what it would pay this player now, and the part at the pin."""
         parts = self.definition.wheel.parts
@@ -122,22 +123,6 @@ class WheelRules:
             "wins": [win.to_json() for win in wins],
             "credits": worth[parts[part]],
         }
-
-    def after_double_up(self, win_credits: int) -> int:
-        """Return the win itself: nothing is doubled in this family."""
-        return win_credits
-
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)
-        """Return none: a wheel has no progressive levels."""
-        return ()
-
-    def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return none: a wheel has no progressive levels."""
-        return ()
-
-    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
-        """Return none: this family pays credits only."""
-        return ()
 
     def presentation(self) -> dict[str, Json]:
         """Return the wheel in order, its symbols, the layout with its prizes, the turns of a valid spin."""

@@ -5,6 +5,7 @@ from collections import Counter
 from fractions import Fraction
 
 import paytables_brute as brute
+from rigs.rounds import questions
 
 from paytables import Choice, Depth, analyse, game_from
 
@@ -69,7 +70,7 @@ def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits, most=N
         if most is not None and walked + len(todo) > most:
             raise TooManyOutcomesError
         prefix, p = todo.pop()
-        play = game.play(wager, PrefixDraw(prefix))
+        play = questions(game, wager, PrefixDraw(prefix))
         try:
             decision = next(play)
             while True:

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 from paytables_trees import MoreDrawsError, PrefixDraw, definition
+from rigs.rounds import questions
 
 from paytables import (
     Choice,
@@ -16,6 +17,7 @@ from paytables import (
     game_from,
     library,
     load_game,
+    play_through,
 )
 
 
@@ -27,7 +29,7 @@ def walked(game, wager, path):
     """Play along a path of draws and choices; the win, or what is asked next, as an exception."""
     draws = PrefixDraw([value for kind, value in path if kind == "draw"])
     choices = iter([value for kind, value in path if kind == "choice"])
-    play = game.play(wager, draws)
+    play = questions(game, wager, draws)
     try:
         decision = next(play)
         while True:
@@ -127,7 +129,7 @@ def played(game, wager, chance, choose):
     """A whole game: its record, its choices, its outcome."""
     draw = RecordingDraw(chance)
     choices = []
-    play = game.play(wager, draw)
+    play = questions(game, wager, draw)
     try:
         decision = next(play)
         while True:
@@ -166,9 +168,7 @@ def test_a_wheel_stops_at_each_of_its_parts_by_one_draw_of_as_many():
     stopped = []
     for part, symbol in enumerate(parts):
         draw = RecordingDraw(PrefixDraw([part, parts.index("star")]))
-        with pytest.raises(StopIteration) as end:
-            next(game.play(wager, draw))
-        first, *again = end.value.value.display["steps"]
+        first, *again = play_through(game, wager, draw).display["steps"]
         stopped.append((first["part"], first["symbol"]))
         assert {bound for bound, _, _ in draw.records} == {len(parts)}
         assert bool(again) == (symbol == "whirlpool")
@@ -194,7 +194,7 @@ def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
     shown = []
     for colour in (0, 1):
         record = [(3, 0, "base.reel1"), (2, colour, "double_up"), (2, 0, "double_up")]
-        play = game.play(game.wager(1), ReplayDraw(record))
+        play = questions(game, game.wager(1), ReplayDraw(record))
         next(play)
         try:
             decision = play.send(Choice("red"))
@@ -214,7 +214,7 @@ def test_the_window_of_an_outcome_is_the_strips_at_the_drawn_stops(name, seeded_
     steps_seen = 0
     for wager, n in itertools.product(wagers(game), range(40)):
         records, choices, outcome = played(game, wager, seeded_draw(n), WAYS["by turns"])
-        assert drive(game.play(wager, ReplayDraw(records)), choices).to_json() == outcome.to_json()
+        assert drive(game.play(wager, ReplayDraw(records)), wager, choices).to_json() == outcome.to_json()
         drawn = iter([(purpose, bound, value) for bound, value, purpose in records if ".reel" in purpose])
         for step in (s for s in outcome.display["steps"] if strips[s["stage"]]):
             own = strips[step["stage"]]

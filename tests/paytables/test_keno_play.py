@@ -120,7 +120,7 @@ def test_a_game_is_what_its_recorded_draws_say(seed):
 
     again = Wager.from_json(json.loads(json.dumps(wager.to_json())))
     replay = ReplayDraw(json.loads(json.dumps(record.records)))
-    assert drive(game.play(again, replay)) == outcome
+    assert drive(game.play(again, replay), again) == outcome
     replay.finish()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
 
@@ -136,7 +136,7 @@ def test_a_game_is_what_its_recorded_draws_say(seed):
         total += won
         levels += sorted(hit)
     assert len(outcome.display["draws"]) == draws
-    assert outcome.win_credits == total == sum(win.credits for win in outcome.wins)
+    assert outcome.win_credits == total == sum(win.credits for win in outcome.settlements)
     assert list(outcome.progressives) == levels
 
 
@@ -149,7 +149,7 @@ def test_hits_are_shown_in_the_order_they_were_drawn():
     (way,) = shown["ways"]
     assert way["hits"] == [9, 5, 2]
     assert (way["factor"], way["credits"]) == (3, 90)
-    (win,) = outcome.wins
+    (win,) = outcome.settlements
     assert (win.name, win.credits, win.detail["hits"]) == ("3 of 3", 90, [9, 5, 2])
     assert outcome.progressives == ()  # its stake plays for none
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rigs.rounds import questions
 
 from egm.progressive.level import Level, Terms
 from paytables import Depth, RecordingDraw, analyse, load_game
@@ -52,7 +53,7 @@ def test_the_odds_are_those_of_play(seeded_draw):
     games = 4000
     for seed in range(games):
         draw = RecordingDraw(seeded_draw(seed))
-        play = game.play(game.wager(10), draw)
+        play = questions(game, game.wager(10), draw)
         try:
             next(play)
             play.close()

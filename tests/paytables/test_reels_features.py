@@ -9,6 +9,7 @@ from fractions import Fraction
 import paytables_brute as brute
 import pytest
 from paytables_trees import TEXT, definition, every_outcome, moments_match
+from rigs.rounds import questions
 
 from paytables import (
     Choice,
@@ -282,8 +283,8 @@ def test_the_double_up_is_fair_optional_and_limited():
     base = {"heights": [1], "lines": [[0]], "strips": ["a b"], "pay": [{"of": "a", "pays": {1: 3}}]}
     data = definition({"base": base}, symbols=("a", "b"), double_up={"most_rounds": 2, "most_credits": 12})
     game = game_from(data, "test")
-    play = game.play(
-        game.wager(1), ReplayDraw([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")])
+    play = questions(
+        game, game.wager(1), ReplayDraw([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")])
     )
     decision = next(play)
     assert (decision.kind, decision.options, decision.prompt["to_win"]) == (
@@ -295,7 +296,7 @@ def test_the_double_up_is_fair_optional_and_limited():
     with pytest.raises(StopIteration) as end:
         play.send(Choice("red"))
     outcome = end.value.value
-    assert outcome.win_credits == 0 == sum(w.credits for w in outcome.wins)
+    assert outcome.win_credits == 0 == sum(w.credits for w in outcome.settlements)
     assert [r["credits"] for r in outcome.display["double_up"]] == [6, 0]
     lost = play_through(game, game.wager(1), ReplayDraw([(2, 1, "base.reel1")]))
     assert lost.win_credits == 0  # no win, no question
@@ -337,7 +338,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
         draw = RecordingDraw(seeded_draw(seed))
         wager = game.wager(game.bet_options[seed % len(game.bet_options)])
         choices = []
-        play = game.play(wager, draw)
+        play = questions(game, wager, draw)
         try:
             decision = next(play)
             while True:
@@ -346,10 +347,10 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
         except StopIteration as end:
             outcome = end.value
         replay = ReplayDraw(draw.records)
-        again = drive(game.play(wager, replay), choices)
+        again = drive(game.play(wager, replay), wager, choices)
         replay.finish()
         assert again.to_json() == outcome.to_json()
-        assert outcome.win_credits == sum(w.credits for w in outcome.wins)
+        assert outcome.win_credits == sum(w.credits for w in outcome.settlements)
 
 
 def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():

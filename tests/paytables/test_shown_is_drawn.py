@@ -4,6 +4,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 import pytest
+from rigs.rounds import questions
 
 from paytables import Choice, Depth, RecordingDraw, analyse, library, load_game
 
@@ -37,7 +38,7 @@ def test_every_window_is_the_strips_at_the_stops_that_were_drawn(name, seeded_dr
     shown = game.presentation()
     for seed in range(40):
         draw = RecordingDraw(seeded_draw(seed))
-        play = game.play(game.wager(max(game.bet_options)), draw)
+        play = questions(game, game.wager(max(game.bet_options)), draw)
         try:
             decision = next(play)
             while True:

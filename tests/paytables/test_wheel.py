@@ -241,7 +241,7 @@ def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
     assert [part["item"] for part in steps[0]["parts"]] == data["wheel"]["parts"].split()
     assert [part["credits"] for part in steps[1]["parts"][:3]] == [(2 + 10) * 3, 15 * 3, 0]
     assert outcome.display["revolutions"] == 3
-    assert [(w.name, w.credits) for w in outcome.wins] == [("on-a a", 18), ("either a", 90)]
+    assert [(w.name, w.credits) for w in outcome.settlements] == [("on-a a", 18), ("either a", 90)]
     assert outcome.win_credits == outcome.display["credits"] == 108
     assert play_through(game, wager, Given([8])).win_credits == 2 * 4
     assert play_through(game, game.wager(1), Given([1])).win_credits == 0
@@ -254,7 +254,7 @@ def test_a_recorded_game_comes_out_the_same(seed):
     wager = game.wager(6)
     outcome = play_through(game, wager, record)
     replay = ReplayDraw(json.loads(json.dumps(record.records)))
-    assert drive(game.play(wager, replay)) == outcome
+    assert drive(game.play(wager, replay), wager) == outcome
     replay.finish()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
 

@@ -3,6 +3,7 @@
 from math import log2, perm
 
 import pytest
+from rigs.rounds import questions
 from service_rig import start
 
 from paytables import Choice, Depth, RecordingDraw, analyse, library, load_game
@@ -30,7 +31,7 @@ def games_played(service, name):
         bet = bets[n % len(bets)]
         with service.step() as step:
             record = RecordingDraw(step)
-            play = game.play(game.wager(bet.cost_credits, **bet.options), record)
+            play = questions(game, game.wager(bet.cost_credits, **bet.options), record)
             try:
                 decision = next(play)
                 while True:

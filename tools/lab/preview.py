@@ -17,7 +17,7 @@ from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from egm.screen.view import Action, View, times
-from paytables import Choice, Draw, Game, Outcome
+from paytables import Choice, Draw, Game, Outcome, answered
 from tools.lab.views import UNIT_CENTS, at_rest, game_view, snapshot
 
 #: Games looked at for one worth showing.
@@ -45,13 +45,8 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
     view_of = game_view(game)
     rest = at_rest((view_of,), view_of, "en")
     for _ in range(_TRIES):
-        play = game.play(game.wager(bet), draw)
-        try:
-            asked = next(play)
-            while True:
-                asked = play.send(Choice(asked.options[0]))
-        except StopIteration as ended:
-            outcome: Outcome = ended.value
+        wager = game.wager(bet)
+        outcome = answered(game.play(wager, draw), wager, lambda asked: Choice(asked.options[0]))
         if theme.celebration(outcome.win_credits, bet) < 2:
             continue
         line = times(told(rest, view_of, outcome), theme)

@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from paytables import Choice, Decision, Draw, Game, Law, load_game
+from paytables import Choice, Decision, Draw, Game, Law, answered, load_game
 from tools.lab.named import named
 from tools.lab.rng.service import start_service
 
@@ -191,14 +191,8 @@ def play_batch(
     total = squares = hits = most = 0
     wins: Counter[int] = Counter()
     for _ in range(games):
-        play = game.play(wager, draw)
-        try:
-            decision = next(play)
-            while True:
-                decision = play.send(policy(decision, draw))
-        except StopIteration as end:
-            win = end.value.win_credits
-            win = win if most_counted is None else min(win, most_counted)
+        win = answered(game.play(wager, draw), wager, lambda asked: policy(asked, draw)).win_credits
+        win = win if most_counted is None else min(win, most_counted)
         total += win
         squares += win * win
         hits += win > 0

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from rigs.rounds import questions
 
 import egm.profiles
 from egm.config.cabinet_file import GameSlot
@@ -89,7 +90,7 @@ def test_no_game_comes_to_more_than_is_stated(tmp_path):
     for stops in product(range(24), repeat=3):
         record = [(24, stop, f"base.reel{n}") for n, stop in enumerate(stops, 1)]
         record += [(2, 0, "double_up")] * 3
-        play = found.play(found.wager(1), ReplayDraw(record))
+        play = questions(found, found.wager(1), ReplayDraw(record))
         try:
             next(play)
             while True:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rigs.rounds import questions
 
 from egm.kernel.messages import Decision, Play
 from egm.screen.input_reducer import pressed
@@ -17,7 +18,7 @@ from tools.lab.views import UNIT_CENTS, at_rest, snapshot
 
 def conversation(game, name, answers):
     """Every question of a game and its outcome, each answered as ``answers`` says."""
-    play = game.play(game.wager(max(game.bet_options)), Walk(name))
+    play = questions(game, game.wager(max(game.bet_options)), Walk(name))
     asked = []
     try:
         asked.append(next(play))

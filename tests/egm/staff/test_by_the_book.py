@@ -20,6 +20,7 @@ from egm.testing.machine import BreakingChance, FailingChance, MachineRig, Power
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import Transfer
+from paytables import Settlement
 
 ONE = {"person": "2", "persons": ("2",)}  # the room's supervisor
 TWO = {"person": "2", "persons": ("2", "5")}  # and its manager
@@ -184,7 +185,9 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
 
     held = room.machine.state(GameInProgress)
-    held.record = replace(held.record, outcome=replace(held.record.outcome, win_credits=500))
+    held.record = replace(
+        held.record, outcome=replace(held.record.outcome, settlements=(Settlement("x", 500),))
+    )
     fill_in(room, "machine_check", **ONE)
     assert room.notice == "machine_check_failed"
     assert "another outcome" in register(room, "checks")[-1]["game"]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 from journals import CREDIT, Chance, clock, edit, find, insert, make_state, rechained
+from rigs.rounds import questions
 
 from meters import Journal, Transaction, Transfer, export, open_view
 from meters.entry import decode
@@ -27,7 +28,7 @@ def conversation(journal, game, number, chance):
     """One play as the cabinet journals it when the player is asked: a start, a choice an entry, an end."""
     bet = chance.choice(game.bet_options)
     draw = RecordingDraw(Chance(number))
-    play = game.play(game.wager(bet), draw)
+    play = questions(game, game.wager(bet), draw)
     play_id, seen, choice, kind, outcome = f"play-{journal.sequence + 1}", 0, None, "game.start", None
     taken = 0
     dims = {

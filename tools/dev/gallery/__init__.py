@@ -1,6 +1,7 @@
 """Every scene of every game as a view: for pictures, for review, for tests. Outcomes are really played."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -22,7 +23,7 @@ from egm.screen.show import has_title
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, Page, View, times
-from paytables import Choice, Game, Outcome
+from paytables import Choice, Game, Outcome, answered
 from paytables import Decision as Asked
 from tools.dev.gallery.pages import page_scenes, recall
 from tools.lab.views import UNIT_CENTS, at_rest, levels, snapshot
@@ -44,14 +45,8 @@ class Walk:
 
 def played(game: Game, name: str, bet: int) -> Outcome:
     """One whole game, every decision answered with its first option."""
-    play = game.play(game.wager(bet), Walk(name))
-    try:
-        decision = next(play)
-        while True:
-            decision = play.send(Choice(decision.options[0]))
-    except StopIteration as ended:
-        outcome: Outcome = ended.value
-        return outcome
+    wager = game.wager(bet)
+    return answered(game.play(wager, Walk(name)), wager, lambda asked: Choice(asked.options[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +66,15 @@ def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
     """The first question of each kind that the game asks, and the second of one that goes on asking."""
     found: dict[str, Asked] = {}
     for number in range(tries):
-        play = game.play(game.wager(max(game.bet_options)), Walk(f"{game.id}/{number}"))
-        asked_here: dict[str, int] = {}
-        try:
-            asked = next(play)
-            while True:
-                asked_here[asked.kind] = asked_here.get(asked.kind, 0) + 1
-                later = asked_here[asked.kind] > 2
-                found.setdefault(f"{asked.kind}{'-later' if later else ''}", asked)
-                asked = play.send(Choice(asked.options[-1]))
-        except StopIteration:
-            continue
+        wager = game.wager(max(game.bet_options))
+        asked_here: Counter[str] = Counter()
+
+        def last(asked: Asked, here: Counter[str] = asked_here) -> Choice:
+            here[asked.kind] += 1
+            found.setdefault(f"{asked.kind}{'-later' if here[asked.kind] > 2 else ''}", asked)
+            return Choice(asked.options[-1])
+
+        answered(game.play(wager, Walk(f"{game.id}/{number}")), wager, last)
     return tuple(found.values())
 
 
@@ -115,18 +108,16 @@ def doubled(game: Game, tries: int = 400) -> Outcome | None:
     if game.after_double_up(1) == 1:
         return None
     for number in range(tries):
-        play = game.play(game.wager(max(game.bet_options)), Walk(f"{game.id}/{number}"))
-        called = False
-        try:
-            asked = next(play)
-            while True:
-                double = asked.kind == "double_up" and not called
-                called = called or double
-                asked = play.send(Choice("red" if double else asked.options[0]))
-        except StopIteration as ended:
-            outcome: Outcome = ended.value
-            if called and outcome.win_credits:
-                return outcome
+        wager, called = game.wager(max(game.bet_options)), list[str]()
+
+        def once(asked: Asked, before: list[str] = called) -> Choice:
+            double = asked.kind == "double_up" and not before
+            before += ["red"] if double else []
+            return Choice("red" if double else asked.options[0])
+
+        outcome = answered(game.play(wager, Walk(f"{game.id}/{number}")), wager, once)
+        if called and outcome.win_credits:
+            return outcome
     return None
 
 

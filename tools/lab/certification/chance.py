@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from paytables import BetAnalysis, Choice, RecordingDraw
+from paytables import BetAnalysis, Choice, Decision, RecordingDraw, answered
 from paytables.keno.rules import KenoRules
 from paytables.reels.bonus import Wheel
 from paytables.reels.enumerated import Falls, Holds
@@ -62,16 +62,15 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
 def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], asked: int) -> tuple[int, bool]:
     """Play a game; how many decisions there were, and whether anything was drawn that had two ways to go."""
     draw = RecordingDraw(case.draw)
-    play = case.game.play(case.game.wager(bet.cost_credits, **bet.options), draw)
-    decided = 0
-    try:
-        decision = next(play)
-        while True:
-            chosen = option(asked + decided, len(decision.options))
-            decided += 1
-            decision = play.send(Choice(decision.options[chosen]))
-    except StopIteration:
-        return decided, any(bound > 1 for bound, _, _ in draw.records)
+    wager, decided = case.game.wager(bet.cost_credits, **bet.options), 0
+
+    def choose(decision: Decision) -> Choice:
+        nonlocal decided
+        decided += 1
+        return Choice(decision.options[option(asked + decided - 1, len(decision.options))])
+
+    answered(case.game.play(wager, draw), wager, choose)
+    return decided, any(bound > 1 for bound, _, _ in draw.records)
 
 
 def strategy(case: Case) -> Iterator[Finding]:

@@ -13,8 +13,10 @@ from egm.play.prize_limits import largest_win_cents
 from egm.progressive.pools import bets_kept, pools_of
 from paytables import (
     Choice,
+    Decision,
     RecordingDraw,
     ReplayDraw,
+    answered,
     drive,
     load_game,
 )
@@ -315,15 +317,13 @@ def replay(case: Case) -> Iterator[Finding]:
         wager = case.game.wager(case.game.bet_options[n % len(case.game.bet_options)])
         draw = RecordingDraw(case.draw)
         choices: list[Choice] = []
-        play = case.game.play(wager, draw)
-        try:
-            decision = next(play)
-            while True:
-                choices.append(policy(decision, case.draw))
-                decision = play.send(choices[-1])
-        except StopIteration as end:
-            outcome = end.value
-        again = drive(case.game.play(wager, ReplayDraw(draw.records)), choices)
+
+        def choose(decision: Decision, made: list[Choice] = choices) -> Choice:
+            made.append(policy(decision, case.draw))
+            return made[-1]
+
+        outcome = answered(case.game.play(wager, draw), wager, choose)
+        again = drive(case.game.play(wager, ReplayDraw(draw.records)), wager, choices)
         if again.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
             return

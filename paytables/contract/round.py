@@ -1,0 +1,265 @@
+"""A round as a game plays it: steps of decisions, settlements and cues, and the outcome they come to."""
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from paytables.contract.data import Json
+from paytables.contract.wager import WHOLE, Bet, Wager
+from paytables.errors import ChoiceError
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The game stops and asks a seat: one of ``options`` must come back. ``prompt`` is for the screen.
+
+    ``stakes`` has the bet that an option adds to what is at stake, by option (a raise, a double, insurance);
+    an option without one costs nothing, and there is always one of those. ``default`` is what a seat of
+    several has answered when its time is up.
+    """
+
+    kind: str
+    options: tuple[Json, ...]
+    prompt: Mapping[str, Json] = field(default_factory=dict)
+    stakes: Mapping[Json, Bet] = field(default_factory=dict)
+    seat: int = 0
+    default: Json = None
+
+    def check(self, choice: "Choice | None") -> Json:
+        """Return the chosen value. Raises :class:`ChoiceError` unless it is one of the options."""
+        if choice is None or choice.value not in self.options:
+            got = "nothing" if choice is None else repr(choice.value)
+            raise ChoiceError(f"{self.kind}: {got} is not one of {list(self.options)}")
+        return choice.value
+
+    def adds(self, option: Json) -> int:
+        """Return the credits an option adds to the stake."""
+        bet = self.bet(option)
+        return 0 if bet is None else bet.credits
+
+    def bet(self, option: Json) -> Bet | None:
+        """Return the bet an option adds; None where it costs nothing."""
+        return self.stakes.get(option) if self.stakes else None
+
+    def within(self, credits_: int) -> "Decision":
+        """Return the decision with only the options that so many credits pay for."""
+        open_ = tuple(option for option in self.options if self.adds(option) <= credits_)
+        return self if len(open_) == len(self.options) else replace(self, options=open_)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the decision as the journal and the screen see it."""
+        return {"kind": self.kind, "options": list(self.options), "prompt": dict(self.prompt)}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The player's answer to a :class:`Decision`."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A bet decided, or one prize of one: ``credits`` come back to its player, the stake included.
+
+    ``name`` says as what, in the definition's words: a pay, a push, a half, taken down, lost. ``staked`` is
+    the part of the bet on ``spot`` that is decided by it; ``detail`` tells where and how it was made.
+    """
+
+    name: str
+    credits: int
+    detail: Mapping[str, Json] = field(default_factory=dict)
+    spot: str = WHOLE
+    staked: int = 0
+    seat: int = 0
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the settlement as the journal and the screen see it; :meth:`from_json` is the inverse."""
+        own = {"spot": self.spot, "staked": self.staked, "seat": self.seat}
+        said = {key: value for key, value in own.items() if value}
+        return {"name": self.name, "credits": self.credits, **said, **self.detail}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Settlement":
+        """Read a settlement back."""
+        detail = {name: value for name, value in data.items() if name not in _OWN}
+        return cls(
+            name=str(data["name"]),
+            credits=int(data["credits"]),
+            detail=detail,
+            spot=str(data.get("spot", WHOLE)),
+            staked=int(data.get("staked", 0)),
+            seat=int(data.get("seat", 0)),
+        )
+
+
+_OWN: Final = frozenset({"name", "credits", "spot", "staked", "seat"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What a screen animates, for all eyes or one seat's: a card dealt or turned, a ball, a throw, chips."""
+
+    kind: str
+    data: Mapping[str, Json] = field(default_factory=dict)
+    seat: int | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the cue as the screen sees it."""
+        return {"cue": self.kind, **self.data}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one round came to.
+
+    ``settlements`` are those the round made, in order; the win is their sum and stated nowhere else.
+    ``progressives`` and ``merchandise`` name the levels and prizes hit, in order; their value is the
+    cabinet's to pay, and is not in the win. ``display`` is all a screen needs to draw its end again.
+    ``table`` is how the round leaves the table (:meth:`paytables.game.Rules.at`); None where nothing lasts.
+    """
+
+    settlements: tuple[Settlement, ...] = ()
+    progressives: tuple[str, ...] = ()
+    merchandise: tuple[str, ...] = ()
+    display: Mapping[str, Json] = field(default_factory=dict)
+    table: Json = None
+
+    @property
+    def win_credits(self) -> int:
+        """All that comes back: every settlement, after a double-up where one was played."""
+        return sum([each.credits for each in self.settlements])
+
+    @property
+    def double_up_stakes(self) -> tuple[int, ...]:
+        """What was put at stake in each round of its double-up, credits; nothing where none was.
+
+        The first is what the game had won before; each later one what the round before it left.
+        """
+        for each in self.settlements:
+            if each.name == "double-up" and "rounds" in each.detail:
+                left = (int(one["credits"]) for one in each.detail["rounds"][:-1])
+                return (self.win_credits - each.credits, *left)
+        return ()
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the outcome as the journal keeps it, the settlements under their name of old."""
+        table = {} if self.table is None else {"table": self.table}
+        return {
+            "win_credits": self.win_credits,
+            "wins": [each.to_json() for each in self.settlements],
+            "progressives": list(self.progressives),
+            "merchandise": list(self.merchandise),
+            "display": dict(self.display),
+            **table,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Outcome":
+        """Read an outcome back; :meth:`to_json` is the inverse.
+
+        Raises ValueError where the win it states is not the sum of its settlements.
+        """
+        outcome = cls(
+            settlements=tuple(Settlement.from_json(each) for each in data["wins"]),
+            progressives=tuple(data["progressives"]),
+            merchandise=tuple(data["merchandise"]),
+            display=dict(data["display"]),
+            table=data.get("table"),
+        )
+        if outcome.win_credits != int(data["win_credits"]):
+            raise ValueError(
+                f"win_credits: {data['win_credits']}, and its settlements add to {outcome.win_credits}"
+            )
+        return outcome
+
+
+Step: TypeAlias = Decision | Settlement | Cue
+#: A round being played: it yields steps, is sent the choice for each decision (None for the rest), and
+#: returns its outcome, whose settlements are the ones it yielded.
+Play: TypeAlias = Generator[Step, Choice | None, Outcome]
+
+
+class Round:
+    """A round in progress: what it asks next, what it has settled and shown so far, or its outcome.
+
+    ``staked`` are the bets of its wager and of every raise since. Nothing is played before :meth:`advance`.
+    """
+
+    def __init__(self, play: Play, wager: Wager) -> None:
+        self.decision: Decision | None = None
+        self.outcome: Outcome | None = None
+        self.staked: list[Bet] = [bet for bet in wager.bets if bet.credits > 0]
+        self.settlements: list[Settlement] = []
+        self.cues: list[Cue] = []
+        self._play = play
+
+    def advance(self, choice: Choice | None = None) -> None:
+        """Play on to the next decision or the end: first without a choice, then with each answer.
+
+        Raises :class:`ChoiceError` for an answer that is none of the options.
+        """
+        asked, self.cues = self.decision, []
+        try:
+            if asked is None:
+                step = next(self._play)
+            else:
+                added = asked.bet(asked.check(choice))
+                step = self._play.send(choice)
+                self.staked += () if added is None else (added,)
+            while not isinstance(step, Decision):
+                if isinstance(step, Cue):
+                    self.cues.append(step)
+                else:
+                    self.settlements.append(step)
+                step = next(self._play)
+            self.decision = step
+        except StopIteration as end:
+            self.decision = None
+            self.outcome = replace(end.value, settlements=tuple(self.settlements))
+
+    @property
+    def staked_credits(self) -> int:
+        """All that has been staked in the round: its wager and what the answers so far have added."""
+        return sum(bet.credits for bet in self.staked)
+
+    def undecided(self) -> tuple[Bet, ...]:
+        """Return what is staked and no settlement has decided: what a void round gives back."""
+        left: dict[tuple[int, str], int] = {}
+        for bet in self.staked:
+            left[bet.seat, bet.spot] = left.get((bet.seat, bet.spot), 0) + bet.credits
+        for each in self.settlements:
+            if (each.seat, each.spot) in left:
+                left[each.seat, each.spot] -= each.staked
+        return tuple(Bet(spot, credits_, seat) for (seat, spot), credits_ in left.items() if credits_ > 0)
+
+
+def answered(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
+    """Run ``play`` to its end, each decision answered by ``answer``. Raises :class:`ChoiceError`."""
+    played = Round(play, wager)
+    played.advance()
+    while played.decision is not None:
+        played.advance(answer(played.decision))
+    if played.outcome is None:
+        raise ChoiceError("the game neither asks nor ends")
+    return played.outcome
+
+
+def drive(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
+    """Run ``play`` to its end with the given choices, in order.
+
+    Raises :class:`ChoiceError` when a decision finds no choice left, or a choice finds no decision.
+    """
+    pending = iter(choices)
+
+    def following(asked: Decision) -> Choice:
+        choice = next(pending, None)
+        if choice is None:
+            raise ChoiceError(f"{asked.kind}: no choice given; the options are {list(asked.options)}")
+        return choice
+
+    outcome = answered(play, wager, following)
+    left = len(list(pending))
+    if left:
+        raise ChoiceError(f"the game ended with {left} choices unused")
+    return outcome

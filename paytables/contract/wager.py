@@ -1,0 +1,84 @@
+"""What a player stakes: the spots a game offers, bets on them, and the wager they make together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from paytables.contract.data import Json
+
+#: The one spot of a game whose wager is a single bet: a spin of the reels, a Keno ticket.
+WHOLE: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bet:
+    """Credits of one seat on one spot. In a wager a negative amount takes so much of a standing bet down."""
+
+    spot: str
+    credits: int
+    seat: int = 0
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the bet as the journal and the screen see it; :meth:`from_json` is the inverse."""
+        seat = {"seat": self.seat} if self.seat else {}
+        return {"spot": self.spot, "credits": self.credits, **seat}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Bet":
+        """Read a bet back."""
+        return cls(spot=str(data["spot"]), credits=int(data["credits"]), seat=int(data.get("seat", 0)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """A place for a bet: ``odds`` as the rules print them ("35:1"), what may be staked on it, in credits.
+
+    A bet is ``least`` to ``most`` credits in steps of ``step``. ``open``: it takes bets as the table stands.
+    ``needs``: a bet on that spot must stand or be placed with it. ``group`` gathers spots of one kind, which
+    have one name and one price; ``names`` is what the player reads, by language.
+    """
+
+    id: str
+    group: str
+    names: Mapping[str, str]
+    odds: str
+    least: int
+    most: int
+    step: int = 1
+    open: bool = True
+    needs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wager:
+    """A wager the game has accepted: its total in credits, and what the family needs to play it.
+
+    At a table ``options["bets"]`` has the credits on each spot, by its id; of several seats
+    ``options["seats"]`` has such a table for each seat, by its number. The total counts what is newly
+    staked: what is taken down is given back as a settlement.
+    """
+
+    credits: int
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def bets(self) -> tuple[Bet, ...]:
+        """Every bet of the wager; of a game without spots one bet, on :data:`WHOLE`."""
+        if "seats" in self.options:
+            return tuple(
+                Bet(spot, int(credits_), int(seat))
+                for seat, bets in self.options["seats"].items()
+                for spot, credits_ in bets.items()
+            )
+        if isinstance(bets := self.options.get("bets"), Mapping):
+            return tuple(Bet(spot, int(credits_)) for spot, credits_ in bets.items())
+        return (Bet(WHOLE, self.credits),)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the wager as the journal keeps it; :meth:`from_json` is the inverse."""
+        return {"credits": self.credits, "options": dict(self.options)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Wager":
+        """Read a wager back. The game that plays it validates it again."""
+        return cls(credits=int(data["credits"]), options=dict(data["options"]))

@@ -1,0 +1,43 @@
+"""What the rules of a game are whose wager is one whole and of which nothing lasts between rounds."""
+
+from typing import Self
+
+from paytables.contract import Bet, Json, LevelPlay, PrizeInKind, Settlement, Spot, Wager
+
+
+class Tableless:
+    """A game without spots, standing bets or levels: a family says otherwise where it has some."""
+
+    def layout(self) -> tuple[Spot, ...]:
+        """Return none: a wager is one whole."""
+        return ()
+
+    def at(self, table: Json) -> Self:
+        """Return the same rules: nothing lasts. Raises ValueError for a table."""
+        if table is not None:
+            raise ValueError(f"nothing of this game lasts between rounds, and a table is given: {table!r}")
+        return self
+
+    def standing(self) -> tuple[Bet, ...]:
+        """Return none: nothing lasts."""
+        return ()
+
+    def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
+        """Return nothing: no bet stands."""
+        return (), None
+
+    def after_double_up(self, win_credits: int) -> int:
+        """Return the win itself: nothing is doubled."""
+        return win_credits
+
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)
+        """Return none: there are no progressive levels."""
+        return ()
+
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return none: there are no progressive levels."""
+        return ()
+
+    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+        """Return none: it pays credits only."""
+        return ()
