@@ -165,6 +165,11 @@ class BetAnalysis:
     asked with: ``game.wager(cost_credits, **options)``. Figures that were not asked for are None. Where the
     player decides something within the game, ``strategy`` says how for these figures, and ``worst_rtp`` is
     the return of whoever decides worst every time; both are None where nothing is decided.
+    ``simplest_strategy`` is the simplest published one, in words, and ``simplest_rtp`` its return.
+
+    Where a round may be raised, a win counts less what was added: ``rtp`` is the return of each credit first
+    staked, the law's smallest win may be negative, and ``mean_staked_credits`` is what is staked on average,
+    raises included; :attr:`rtp_of_all_staked` is the return of each credit so staked.
     """
 
     bet: str
@@ -186,12 +191,21 @@ class BetAnalysis:
     """Of whoever doubles what he wins as often as the game lets him; None where there is no double-up."""
     strategy: str | None = None
     worst_rtp: Fraction | None = None
+    simplest_strategy: str | None = None
+    simplest_rtp: Fraction | None = None
+    mean_staked_credits: Fraction | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def mean_credits(self) -> Fraction:
         """The expected win of one game."""
         return self.rtp * self.cost_credits
+
+    @property
+    def rtp_of_all_staked(self) -> Fraction:
+        """The return of each credit staked in the round, raises included, under the strategy."""
+        staked = self.cost_credits if self.mean_staked_credits is None else self.mean_staked_credits
+        return 1 + (self.rtp - 1) * self.cost_credits / staked
 
     @property
     def most_credits(self) -> int | None:

@@ -1,9 +1,11 @@
 """What a game and whoever plays it say to each other: wagers, draws, steps, outcomes.
 
-A game is played in rounds. A round is a generator of steps over the bets of a wager: a :class:`Decision` asks
-a seat (and may add to its stake), a :class:`Settlement` decides a bet, a :class:`Cue` is for the screen alone.
-What lasts between rounds (a point, a shoe, bets that stay) is the outcome's ``table``. Every driver of a game
-uses :class:`Round`. All of it is plain data that goes to JSON and back, because the journal keeps it and the audit replays it.
+A game is played in rounds. A round is a generator of steps over the bets of a wager: a :class:`Decision`
+asks a seat (and may add to its stake), a :class:`Settlement` decides a bet, a :class:`Cue` is for the screen
+alone. What lasts between rounds (a point, a shoe, bets that stay) is the outcome's ``table``. Every driver of
+a game uses :class:`Round`.
+
+All of it is plain data that goes to JSON and back, because the journal keeps it and the audit replays it.
 Amounts are credits (int).
 """
 
