@@ -259,6 +259,10 @@ class Snapshot(_Message):
     bet_credits: int
     bet_wager: dict[str, Any] = {}
     """The options of the bet in force, as :class:`Intent` ``bet`` set them."""
+    standing: dict[str, int] = {}
+    """Credits that stay on spots of the table from the rounds before."""
+    shut: tuple[str, ...] = ()
+    """Spots that take no bet as the table stands."""
     credit_cents: int
     """All the player may wager, promotional credit included."""
     restricted_cents: int = 0
@@ -317,6 +321,10 @@ class Play(_Message):
     prizes: tuple[PrizeInKind, ...] = ()
     """What it won that is no money."""
     resumed: bool = False
+    settlements: tuple[dict[str, Any], ...] = ()
+    """At a table: what became of each bet (:class:`paytables.contract.Settlement`, as JSON), in order."""
+    cues: tuple[dict[str, Any], ...] = ()
+    """At a table: what is animated since the last decision (:class:`paytables.contract.Cue`, as JSON)."""
 
 
 class Decision(_Message):
@@ -327,6 +335,12 @@ class Decision(_Message):
     kind: str
     options: tuple[int | str, ...]
     display: dict[str, Any]
+    costs: dict[str, int] = {}
+    """What options add to the stake, credits by option; the others cost nothing."""
+    settlements: tuple[dict[str, Any], ...] = ()
+    """At a table: the bets that are decided already."""
+    cues: tuple[dict[str, Any], ...] = ()
+    """At a table: what is animated before it asks."""
 
 
 class Intent(_Message):

@@ -47,6 +47,23 @@ class Spot:
     step: int = 1
     open: bool = True
     needs: str | None = None
+    covers: tuple[str, ...] = ()
+    """The single results it wins on, as the display names them: pockets of a wheel, totals of dice."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the spot as the screen reads it in ``presentation()["spots"]``."""
+        return {
+            "id": self.id,
+            "group": self.group,
+            "names": dict(self.names),
+            "odds": self.odds,
+            "least": self.least,
+            "most": self.most,
+            "step": self.step,
+            "open": self.open,
+            "needs": self.needs,
+            "covers": list(self.covers),
+        }
 
 
 @dataclass(frozen=True, slots=True)
