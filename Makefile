@@ -14,7 +14,7 @@ WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -gt 4 ] && c
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test test-slow check format bench conformance mutants docs deb pins clean
+.PHONY: help setup setup-dev run test test-slow check format bench conformance mutants docs deb manuals pins clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -55,6 +55,12 @@ mutants: $(VENV)/.dev ## take away what each row of a regulation asks for in tur
 
 docs: $(VENV)/.dev ## write the generated parts of the pages
 	$(BIN)/python -m tools.dev.docs $(ARGS)
+
+manuals: $(VENV)/.dev ## the operator's and the service manual in each language as PDF, into build/manuals/
+	@mkdir -p build/manuals
+	@for kind in operator service; do for language in en fr; do \
+	  $(BIN)/egm manual $$kind --language $$language --out build/manuals/$$kind-$$language.pdf || exit 1; done; done
+	@ls build/manuals/*.pdf
 
 deb: $(VENV)/.cabinet ## the Debian package of the cabinet, into build/
 	@$(BIN)/python -m tools.image.deb $(ARGS)

@@ -65,7 +65,7 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
 
     async def still(why: str) -> None:
         _say(f"waiting: {why}")
-        await stand_still(folder, file.machine, clock, why, code="memory_waits", cleared_by="self")
+        await stand_still(folder, file.machine, clock, why, code="memory_waits")
 
     try:
         asyncio.run(_run(come_up(machine, still, clock, patience_s=patience_s)))

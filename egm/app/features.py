@@ -29,7 +29,8 @@ FEATURES: Final = Features(
 
 def menu_of(features: Features) -> Menu:
     """What the main menu offers the staff. InvariantError where a form could be refused in silence."""
-    menu, rules = Menu(pages=features.offered(Entry), forms=features.offered(Form)), features.rules
+    rules = features.rules
+    menu = Menu(pages=features.offered(Entry), forms=features.offered(Form), rules=rules)
     for form in menu.forms:
         told = rules.refusal(form.event) is Refusal.TELL or rules.always_takes(form.event)
         invariant(told, f"the form {form.id} could be refused in silence")

@@ -18,7 +18,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import Machine, StateFolder
 from egm.errors import OperatorError
 from egm.kernel.events import State
-from egm.kernel.faults import ClearedBy
+from egm.kernel.faults import fault
 from egm.kernel.messages import Hello, Intent, Notice, Snapshot, Tilt
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
@@ -67,7 +67,6 @@ async def stand_still(
     why: str,
     *,
     code: str = "memory_damaged",
-    cleared_by: ClearedBy = "memory_clear",
 ) -> None:
     """Serve the screen with the tilt ``code`` until cancelled."""
     profile = _profile_of(identity)
@@ -90,7 +89,7 @@ async def stand_still(
         last_display=None,
         accepts=(),
         notices=(Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
-        tilts=(Tilt(code=code, since=now, cleared_by=cleared_by, detail=why),),
+        tilts=(Tilt(code=code, since=now, cleared_by=fault(code).cleared_by, detail=why),),
         defect=profile.pay_out.defect,
     )
 
@@ -113,9 +112,7 @@ async def stand_still(
 
 async def wait_for_file(folder: StateFolder, file: Path, clock: Clock, why: str) -> None:
     """Say on the screen that the cabinet ``file`` cannot be used, and why, until it is changed."""
-    said = asyncio.create_task(
-        stand_still(folder, _identity_in(file), clock, why, code=FILE_FAULT, cleared_by="technician")
-    )
+    said = asyncio.create_task(stand_still(folder, _identity_in(file), clock, why, code=FILE_FAULT))
     try:
         before = _stamp(file)
         while _stamp(file) == before:

@@ -24,10 +24,11 @@ class Words(_Part):
     of the catalogue named by ``of`` in ``values`` has for it, else as it stands. ``plain``: as it stands
     (serials, digests, a person's name). ``money``: minor units; amounts in ``values`` stand beside it.
     ``number``: a count. ``moment``: ISO 8601 UTC, shown in the place's own time. ``local``: a text each
-    language brings itself, in ``values`` by language code (a game's name).
+    language brings itself, in ``values`` by language code (a game's name). ``list``: several catalogue keys,
+    the ``values``, with ``value`` between them.
     """
 
-    kind: Literal["say", "code", "plain", "money", "number", "moment", "local"] = "say"
+    kind: Literal["say", "code", "plain", "money", "number", "moment", "local", "list"] = "say"
     value: int | str = ""
     values: dict[str, int | str] = {}
 

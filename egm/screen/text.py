@@ -137,6 +137,7 @@ class Texts:
             "number": lambda: self.number(int(value)),
             "moment": lambda: self.moment(str(value)),
             "local": lambda: self.local({code: str(text) for code, text in values.items()}, str(value)),
+            "list": lambda: str(value or "; ").join(self.say(str(key)) for key in values.values()),
         }
         return kinds[words.kind]() if words.kind in kinds else str(value)
 

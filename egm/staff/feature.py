@@ -10,7 +10,7 @@ from egm.records.keys import StaffKey
 from egm.staff import device_test_rules
 from egm.staff.forms import FORMS
 from egm.staff.rules import RULES
-from egm.staff.service import devices, interventions, options, pages, pin
+from egm.staff.service import devices, interventions, manual, options, pages, pin
 from egm.staff.service.timeout import service_timeout
 
 
@@ -23,7 +23,15 @@ STAFF: Final = Feature(
     name="staff",
     keys=StaffKey,
     rules=RULES,
-    offers=(*devices.PAGES, *pages.PAGES, *options.PAGES, *interventions.PAGES, *pin.PAGES, *FORMS),
+    offers=(
+        *devices.PAGES,
+        *pages.PAGES,
+        *options.PAGES,
+        *interventions.PAGES,
+        *pin.PAGES,
+        *manual.PAGES,
+        *FORMS,
+    ),
     states=(DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.MENU) is not None),),
     position_services=(service_timeout,),
 )

@@ -24,6 +24,7 @@ DOCUMENTS: Final = (
     "ARCHITECTURE.md",
     "egm/profiles/PROFILES.md",
     "egm/CABINET-FILE.md",
+    "egm/devices/WIRING.md",
 )
 
 _BLOCK: Final = re.compile(r"<!-- begin:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end:(?P=name) -->", re.DOTALL)

@@ -6,6 +6,8 @@ from typing import Final
 from egm.config.schema import parts as parts_of_cabinet
 from egm.errors import OperatorError
 from egm.profiles.schema import keys
+from egm.screen.text import Texts
+from tools.lab.manual import told
 from tools.lab.markdown import table
 from tools.lab.rule_table import interruption_table, picture, rule_table, set_table
 
@@ -58,12 +60,19 @@ def cabinet_keys() -> str:
     return "\n\n".join(text)
 
 
+def lines() -> str:
+    """The serial line of each protocol, as the service manual has it."""
+    found = next(each for each in told("service", Texts("en")) if "Protocol" in each.heads)
+    return table(found.heads, found.rows)
+
+
 #: The parts by name.
 PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "cabinet-keys": cabinet_keys,
     "profile-keys": profile_keys,
     "states": state_picture,
     "interruptions": interruption_table,
+    "lines": lines,
     "state-sets": set_table,
     "rules": rule_table,
 }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.machine import Machine
+from egm.kernel.rules import Rules
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
 from egm.staff.form import Form
 from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, refuse
@@ -17,10 +18,14 @@ SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
-    """What the features of a machine bring to its main menu: pages to look at, and forms to fill in."""
+    """What the features of a machine bring to its main menu: pages to look at, and forms to fill in.
+
+    ``rules`` say what becomes of a form.
+    """
 
     pages: tuple[Entry, ...]
     forms: tuple[Form, ...]
+    rules: Rules[Machine]
 
     def pages_of(self, subject: str) -> tuple[Entry, ...]:
         """The pages that stand under a subject."""

@@ -21,8 +21,8 @@ NBSP = "\u00a0"
 
 
 def says(text: str, forms: list[str]) -> bool:
-    """Whether a text has one of the forms as words of its own; the names in its braces are no words."""
-    bare = re.sub(r"\{[^}]*\}", "", text)
+    """Whether a text has one of the forms as words of its own; names in braces and commands are no words."""
+    bare = re.sub(r"\{[^}]*\}|`[^`]*`", "", text)
     return any(
         re.search(rf"(?<!\w){re.escape(typeset(form, 'fr'))}(?!\w)", bare, case)
         for form in forms

@@ -1,16 +1,23 @@
-"""The manuals hold every fault, event, menu entry and form of the machine, in both languages."""
+"""The manuals hold every fault, event, page and form of the machine, in both languages, on paper and on the screen."""
 
+import re
+
+import pypdfium2
 import pytest
 from click.testing import CliRunner
 
 from egm.app.features import MENU
+from egm.devices.catalogue import PROTOCOLS
 from egm.kernel.faults import fault
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
-from egm.screen.text import Texts
+from egm.screen.text import Texts, read_catalogue
+from egm.staff.manual import codes
 from meters.events import EVENTS
+from meters.table import METERS
 from tools.cli import main
-from tools.lab.manual import codes
+
+AUDIENCES = ("operator", "service")
 
 
 def printed(audience, language):
@@ -19,53 +26,126 @@ def printed(audience, language):
     return said.output
 
 
-def rows(page):
-    """Every table row of the page, as cells."""
-    return [
-        tuple(c.strip() for c in line.strip("|").split(" | ")) for line in page.splitlines() if "|" in line
+def rows(page, texts, chapter):
+    """The rows of a chapter, as cells, by the last cell and by the first."""
+    told = page.partition(f"## {texts.say(f'manual.chapter.{chapter}')}\n")[2].partition("\n## ")[0]
+    cells = [
+        tuple(c.strip() for c in line.strip("|").split(" | ")) for line in told.splitlines() if "|" in line
     ]
+    assert cells, chapter
+    return {row[-1]: row for row in cells} | {row[0]: row for row in cells}
+
+
+def roles(texts, permission):
+    """Who may, as the manual lists them."""
+    held = [role for role in Role if permission is None or permission in permissions_of(role)]
+    return "; ".join(texts.say(f"manual.role.{role.value}") for role in held)
 
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
-@pytest.mark.parametrize("audience", ["operator", "service"])
-def test_every_fault_menu_entry_and_form_stands_in_the_manual(audience, language):
-    texts, found = Texts(language), rows(printed(audience, language))
-    chart = {row[0]: row for row in found if len(row) == 4}
-    for line in EVENTS:
-        if line.pattern.startswith("fault.raised:") and "*" not in line.pattern:
-            assert line.pattern.removeprefix("fault.raised:") in chart
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
+    texts, page = Texts(language), printed(audience, language)
+    found = rows(page, texts, "faults")
     for code in codes():
-        assert chart[code][3] == texts.say(f"tilt.cleared_{fault(code).cleared_by}")
-    entries = {row[1] for row in found if len(row) == 3}
-    assert {texts.say(f"service.menu.{e.id}") for e in MENU.pages} <= entries
+        shown, remedy, _, clears, _ = found[code]
+        assert shown == texts.say(f"tilt.text.{code}")
+        assert remedy == texts.say(f"manual.remedy.{code}")
+        assert clears == texts.say(f"manual.clears.{fault(code).cleared_by}")
+    found = rows(page, texts, "menu")
+    for entry in MENU.pages:
+        row = found[texts.say(f"service.menu.{entry.id}")]
+        assert row[2] == roles(texts, entry.permission)
+    found = rows(page, texts, "forms")
     for form in MENU.forms:
-        row = chart[texts.say(f"form.{form.id}.title")]
-        who = [role for role in Role if form.permission in permissions_of(role)]
-        assert row[3] == ", ".join(texts.say(f"manual.role.{role.value}") for role in who)
+        row = found[texts.say(f"form.{form.id}.title")]
+        assert row[5] == roles(texts, form.permission)
         assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
+        assert all(texts.say(f"service.needs.{need.__name__}") in row[2] for need in form.needs)
+    found = rows(page, texts, "meters")
+    for meter in METERS:
+        assert found[meter.name][0] == texts.code("meter_name", meter.name)
+    found = rows(page, texts, "roles")
+    for permission in Permission:
+        assert found[texts.say(f"manual.permission.{permission}")][1] == roles(texts, permission)
+
+
+def test_the_manual_knows_every_fault_the_machine_has_words_for_and_every_one_it_raises():
+    known = {key.removeprefix("tilt.text.") for key in read_catalogue("en") if key.startswith("tilt.text.")}
+    assert known - {"other"} == set(codes())
+    named = {line.pattern.removeprefix("fault.raised:") for line in EVENTS if "fault.raised:" in line.pattern}
+    assert {code for code in named if "*" not in code} <= set(codes())
+    remedies = {key for key in read_catalogue("fr") if key.startswith("manual.remedy.")}
+    assert remedies == {f"manual.remedy.{code}" for code in codes()}
 
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_memory_clear_and_the_change_of_denomination_are_told_with_who_may(language):
     texts, page = Texts(language), printed("operator", language)
-    clear = [role for role in Role if Permission.CLEAR_MEMORY in permissions_of(role)]
-    assert f"({', '.join(texts.say(f'manual.role.{role.value}') for role in clear)}) " in page
+    assert f"| {roles(texts, Permission.CLEAR_MEMORY)} |" in page
     assert "`egm audit clear`" in page
     denomination = next(form for form in MENU.forms if form.id == "options_denomination")
-    assert texts.say("form.options_denomination.title") in page
+    told = page.partition(texts.say("manual.chapter.denomination"))[2]
+    for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
+        assert texts.say(key) in told
     for need in denomination.needs:
-        assert texts.say(f"service.needs.{need.__name__}") in page
+        assert texts.say(f"service.needs.{need.__name__}") in told
 
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_service_manual_has_every_significant_event(language, tmp_path):
-    found = {row[0]: row for row in rows(printed("service", language)) if len(row) == 4}
+def test_the_service_manual_has_every_significant_event_and_every_line(language, tmp_path):
+    texts, page = Texts(language), printed("service", language)
+    found = rows(page, texts, "events")
     for line in EVENTS:
-        code = "-" if line.sas is None else f"{line.sas:02X}"
-        assert found[line.pattern][3] == code
+        words, *_, sas, pattern = found[line.pattern]
+        assert sas == ("-" if line.sas is None else f"{line.sas:02X}")
+        assert words
+        assert pattern == line.pattern
+    found = rows(page, texts, "lines")
+    for protocol, entry in PROTOCOLS.items():
+        wiring = found[texts.say(f"manual.wiring.{protocol}")]
+        assert wiring[:2] == (texts.say(f"device.{entry.kind}"), protocol)
+    assert texts.say("door.logic") in rows(page, texts, "inputs")
     out = tmp_path / "manual.md"
-    assert CliRunner().invoke(main, ["manual", "service", "--out", str(out)]).exit_code == 0
-    assert out.read_text(encoding="utf-8") == printed("service", "en")
+    assert (
+        CliRunner().invoke(main, ["manual", "service", "--language", language, "--out", str(out)]).exit_code
+        == 0
+    )
+    assert out.read_text(encoding="utf-8") == printed("service", language)
+
+
+@pytest.mark.requirement("R-06")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
+    """Read back by another reader: nothing is lost at a page's end, and nothing runs out of it."""
+    out = tmp_path / "manual.pdf"
+    said = CliRunner().invoke(main, ["manual", "service", "--language", language, "--out", str(out)])
+    assert said.exit_code == 0, said.output
+    document = pypdfium2.PdfDocument(out)
+    assert len(document) > 10
+    texts, words = Texts(language), []
+    for page in document:
+        read = page.get_textpage()
+        words += read.get_text_range().split()
+        for place in range(read.count_chars()):
+            left, low, right, high = read.get_charbox(place)
+            assert 0 <= left <= right <= 596
+            assert 0 <= low <= high <= 843
+    joined = "".join(words)
+    for code in codes():
+        for key in (f"tilt.text.{code}", f"manual.remedy.{code}"):
+            assert bare(texts.say(key)) in joined, key
+        assert code in joined
+    assert all(line.pattern in joined for line in EVENTS)
+    document.close()
+    first = out.read_bytes()
+    CliRunner().invoke(main, ["manual", "service", "--language", language, "--out", str(out)])
+    assert out.read_bytes() == first
+
+
+def bare(text):
+    """A text without what parts its words, as a page has it line by line."""
+    return re.sub(r"\s+", "", text.replace("`", ""))

@@ -1,5 +1,6 @@
 """``egm manual``: the operator's and the service manual, from the machine's own tables."""
 
+from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -12,11 +13,21 @@ from tools.lab.manual import AUDIENCES, manual
 @click.command()
 @click.argument("audience", type=click.Choice(AUDIENCES))
 @click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write there instead.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write there instead; a name that ends in .pdf has it set on pages.",
+)
 def command(audience: str, language: str, out: Path | None) -> None:
-    """Print a manual as a Markdown page: faults and who clears them, menus, forms, denominations, clears."""
-    text = manual(audience, language)
+    """Print a manual: faults, what to do and who clears them, menu, forms, meters, wiring, events.
+
+    A Markdown page, or with --out FILE.pdf a PDF (which needs the laboratory's packages: `make setup-dev`).
+    """
     if out is None:
-        echo(text, nl=False)
+        echo(manual(audience, language), nl=False)
+    elif out.suffix.lower() == ".pdf":
+        from tools.lab.manual_pdf import pdf  # noqa: PLC0415 (matplotlib is the laboratory's)
+
+        out.write_bytes(pdf(audience, language, version("open-egm")))
     else:
-        out.write_text(text, encoding="utf-8")
+        out.write_text(manual(audience, language), encoding="utf-8")

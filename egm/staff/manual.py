@@ -1,0 +1,284 @@
+"""The operator's and the service manual: chapters of tables, made from what the machine itself obeys.
+
+Nothing of a fault, an event, a page or a form is listed here: what stands in ``meters.events``, the menu, the
+forms, the rules, the roles and the codecs is said in the catalogue's words, so a manual cannot name what the
+machine does not have, nor leave out what it has. The service menu shows the chapters
+(:mod:`egm.staff.service.manual`); ``egm manual`` prints them (:mod:`tools.lab.manual`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.ioboard.codec import HARD_METERS, INPUTS, TOWER
+from egm.kernel.events import EventName, State
+from egm.kernel.faults import fault
+from egm.kernel.service_pages import Row, Table, Words
+from egm.kernel.states import PRESSING, SETS
+from egm.people import Permission
+from egm.people.roles import Role, permissions_of
+from egm.staff.form import Form
+from egm.staff.interventions import COVERED
+from egm.staff.service.menu import SUBJECTS, Menu
+from egm.staff.service.words import coded, plain, say
+from meters.events import EVENTS, Clear, Effect
+from meters.table import METERS, OCCURRENCES
+
+_FAULT: Final = "fault.raised:"
+#: Faults of a device whose own words stand in the catalogue, beside those the table of events names.
+_OF_DEVICES: Final = {
+    "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam"),
+    "ticket_printer": ("failure", "head_up", "chassis_open"),
+    "hopper": ("communication", "failure", "power"),
+    "coin_acceptor": ("communication", "failure", "power"),
+    "io_board": ("communication", "power", "hard_meter"),
+}
+_EFFECTS: Final = {
+    Effect.LOG: "log",
+    Effect.STOP: "stop",
+    Effect.HARD_STOP: "stop",
+    Effect.ACCEPTOR_OFF: "hampers",
+    Effect.PAYOUT_OFF: "hampers",
+    Effect.LAMP: "lamp",
+    Effect.OUT_OF_SERVICE: "closes",
+    Effect.LOCK: "lock",
+}
+_CLEARS: Final = {
+    Clear.NOTHING: "nothing",
+    Clear.ITSELF: "self",
+    Clear.ATTENDANT: "attendant",
+    Clear.TECHNICIAN: "technician",
+    Clear.RULING: "ruling",
+    Clear.MEMORY_CLEAR: "memory_clear",
+}
+#: Steps told of each procedure: ``manual.steps.<chapter>.s<number>``.
+STEPS: Final = {"denomination": 5, "memory": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One chapter; ``rows`` as its table's ``columns`` ask, the first cell what a reader looks for.
+
+    Words: ``manual.chapter.<id>``, ``manual.about.<id>`` and ``manual.column.<column>``.
+    """
+
+    id: str
+    columns: tuple[str, ...]
+    rows: Callable[[Menu], Iterable[tuple[Words, ...]]]
+    operator: bool = True
+    """Whether it stands in the operator's manual too."""
+
+    @property
+    def title(self) -> Words:
+        """What it is called."""
+        return say(f"manual.chapter.{self.id}")
+
+    def table(self, menu: Menu) -> Table:
+        """The whole of it."""
+        heads = tuple(say(f"manual.column.{name}") for name in self.columns)
+        return Table(columns=heads, rows=tuple(Row(cells=cells) for cells in self.rows(menu)))
+
+
+def joined(keys: Iterable[str], between: str = "") -> Words:
+    """Several texts of the catalogue, as a list in one cell."""
+    return Words(kind="list", value=between, values={str(place): key for place, key in enumerate(keys)})
+
+
+def codes() -> list[str]:
+    """Every fault of the machine, ``device.code`` or a code alone."""
+    named = (line.pattern.removeprefix(_FAULT) for line in EVENTS if line.pattern.startswith(_FAULT))
+    known = (f"{device}.{code}" for device, told in _OF_DEVICES.items() for code in told)
+    return sorted({*known, "monitoring.port_taken", *(code for code in named if "*" not in code)})
+
+
+def _faults(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for code in codes():
+        found = fault(code)
+        effect = (
+            "stop" if found.locks else "closes" if found.closes else "hampers" if found.hampers else "log"
+        )
+        yield (
+            coded("tilt.text", code),
+            say(f"manual.remedy.{code}"),
+            say(f"manual.effect.{effect}"),
+            say(f"manual.clears.{found.cleared_by}"),
+            plain(code),
+        )
+
+
+def _states(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for state in (*PRESSING, *(state for state in State if state not in PRESSING)):
+        yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
+
+
+def _who(permission: Permission | None) -> Words:
+    return joined(
+        f"manual.role.{role}" for role in Role if permission is None or permission in permissions_of(role)
+    )
+
+
+def _roles(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for permission in Permission:
+        yield say(f"manual.permission.{permission}"), _who(permission)
+
+
+def _menu(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    for subject in SUBJECTS:
+        for entry in menu.pages_of(subject):
+            yield (
+                say(f"service.menu.{entry.id}"),
+                say(f"service.section.{subject}"),
+                _who(entry.permission),
+            )
+
+
+def _forms(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    for form in menu.forms:
+        yield (
+            say(f"form.{form.id}.title"),
+            joined(f"form.{form.id}.{asked.name}" for asked in form.fields),
+            joined(f"service.needs.{need.__name__}" for need in form.needs),
+            joined(dict.fromkeys(f"manual.set.{name}" for name in when(menu, form.event))),
+            plain(form.persons),
+            _who(form.permission),
+        )
+
+
+def when(menu: Menu, event: EventName) -> Iterator[str]:
+    """The sets of states in which an event's rules hold, by their names in the catalogue."""
+    for rule in menu.rules:
+        if event in rule.events:
+            yield SETS[rule.states].replace(" ", "_")
+
+
+def _steps(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, ...]]]:
+    def rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+        for number in range(1, STEPS[procedure] + 1):
+            yield plain(number), say(f"manual.steps.{procedure}.s{number}")
+
+    return rows
+
+
+def _denomination(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    form = next((form for form in menu.forms if form.id == "options_denomination"), None)
+    yield from _needs(form)
+    yield from _steps("denomination")(menu)
+
+
+def _memory(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    yield say("manual.column.roles"), _who(Permission.CLEAR_MEMORY)
+    yield from _steps("memory")(menu)
+
+
+def _needs(form: Form | None) -> Iterator[tuple[Words, ...]]:
+    """Who may, and what the form asks for."""
+    if form is not None:
+        yield say("manual.column.roles"), _who(form.permission)
+        yield say("manual.column.needs"), joined(f"service.needs.{need.__name__}" for need in form.needs)
+
+
+def _meters(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for meter in METERS:
+        reads = "level" if meter.is_level else "total"
+        yield (
+            coded("meter_name", meter.name),
+            say(f"manual.unit.{meter.unit}"),
+            say(f"manual.reads.{reads}"),
+            plain(meter.name),
+        )
+    for name in OCCURRENCES:
+        yield coded("meter_name", name), say("manual.unit.times"), say("manual.reads.total"), plain(name)
+
+
+def _doors(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for kind, doors in COVERED.items():
+        yield say(f"form.intervention.kind_{kind}"), joined(f"door.{door}" for door in sorted(doors))
+
+
+def _lines(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for protocol, entry in PROTOCOLS.items():
+        line = entry.line
+        yield (
+            coded("device", entry.kind),
+            plain(protocol),
+            plain(f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"),
+            say(f"manual.wiring.{protocol}"),
+        )
+
+
+#: Group of an input of the I/O board -> the section of the catalogue that names its members.
+_INPUT_WORDS: Final = {
+    "door": "door",
+    "key": "input.key",
+    "button": "input.button",
+    "sensor": "manual.sensor",
+}
+
+
+def _inputs(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for number, (group, name) in enumerate(INPUTS):
+        yield say(f"{_INPUT_WORDS[group]}.{name}"), say(f"manual.input.{group}"), plain(number)
+    for number, name in enumerate(TOWER):
+        yield say(f"manual.tower.{name}"), say("manual.input.tower"), plain(number)
+    for number in range(HARD_METERS):
+        yield say("manual.input.counter"), say("manual.input.counter"), plain(number)
+
+
+def _events(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for line in EVENTS:
+        yield (
+            event_words(line.pattern),
+            say(f"manual.effect.{_EFFECTS[line.effect]}"),
+            say(f"manual.clears.{_CLEARS[line.clear]}"),
+            plain("-" if line.sas is None else f"{line.sas:02X}"),
+            plain(line.pattern),
+        )
+
+
+def event_words(pattern: str) -> Words:
+    """A significant event in words, by its pattern in :data:`meters.events.EVENTS`."""
+    kind, _, about = pattern.partition(":")
+    if kind.endswith(".*"):
+        return say(f"manual.event.{kind.removesuffix('.*')}")
+    if kind == "event":
+        return say(f"manual.event.{about.replace('.', '_')}")
+    if kind == "bill.in" and about.isdigit():
+        return say("manual.event.bill_in", amount_cents=int(about))
+    entry = f"entry.{kind.removesuffix('*').replace('.', '_')}"
+    rest = "manual.any" if kind == "bill.in*" else ""
+    return joined(filter(None, (entry, _about(kind, about) or rest)), "  ·  ")
+
+
+def _about(kind: str, about: str) -> str:
+    """The key of what an entry is about: a door, a fault, a menu; empty where it is about nothing."""
+    if not about:
+        return ""
+    if kind.startswith("fault."):
+        device, _, code = about.partition(".*")
+        any_of = f"device.{device}" if device in _OF_DEVICES else "manual.any"
+        exact = f"tilt.text.{device}.{code}" if code else any_of
+        return exact if "*" in about else f"tilt.text.{about}"
+    sections = {"menu": "manual.event.menu_", "service": "manual.event.", "door": "door."}
+    return "manual.any" if about == "*" else f"{sections[kind.partition('.')[0]]}{about}"
+
+
+CHAPTERS: Final = (
+    Chapter("faults", ("shown", "remedy", "effect", "clears", "code"), _faults),
+    Chapter("states", ("state", "means"), _states),
+    Chapter("roles", ("permission", "roles"), _roles),
+    Chapter("menu", ("entry", "section", "roles"), _menu),
+    Chapter("forms", ("form", "fields", "needs", "when", "persons", "roles"), _forms),
+    Chapter("denomination", ("step", "what"), _denomination),
+    Chapter("memory", ("step", "what"), _memory),
+    Chapter("meters", ("meter", "unit", "reads", "code"), _meters),
+    Chapter("doors", ("kind", "doors"), _doors, operator=False),
+    Chapter("lines", ("device", "protocol", "line", "wiring"), _lines, operator=False),
+    Chapter("inputs", ("input", "group", "number"), _inputs, operator=False),
+    Chapter("events", ("event", "effect", "clears", "sas", "code"), _events, operator=False),
+)
+
+
+def chapters(audience: str) -> tuple[Chapter, ...]:
+    """The chapters of the ``operator``'s or the ``service`` manual."""
+    return tuple(chapter for chapter in CHAPTERS if chapter.operator or audience == "service")

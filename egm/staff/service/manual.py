@@ -1,0 +1,91 @@
+"""The manual at the machine: its chapters, each a list to look things up in, in the reader's language."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from egm.kernel.machine import Machine
+from egm.kernel.service_pages import Prompt, Row, ServicePage, Table
+from egm.staff.manual import CHAPTERS, Chapter, codes
+from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.menu import Menu
+from egm.staff.service.words import BACK, coded, pairs, say
+
+#: A chapter of more columns than this is a list of its first cells, each of which opens.
+_COLUMNS: Final = 2
+
+
+class Manual:
+    """The faults that stand now, each with what to do; then the chapters."""
+
+    def page(self, machine: Machine) -> ServicePage:
+        """A line each."""
+        standing = tuple(
+            Row(cells=(coded("tilt.text", code),), action=f"faults:{place}", mark="warning")
+            for place, code in enumerate(codes())
+            if code in machine.faults
+        )
+        rows = tuple(Row(cells=(chapter.title,), action=chapter.id) for chapter in CHAPTERS)
+        return ServicePage(
+            id="",
+            title=say("service.menu.manual"),
+            tables=(*([Table(rows=standing)] if standing else []), Table(rows=rows)),
+            actions=(BACK,),
+        )
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
+        """Into a chapter, or at once into a line of it."""
+        name, _, place = action.partition(":")
+        chapter = next((chapter for chapter in CHAPTERS if chapter.id == name), None)
+        if chapter is None:
+            return refuse("not_offered")
+        return _Chapter(chapter).answer(machine, place, text) if place else Go(_Chapter(chapter))
+
+
+@dataclass(frozen=True, slots=True)
+class _Chapter:
+    """One chapter: its table, or a list to be searched where the table is too wide for a screen."""
+
+    chapter: Chapter
+
+    def page(self, machine: Machine) -> ServicePage:
+        """The lines."""
+        table = self.chapter.table(machine.state(Menu))
+        if len(table.columns) <= _COLUMNS:
+            return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
+        rows = (Row(cells=row.cells[:1], action=str(place)) for place, row in enumerate(table.rows))
+        return ServicePage(
+            id="",
+            title=self.chapter.title,
+            tables=(Table(rows=tuple(rows)),),
+            prompt=Prompt(label=say("service.search"), kind="find"),
+            actions=(BACK,),
+        )
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Into a line."""
+        rows = self.chapter.table(machine.state(Menu)).rows
+        if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
+            return refuse("not_offered")
+        return Go(_Line(self.chapter, rows[int(action)]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of a chapter, whole."""
+
+    chapter: Chapter
+    row: Row
+
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
+        """Each cell beside the name of its column."""
+        heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
+        table = pairs(zip(heads, self.row.cells, strict=True))
+        return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """There is nothing to touch but the way back."""
+        return refuse("not_offered")
+
+
+#: Everybody who has signed in may read it.
+PAGES: Final = (Entry("manual", "machine", None, Manual),)

@@ -1,0 +1,54 @@
+"""The manual at the machine: everybody who signs in can look up what a fault means, in either language."""
+
+import pytest
+
+from egm.kernel.events import EventType
+from egm.people import Role
+from egm.staff.manual import CHAPTERS, codes
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import Menu, offered, said
+
+
+@pytest.fixture
+def menu(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    yield Menu(room)
+    room.close()
+
+
+@pytest.mark.requirement("R-06")
+def test_everybody_who_signs_in_can_look_up_every_fault(menu):
+    menu.sign_in(Role.ATTENDANT).touch("manual").touch("faults")
+    assert len(offered(menu.page)) == len(codes()) + 2  # the way back, and the search
+    assert menu.page.prompt.kind == "find"
+    for place, code in enumerate(codes()):
+        shown = menu.touch(str(place)).lines()
+        assert shown["Code"] == code
+        assert len(shown["What it means and what to do"]) > 15
+        assert len({said(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5
+        menu.touch("back")
+
+
+@pytest.mark.requirement("R-06")
+def test_what_stands_now_is_on_the_first_page_with_what_to_do(menu):
+    menu.sign_in(Role.ATTENDANT).touch("manual")
+    assert not [action for action in offered(menu.page) if ":" in action]
+    menu.room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
+    assert [said(row.cells[0], "en") for row in menu.page.tables[0].rows] == ["Printer: out of paper"]
+    menu.touch(menu.page.tables[0].rows[0].action)
+    assert menu.lines()["What it means and what to do"].startswith("Put paper in.")
+
+
+def test_every_chapter_opens_and_every_line_of_it(menu):
+    menu.sign_in(Role.INSPECTOR).touch("manual")
+    opened = 0
+    for chapter in CHAPTERS:
+        menu.touch(chapter.id)
+        assert menu.page.tables[0].rows
+        for row in [row for row in menu.page.tables[0].rows if row.action]:
+            menu.touch(row.action)
+            assert len(menu.page.tables[0].rows) == len(chapter.columns)
+            menu.touch("back")
+            opened += 1
+        menu.touch("back")
+    assert opened > 300

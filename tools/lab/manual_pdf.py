@@ -1,0 +1,252 @@
+"""A manual set on A4: title, contents, a table a chapter; real letters that can be searched and copied.
+
+Lines are broken by the widths of the very fonts that are set, and the pages are drawn by matplotlib, which
+embeds them; the same software writes the same bytes.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from io import BytesIO
+from typing import Final
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from PIL import ImageFont
+
+from egm.screen.text import Texts
+from egm.screen.theme import HERE
+from tools.lab.manual import Chapter, told
+
+#: A4 and its margins, in points; what stands on a page counts from its top left corner.
+_WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
+#: A chapter begins on a new page where no more than this is left of one.
+_LEAST: Final = 330.0
+_ROOM: Final = _WIDE - 2 * _LEFT
+_TEXT, _LEAD, _PAD = 7.6, 9.6, 4.0
+_INK, _DIM, _BAND, _RULE = "#111827", "#5b6472", "#e8ecf3", "#c3cad6"
+_FONTS: Final = HERE / "fonts"
+_FILES: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf", "heavy": "Lato-Black.ttf"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ink:
+    """A text at its base line, or a band where ``text`` is empty."""
+
+    x: float
+    y: float
+    text: str = ""
+    face: str = "text"
+    size: float = _TEXT
+    colour: str = _INK
+    align: str = "left"
+    box: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """Pages being filled from the top."""
+
+    pages: list[list[_Ink]] = field(default_factory=lambda: [[]])
+    y: float = _TOP
+
+    def turn(self) -> None:
+        """On to a new page."""
+        self.pages.append([])
+        self.y = _TOP
+
+    def put(self, *inks: _Ink) -> None:
+        """Set something on the page."""
+        self.pages[-1].extend(inks)
+
+
+def pdf(audience: str, language: str, version: str) -> bytes:
+    """The ``operator`` or ``service`` manual of this software as a PDF file."""
+    texts = Texts(language)
+    chapters = list(told(audience, texts))
+    sheet = _Sheet()
+    title = texts.say(f"manual.title.{audience}")
+    _cover(sheet, texts, audience, version)
+    sheet.turn()  # the contents, set when the pages are known
+    contents = sheet.pages[-1]
+    first: list[int] = []
+    for chapter in chapters:
+        if not first or sheet.y > _HIGH - _LEAST:
+            sheet.turn()
+        else:
+            sheet.y += 34
+        first.append(len(sheet.pages))
+        _chapter(sheet, chapter)
+    _contents(contents, texts, zip(chapters, first, strict=True))
+    for number, page in enumerate(sheet.pages[1:], 2):
+        foot = texts.say("manual.page", number=number, of=len(sheet.pages))
+        page.append(_Ink(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
+        page.append(_Ink(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
+    return _written(sheet.pages, f"{title} - open-egm {version}")
+
+
+# ---------------------------------------------------------------------- setting
+@lru_cache(maxsize=8)
+def _font(face: str) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(_FONTS / _FILES[face], 1000)
+
+
+@lru_cache(maxsize=20_000)
+def _long(text: str, face: str, size: float) -> float:
+    """How long a text is, in points."""
+    return _font(face).getlength(text) * size / 1000
+
+
+def _wrapped(text: str, room: float, face: str = "text", size: float = _TEXT) -> list[str]:
+    """The lines of a text; a word too long for the room is parted, a code best after a sign."""
+    lines = [""]
+    for word in text.split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if _long(joined, face, size) <= room:
+            lines[-1] = joined
+            continue
+        parts = _parted(word, room, face, size)
+        lines[-1:] = [lines[-1], *parts] if lines[-1] else parts
+    return lines
+
+
+def _parted(word: str, room: float, face: str, size: float) -> list[str]:
+    """A word in parts of which each has room."""
+    if len(word) < 2 or _long(word, face, size) <= room:
+        return [word]
+    fits = next(
+        end for end in range(len(word) - 1, 0, -1) if end == 1 or _long(word[:end], face, size) <= room
+    )
+    sign = max(word.rfind(sign, 0, fits) for sign in "._:/-") + 1
+    cut = sign or fits
+    return [word[:cut], *_parted(word[cut:], room, face, size)]
+
+
+def _cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> None:
+    y = 250.0
+    sheet.put(_Ink(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
+    sheet.put(_Ink(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
+    for line in _wrapped(texts.say(f"manual.audience.{audience}"), _ROOM * 0.8, size=13):
+        y += 26 if y == 250.0 else 18
+        sheet.put(_Ink(_LEFT, y + 8, line, size=13))
+    sheet.put(_Ink(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM))
+
+
+def _contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chapter, int]]) -> None:
+    y = _TOP + 14
+    page.append(_Ink(_LEFT, y, texts.say("manual.contents"), "heavy", 20))
+    y += 16
+    for chapter, number in chapters:
+        y += 22
+        page.append(_Ink(_LEFT, y, chapter.title, size=11.5))
+        page.append(_Ink(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
+        page.append(_Ink(_LEFT, y + 5, colour=_RULE, box=(_ROOM, 0.5)))
+
+
+def _chapter(sheet: _Sheet, chapter: Chapter) -> None:
+    sheet.put(_Ink(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
+    sheet.y += 24
+    for line in _wrapped(chapter.about, _ROOM, size=9.5):
+        sheet.y += 13
+        sheet.put(_Ink(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
+    sheet.y += 12
+    widths = _widths(chapter)
+    _head(sheet, chapter, widths)
+    for row in chapter.rows:
+        cells = [_cell(cell, width, bold=place == 0) for place, (cell, width) in _placed(row, widths)]
+        high = max(map(len, cells)) * _LEAD + 2 * _PAD
+        if sheet.y + high > _HIGH - _FOOT:
+            sheet.turn()
+            _head(sheet, chapter, widths)
+        _row(sheet, cells, widths, high)
+
+
+def _placed(row: Sequence[str], widths: Sequence[float]) -> Iterator[tuple[int, tuple[str, float]]]:
+    yield from enumerate(zip(row, widths, strict=True))
+
+
+def _cell(text: str, width: float, *, bold: bool) -> list[str]:
+    return _wrapped(text.replace("`", ""), width - 2 * _PAD, "bold" if bold else "text")
+
+
+def _widths(chapter: Chapter) -> list[float]:
+    """What each column gets: its longest word at least, and its share of what all the texts want."""
+    columns = list(zip(chapter.heads, *chapter.rows, strict=True))
+    least, wants = [], []
+    for place, cells in enumerate(columns):
+        face = "text" if place else "bold"
+        words = [word for cell in cells for word in cell.split(" ")]
+        longest = max(_long(word, face, _TEXT) for word in words)
+        least.append(min(longest, 88.0) + 2 * _PAD + 2)
+        total = sum(_long(cell, face, _TEXT) for cell in cells) / len(cells)
+        wants.append(max(total - least[-1], 8.0) ** 0.75)  # what is long may take more lines
+    spare = _ROOM - sum(least)
+    return [low + spare * want / sum(wants) for low, want in zip(least, wants, strict=True)]
+
+
+def _head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -> None:
+    cells = [
+        _wrapped(head, width - 2 * _PAD, "bold") for head, width in zip(chapter.heads, widths, strict=True)
+    ]
+    high = max(map(len, cells)) * _LEAD + 2 * _PAD
+    sheet.put(_Ink(_LEFT, sheet.y, colour=_BAND, box=(_ROOM, high)))
+    _lines(sheet, cells, widths, lambda _: "bold")
+    sheet.y += high
+
+
+def _row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], high: float) -> None:
+    _lines(sheet, cells, widths, lambda place: "text" if place else "bold")
+    sheet.y += high
+    sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, box=(_ROOM, 0.5)))
+
+
+def _lines(
+    sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], face: Callable[[int], str]
+) -> None:
+    x = _LEFT
+    for place, (lines, width) in enumerate(zip(cells, widths, strict=True)):
+        for number, line in enumerate(lines):
+            sheet.put(_Ink(x + _PAD, sheet.y + _PAD + _TEXT + number * _LEAD, line, face(place)))
+        x += width
+
+
+# ---------------------------------------------------------------------- writing
+def _written(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
+    faces = {name: FontProperties(fname=str(_FONTS / file)) for name, file in _FILES.items()}
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it wonders at the fonts' own dates
+    stream = BytesIO()
+    about = {"Title": title, "Creator": "open-egm", "Producer": "open-egm", "CreationDate": None}
+    with rc_context({"pdf.fonttype": 42, "text.usetex": False}), PdfPages(stream, metadata=about) as file:
+        for page in pages:
+            figure = Figure(figsize=(_WIDE / 72, _HIGH / 72))
+            for ink in page:
+                _draw(figure, ink, faces[ink.face])
+            file.savefig(figure)
+    return stream.getvalue()
+
+
+def _draw(figure: Figure, ink: _Ink, face: FontProperties) -> None:
+    if not ink.text:
+        wide, high = ink.box
+        x, y = ink.x / _WIDE, 1 - (ink.y + high) / _HIGH
+        if high > 1:
+            figure.add_artist(Rectangle((x, y), wide / _WIDE, high / _HIGH, color=ink.colour, linewidth=0))
+        else:
+            figure.add_artist(Line2D((x, x + wide / _WIDE), (y, y), color=ink.colour, linewidth=high))
+        return
+    figure.text(
+        ink.x / _WIDE,
+        1 - ink.y / _HIGH,
+        ink.text,
+        fontproperties=face,
+        fontsize=ink.size,
+        color=ink.colour,
+        ha=ink.align,
+        va="baseline",
+        parse_math=False,
+    )
