@@ -14,8 +14,21 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
+from itertools import repeat
 from types import NoneType, UnionType
-from typing import Final, ForwardRef, Literal, Protocol, TypeAlias, TypeVar, Union, cast, get_args, get_origin
+from typing import (
+    Final,
+    ForwardRef,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from egm.errors import LocalError, OperatorError
 from egm.exact import rational
@@ -87,8 +100,7 @@ def from_json(kind: type[R], data: object, where: str) -> R:
         raise RecordError(f"{what} {wrong.says}") from None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(NamedTuple):
     """How one field is read and written; ``key`` is its name in the JSON."""
 
     name: str
@@ -97,6 +109,8 @@ class _Field:
     write: Write
     default: object
     omitted: bool
+    plain: object
+    """A value of this very type is read as it is."""
 
 
 class _Codec:
@@ -115,7 +129,10 @@ class _Codec:
                 default = field.default_factory()
             read, write = _converters(field.type)
             key = field.name.removesuffix("_")
-            self._fields.append(_Field(field.name, key, read, write, default, _OMITTED in field.metadata))
+            plain = field.type if field.type in _EXACTLY else None
+            self._fields.append(
+                _Field(field.name, key, read, write, default, _OMITTED in field.metadata, plain)
+            )
         self.names: frozenset[str] = frozenset(each.key for each in self._fields).union(
             *(codec.names for _, codec, _ in self._inline)
         )
@@ -123,10 +140,10 @@ class _Codec:
     def write(self, record: object) -> dict[str, JSON]:
         """Return a record as JSON."""
         found: dict[str, JSON] = {}
-        for each in self._fields:
-            value = getattr(record, each.name)
-            if not each.omitted or value != each.default:
-                found[each.key] = value if each.write is None else each.write(value)
+        for name, key, _, write, default, is_omitted, _ in self._fields:
+            value = getattr(record, name)
+            if not is_omitted or value != default:
+                found[key] = value if write is None else write(value)
         for name, codec, default in self._inline:
             part = getattr(record, name)
             if part != default:
@@ -137,22 +154,23 @@ class _Codec:
         """Return the record that some JSON is. Raises :class:`_Wrong`."""
         if not isinstance(data, Mapping):
             raise _Wrong(data, "not a record")
-        for name in data:
-            if name not in self.names:
-                raise _Wrong(data[name], "a field that is not known").within(str(name))
+        if not data.keys() <= self.names:
+            name = next(name for name in data if name not in self.names)
+            raise _Wrong(data[name], "a field that is not known").within(str(name))
         return self.gather(data)
 
     def gather(self, data: Mapping[str, object]) -> object:
         """The same from a record that may hold more."""
         values: dict[str, object] = {}
-        for each in self._fields:
-            if each.key in data:
+        for name, key, read, _, default, _, plain in self._fields:
+            if key in data:
+                value = data[key]
                 try:
-                    values[each.name] = each.read(data[each.key])
+                    values[name] = value if type(value) is plain else read(value)
                 except _Wrong as wrong:
-                    raise wrong.within(each.key) from None
-            elif each.default is dataclasses.MISSING:
-                raise _Wrong(dataclasses.MISSING, "is missing").within(each.key)
+                    raise wrong.within(key) from None
+            elif default is dataclasses.MISSING:
+                raise _Wrong(dataclasses.MISSING, "is missing").within(key)
         for name, codec, _ in self._inline:
             if not codec.names.isdisjoint(data):
                 values[name] = codec.gather(data)
@@ -240,7 +258,7 @@ def _items(hint: object, _: object) -> tuple[Read, Write]:
     read_one, write_one = _converters(hint)
 
     def read(value: object) -> object:
-        return tuple(_at(place, read_one, each) for place, each in enumerate(_listed(value)))
+        return _read_each(_listed(value), repeat(read_one))
 
     def write(value: object) -> JSON:
         items = cast(Sequence[JSON], value)
@@ -251,16 +269,27 @@ def _items(hint: object, _: object) -> tuple[Read, Write]:
 
 def _row(hints: Sequence[object]) -> tuple[Read, Write]:
     columns = [_converters(hint) for hint in hints]
+    reads = [read for read, _ in columns]
+    plain = all(write is None for _, write in columns)
+    kinds = tuple(hints)
 
     def read(value: object) -> object:
         row = _listed(value)
+        if tuple(map(type, row)) == kinds:
+            return tuple(row)
         if len(row) != len(columns):
             raise _Wrong(value, f"not {len(columns)} values")
-        return tuple(_at(place, columns[place][0], each) for place, each in enumerate(row))
+        return _read_each(row, reads)
 
     def write(value: object) -> JSON:
         row = cast(Sequence[JSON], value)
-        return [each if write is None else write(each) for each, (_, write) in zip(row, columns, strict=True)]
+        return (
+            list(row)
+            if plain
+            else [
+                each if write is None else write(each) for each, (_, write) in zip(row, columns, strict=True)
+            ]
+        )
 
     return read, write
 
@@ -280,6 +309,16 @@ def _table(key: object, hint: object) -> tuple[Read, Write]:
         return {str(name): write_one(each) for name, each in table.items()}
 
     return read, write
+
+
+def _read_each(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
+    found: list[object] = []
+    try:
+        for read, item in zip(reads, items, strict=False):
+            found.append(read(item))
+    except _Wrong as wrong:
+        raise wrong.within(str(len(found))) from None
+    return tuple(found)
 
 
 def _listed(value: object) -> Sequence[object]:

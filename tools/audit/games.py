@@ -3,16 +3,20 @@
 import base64
 import binascii
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from egm.errors import LocalError
 from egm.play.conversation import Conversation
+from egm.record_codec import RecordError
+from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
 from egm.records.games import CARRIED_GAME
+from egm.records.money import PrizeRecord
 from meters import StoredEntry
-from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, details
+from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
 from paytables import (
     Choice,
     DefinitionError,
@@ -20,21 +24,23 @@ from paytables import (
     Outcome,
     PaytableError,
     ReplayDraw,
-    Wager,
     library,
     load_game,
     play_through,
 )
 from tools.audit import prizes
+from tools.audit.records import DoubleUpStakes, GameEnd, GameVoid, PrizesWon, record_of
+
+R = TypeVar("R")
 
 #: Accounts a game's win (progressives and bonuses apart) is paid from.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 _DOUBLE_UP: Final = "game.double_up"
-_OF_PLAYS: Final = frozenset((PLAY_START, *PLAY_STEPS, *PLAY_ENDS))
 _TEXT_MAX_BYTES: Final = 4_000_000
 _RULING_PERSONS: Final = 2
 _PRIZE_WON: Final = "merchandise.won"
 _DEFINITION: Final = "definition:"
+_VOID: Final = "game.void"
 
 
 class Shelf:
@@ -70,18 +76,27 @@ class Shelf:
             self._by_digest[game.digest] = game
 
 
+@dataclass(slots=True)
+class _Play:
+    """A play from its first entry on; ``game`` is None where what is recorded of it cannot be read."""
+
+    start: StoredEntry
+    game: GameRecord | None
+    steps: list[tuple[StoredEntry, GameChoice]] = field(default_factory=list)
+
+
 class GameAudit:
     """Follows the entries of games in order; ``fault`` is told of each that does not come out as recorded."""
 
     def __init__(self, games: Shelf, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._fault = fault
-        self._open: dict[str, list[StoredEntry]] = {}
-        self._won: dict[str, list[StoredEntry]] = {}
+        self._open: dict[str, _Play] = {}
+        self._won: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
         """The prizes in kind in the register of wins, by play."""
         self._latest: dict[str | int, str] = {}
         """The play that began last at each position."""
-        self._doubled: dict[str, list[int]] = {}
+        self._doubled: dict[str, tuple[int, ...]] = {}
         """What plays that are not over have posted of their double-up: the stakes, minor units."""
         self.replayed = 0
         self.voided = 0
@@ -93,37 +108,40 @@ class GameAudit:
 
     def close(self) -> None:
         """At the end: a play that is not over must have come out as recorded as far as it has come."""
-        for entries in self._open.values():
-            try:
-                self._replayed(entries)
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
-                self._fault(entries[0], f"the record of the play is not whole: {why!r}")
+        for play in self._open.values():
+            if play.game is not None:
+                self._replayed(play, play.game)
 
-    def see(self, entry: StoredEntry) -> None:
-        """Take one entry of the journal."""
+    def see(self, entry: StoredEntry) -> GameRecord | None:
+        """Take one entry of the journal; return the game that begins with it, if it begins one."""
         kind = entry.transaction.kind
-        if kind not in _OF_PLAYS:
-            self._see_other(entry, kind)
-            return
-        play_id = str(details(entry).get("play_id"))
         if kind == PLAY_START:
-            self._begin(play_id, entry)
-        elif play_id not in self._open:
-            self._fault(entry, f"play {play_id} was not begun")
-        elif kind in PLAY_STEPS:
-            self._open[play_id].append(entry)
-        else:
-            self._end(self._open.pop(play_id), entry)
-
-    def _see_other(self, entry: StoredEntry, kind: str) -> None:
-        if kind == CARRIED_GAME and "ended" not in details(entry):
-            self._begin(str(details(entry).get("play_id")), entry)
+            return self._begin(entry)
+        if kind in PLAY_STEPS:
+            self._go_on(entry)
+        elif kind in PLAY_ENDS:
+            self._end(entry, kind)
+        elif kind == CARRIED_GAME:
+            return self._begin(entry)
         elif kind == _DOUBLE_UP:
-            self._doubled[str(details(entry)["play_id"])] = list(details(entry)["stakes_cents"])
-        elif kind == _PRIZE_WON:
-            self._won.setdefault(str(details(entry).get("play_id")), []).append(entry)
+            if (posted := self._read(entry, DoubleUpStakes)) is not None:
+                self._doubled[posted.play_id] = posted.stakes_cents
+        elif kind == _PRIZE_WON and (won := self._read(entry, PrizesWon)) is not None:
+            self._won.setdefault(won.play_id, []).append((entry, won))
+        return None
 
-    def _begin(self, play_id: str, entry: StoredEntry) -> None:
+    def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
+        try:
+            return record_of(entry, kind)
+        except RecordError as why:
+            self._fault(entry, f"the record of the play is not whole: {why}")
+            return None
+
+    def _begin(self, entry: StoredEntry) -> GameRecord | None:
+        game = self._read(entry, GameRecord)
+        if game is not None and game.ended:  # carried over, for what a controller may yet say of it
+            return game
+        play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open:
             self._fault(entry, f"play {play_id} begins twice")
         position = entry.transaction.dims.get("position", 1)
@@ -131,84 +149,104 @@ class GameAudit:
         if before in self._open and before != play_id:
             self._fault(entry, f"play {play_id} begins and play {before} was never ended")
         self._latest[position] = play_id
-        self._open[play_id] = [entry]
+        self._open[play_id] = _Play(entry, game)
+        return game
 
-    def _end(self, entries: list[StoredEntry], end: StoredEntry) -> None:
-        try:
-            outcome = self._replayed(entries)
-            if end.transaction.kind == "game.void":
-                self.voided += 1
-                self._check_void(entries, end)
-                return
+    def _go_on(self, entry: StoredEntry) -> None:
+        choice = self._read(entry, GameChoice)
+        play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
+        play = self._open.get(play_id)
+        if play is None:
+            self._fault(entry, f"play {play_id} was not begun")
+        elif choice is None:
+            play.game = None
+        else:
+            play.steps.append((entry, choice))
+
+    def _end(self, entry: StoredEntry, kind: str) -> None:
+        told: GameVoid | GameEnd | None
+        told = self._read(entry, GameVoid) if kind == _VOID else self._read(entry, GameEnd)
+        play_id = entry.id.rpartition(".")[0] if told is None else told.play_id
+        play = self._open.pop(play_id, None)
+        if play is None:
+            self._fault(entry, f"play {play_id} was not begun")
+            return
+        found = None if play.game is None else self._replayed(play, play.game)
+        if kind == _VOID:
+            self.voided += 1
+        else:
             self.replayed += 1
-            if outcome is not None:
-                self._check(entries[0], outcome, end)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
-            self._fault(entries[0], f"the record of the play is not whole: {why!r}")
+        if isinstance(told, GameVoid) and play.game is not None:
+            self._check_void(play, play.game, entry, told)
+        elif isinstance(told, GameEnd) and play.game is not None and found is not None:
+            self._check(play.start, play.game, found, (entry, told))
 
     # ------------------------------------------------------------------ what its numbers come to
-    def _replayed(self, entries: list[StoredEntry]) -> tuple[Game, Any] | None:
+    def _replayed(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
         """The definition of a play and what its draws come to (None: not decided); None without definition.
 
         Every step must have come out as it was recorded.
         """
-        start: Any = details(entries[0])
-        named = start["game"]
-        game = self._games.find(named["id"], named["digest"])
+        entry, named = play.start, start.game
+        game = self._games.find(named.id, named.digest)
         if game is None:
-            digest = str(named["digest"])[:12]
-            self._fault(entries[0], f"no definition at hand of game {named['id']} with digest {digest}")
+            self._fault(entry, f"no definition at hand of game {named.id} with digest {named.digest[:12]}")
             return None
-        if (named["id"], named["version"]) != (game.id, game.version):
-            self._fault(entries[0], f"the game of this digest is {game.id} {game.version}")
-        if start["wager"]["credits"] != start["bet_credits"]:
-            staked = start["wager"]["credits"]
-            self._fault(entries[0], f"{start['bet_credits']} credits were bet, {staked} were played for")
-        self._check_kept(entries[0], game)
-        if len(entries) == 1 and start["outcome"] is not None:
-            outcome = self._at_once(entries[0], start, game)
-        else:
-            outcome = self._step_by_step(entries, start, game)
-        return game, outcome
-
-    def _at_once(self, entry: StoredEntry, start: Any, game: Game) -> Any:
-        wager = Wager.from_json(start["wager"])
+        if (named.id, named.version) != (game.id, game.version):
+            self._fault(entry, f"the game of this digest is {game.id} {game.version}")
+        if start.wager.credits != start.bet_credits:
+            staked = start.wager.credits
+            self._fault(entry, f"{start.bet_credits} credits were bet, {staked} were played for")
+        self._check_kept(entry, game)
         try:
-            if game.wager(wager.credits, **wager.options) != wager:
-                self._fault(entry, f"the game takes no wager like {start['wager']}")
-            outcome = replay(game, wager, start["steps"])
+            if game.wager(start.wager.credits, **start.wager.options) != start.wager:
+                self._fault(entry, f"the game takes no wager like {start.wager.to_json()}")
+            if not play.steps and start.outcome is not None:
+                return game, self._at_once(entry, start, game)
+            return game, self._step_by_step(play, start, game)
+        except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
+            self._fault(entry, f"its draws cannot be played: {why}")
+            return None
+
+    def _at_once(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
+        draws: list[DrawRecord] = []
+        choices: list[Choice] = []
+        for step in start.steps:
+            draws += step.draws
+            if step.choice is not None:
+                choices.append(Choice(step.choice))
+        draw = ReplayDraw(draws)
+        try:
+            outcome = play_through(game, start.wager, draw, choices)
+            draw.finish()
         except PaytableError as why:
             self._fault(entry, f"its draws cannot be played: {why}")
-            return start["outcome"]
-        if outcome != start["outcome"]:
+            return start.outcome
+        if outcome != start.outcome:
             self._fault(entry, "its recorded draws give another outcome than the one recorded")
         return outcome
 
-    def _step_by_step(self, entries: list[StoredEntry], start: Any, game: Game) -> Any:
-        wager = Wager.from_json(start["wager"])
-        if game.wager(wager.credits, **wager.options) != wager:
-            self._fault(entries[0], f"the game takes no wager like {start['wager']}")
-        conversation = Conversation(game, wager)
-        outcome: Any = start["outcome"]
-        begun = len(start["steps"])  # a game that was carried over begins with all its steps
-        steps = [(entries[0], start, step) for step in start["steps"]]
-        steps += [(entry, details(entry), details(entry)) for entry in entries[1:]]
-        for number, (entry, told, step) in enumerate(steps):
-            if number >= begun and entry.id != f"{start['play_id']}.choice-{number}":
-                self._fault(entry, f"it is choice {number} of play {start['play_id']}")
+    def _step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
+        conversation = Conversation(game, start.wager)
+        begun = len(start.steps)  # a game that was carried over begins with all its steps
+        steps: list[tuple[StoredEntry, Step | GameChoice, Outcome | None]] = [
+            (play.start, step, start.outcome if number == begun else None)
+            for number, step in enumerate(start.steps, start=1)
+        ]
+        steps += [(entry, choice, choice.outcome) for entry, choice in play.steps]
+        for number, (entry, step, recorded) in enumerate(steps):
+            if number >= begun and entry.id != f"{start.play_id}.choice-{number}":
+                self._fault(entry, f"it is choice {number} of play {start.play_id}")
             try:
-                draw = ReplayDraw(step["draws"])
-                choice = None if step["choice"] is None else Choice(step["choice"])
-                conversation.advance(draw, choice)
+                draw = ReplayDraw(step.draws)
+                conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
             except (PaytableError, LocalError, StopIteration) as why:
                 self._fault(entry, f"its draws cannot be played: {why}")
-                return told["outcome"]
-            found = conversation.outcome
-            outcome = None if found is None else found.to_json()
-            if outcome != (None if number < begun - 1 else told["outcome"]):
+                return recorded
+            if conversation.outcome != recorded:
                 self._fault(entry, "its recorded draws give another outcome than the one recorded")
-        return outcome
+        return conversation.outcome
 
     def _check_kept(self, start: StoredEntry, game: Game) -> None:
         """A definition that the journal keeps is the very one it names."""
@@ -225,91 +263,79 @@ class GameAudit:
             self._fault(start, "the definition it keeps is not the one it names")
 
     # ------------------------------------------------------------------ its money
-    def _check(self, entry: StoredEntry, found: tuple[Game, Any], end: StoredEntry) -> None:
-        game, outcome = found
-        start: Any = details(entry)
+    def _check(
+        self,
+        start: StoredEntry,
+        play: GameRecord,
+        found: tuple[Game, Outcome | None],
+        ended: tuple[StoredEntry, GameEnd],
+    ) -> None:
+        (game, outcome), (end, told) = found, ended
         if outcome is None:
             self._fault(end, "it ends a play that is not decided")
             return
-        moves, told = end.transaction.transfers, details(end)
-        due_cents = outcome["win_credits"] * start["denomination_cents"]
+        moves = end.transaction.transfers
+        due_cents = outcome.win_credits * play.denomination_cents
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
-        told_cents = told["win_cents"]
-        if not due_cents == paid_cents == told_cents:
-            self._fault(end, f"the win is {due_cents} cents, {paid_cents} moved, {told_cents} recorded")
-        stakes = [
-            stake * start["denomination_cents"] for stake in Outcome.from_json(outcome).double_up_stakes
-        ]
-        posted = self._doubled.pop(str(start["play_id"]), []) if self._doubled else []
+        if not due_cents == paid_cents == told.win_cents:
+            self._fault(end, f"the win is {due_cents} cents, {paid_cents} moved, {told.win_cents} recorded")
+        stakes = [stake * play.denomination_cents for stake in outcome.double_up_stakes]
+        posted = list(self._doubled.pop(play.play_id, ())) if self._doubled else []
         if stakes != posted:
             self._fault(end, f"{stakes} cents were put at stake in its double-up, {posted} are posted")
         other = "house:win" if stakes else "house:double_up_win"
         if other in [t.source for t in moves]:
             self._fault(end, "its win is not paid by what won it, the game or its double-up")
-        if end.transaction.dims != entry.transaction.dims:
+        if end.transaction.dims != start.transaction.dims:
             self._fault(end, "its meters are told apart otherwise than those of the play's beginning")
         owed = prizes.owed_by(end) if moves else []
-        if outcome["merchandise"] or owed or told.get("prizes"):
-            self._check_prizes(game, outcome["merchandise"], owed, end)
+        if outcome.merchandise or owed or told.prizes:
+            self._check_prizes(game, outcome.merchandise, owed, ended)
 
-    def _check_prizes(self, game: Game, won: list[str], owed: list[prizes.Flow], end: StoredEntry) -> None:
-        told = details(end).get("prizes", [])
+    def _check_prizes(
+        self,
+        game: Game,
+        won: tuple[str, ...],
+        owed: list[prizes.Flow],
+        ended: tuple[StoredEntry, GameEnd],
+    ) -> None:
+        end, told = ended
         stated = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.due({name: p.value_cents for name, p in stated.items()}, won) != owed:
-            self._fault(end, f"it owes {owed}, the game won {won} in kind")
-        due = [
-            {"id": name, "names": dict(stated[name].names), "value_cents": stated[name].value_cents}
+            self._fault(end, f"it owes {owed}, the game won {list(won)} in kind")
+        due = tuple(
+            PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
             for name in won
-        ]
-        if told != due:
-            self._fault(end, f"it tells of other prizes than the game's: {won}")
-        registered = self._won.pop(str(details(end).get("play_id")), [])
-        if [details(entry).get("prizes") for entry in registered] != [[prize] for prize in due]:
-            self._fault(end, f"the register of wins has other prizes than the game's: {won}")
-        if any(details(entry).get("game") != game.id for entry in registered):
-            self._fault(registered[0], f"the game that won it is {game.id}")
+        )
+        if told.prizes != due:
+            self._fault(end, f"it tells of other prizes than the game's: {list(won)}")
+        registered = self._won.pop(told.play_id, [])
+        if [line.prizes for _, line in registered] != [(prize,) for prize in due]:
+            self._fault(end, f"the register of wins has other prizes than the game's: {list(won)}")
+        if any(line.game != game.id for _, line in registered):
+            self._fault(registered[0][0], f"the game that won it is {game.id}")
 
-    def _check_void(self, entries: list[StoredEntry], end: StoredEntry) -> None:
+    def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, told: GameVoid) -> None:
         """The stake goes back whole and to where it came from, or not at all; what was decided takes two."""
-        told: Any = details(end)
-        staked = _staked(entries[0])
+        staked = _staked(play.start, start)
         back = [(t.target, t.amount_cents) for t in end.transfers if t.target.startswith("credit:")]
         if back not in ([], staked):
             self._fault(end, f"{back} went back for a wager of {staked}")
-        start: Any = details(entries[0])
-        outcome = start["outcome"] if len(entries) == 1 else details(entries[-1])["outcome"]
-        won_cents = None if outcome is None else outcome["win_credits"] * start["denomination_cents"]
-        recorded = told.get("recorded")
-        if outcome is not None and (recorded is None or len(set(told["persons"])) < _RULING_PERSONS):
+        outcome = play.steps[-1][1].outcome if play.steps else start.outcome
+        won_cents = None if outcome is None else outcome.win_credits * start.denomination_cents
+        recorded = told.recorded
+        if outcome is not None and (recorded is None or len(set(told.persons)) < _RULING_PERSONS):
             self._fault(
                 end, f"a decided play that won {won_cents} cents is void, and no two persons ruled so"
             )
         if recorded is None:
             return
-        if (recorded["decided"], recorded["win_cents"]) != (outcome is not None, won_cents):
-            self._fault(end, f"it says that the play had won {recorded['win_cents']} cents, not {won_cents}")
+        if (recorded.decided, recorded.win_cents) != (outcome is not None, won_cents):
+            self._fault(end, f"it says that the play had won {recorded.win_cents} cents, not {won_cents}")
 
 
-def _staked(start: StoredEntry) -> list[tuple[str, int]]:
+def _staked(entry: StoredEntry, start: GameRecord) -> list[tuple[str, int]]:
     """What was wagered, and of which credit; of a game carried over, in the journal before."""
-    if start.kind == CARRIED_GAME:
-        told: Any = details(start)
-        return [(str(source), int(cents)) for source, cents in told["staked"]]
-    return [(t.source, t.amount_cents) for t in start.transfers if t.target == "house:wager"]
-
-
-def replay(game: Game, wager: Wager, steps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Play a game again from its recorded steps; return its outcome as JSON data.
-
-    Raises :class:`PaytableError` where draws or choices do not fit the game.
-    """
-    numbers: list[Sequence[Any]] = []
-    choices: list[Choice] = []
-    for step in steps:
-        numbers += step["draws"]
-        if step.get("choice") is not None:
-            choices.append(Choice(step["choice"]))
-    draw = ReplayDraw(numbers)
-    outcome = play_through(game, wager, draw, choices).to_json()
-    draw.finish()
-    return outcome
+    if entry.kind == CARRIED_GAME:
+        return list(start.staked or ())
+    return [(t.source, t.amount_cents) for t in entry.transfers if t.target == "house:wager"]

@@ -10,19 +10,35 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from egm.exact import rational
 from egm.progressive import posting
-from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
-from egm.progressive.round import MYSTERY
+from egm.progressive.level import Level, LevelDefectiveError
+from egm.progressive.records import ClaimRecord, HeardPrize, SealedPrize
+from egm.progressive.round import MYSTERY, LinkMark
 from egm.progressive.trigger import Trigger, TriggerError
+from egm.record_codec import RecordError, from_json
+from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Hit, MysteryWon, Share
 from egm.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, Transfer
-from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, details
-from paytables import Game, LevelPlay, PaytableError, Wager
+from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
+from paytables import Game, LevelPlay, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
 from tools.audit.games import Shelf
+from tools.audit.records import (
+    GameEnd,
+    GameVoid,
+    LevelAward,
+    LevelCarried,
+    LevelChanged,
+    LevelHit,
+    LevelMoved,
+    LevelOpened,
+    LevelRuling,
+    LevelsUndecided,
+    LinkAhead,
+    record_of,
+)
 
 _OPENED: Final = "progressive.opened"
 _CHANGED: Final = "progressive.changed"
@@ -33,6 +49,7 @@ _REGISTERED: Final = ("progressive.hit", "progressive.hit_broadcast")
 _RULED: Final = "progressive.ruled"
 _BY_HAND: Final = "out:handpay_progressive"
 _HOUSE: Final = "house:progressive:"
+_VOID: Final = "game.void"
 
 
 @dataclass(slots=True)
@@ -55,11 +72,11 @@ class LevelAudit:
         self._answers: dict[str, int] = {}
         self._seals: dict[tuple[str, int], str] = {}
         """The commitment to each prize of a level, as it was heard first."""
-        self._registered: dict[str, list[StoredEntry]] = {}
+        self._registered: dict[str, list[tuple[StoredEntry, LevelHit]]] = {}
         """What the register of wins has of a play."""
         self._levelless: set[str] = set()
         """Games that play for no level, by digest."""
-        self._late: dict[str, Mapping[str, Any]] = {}
+        self._late: dict[str, LevelHit] = {}
         """The same of plays that were over, by the id of the line."""
         self._ruled: set[str] = set()
         """Claims two persons have ruled on."""
@@ -68,22 +85,26 @@ class LevelAudit:
         self._mysteries: dict[str, tuple[Fraction, int]] = {}
         """What each wager adds to a controller's mystery level, and its ceiling, by the game's definition."""
         self.levels: dict[str, Level] = {}
-        self._stakes: dict[str, tuple[Any, ...]] = {}
+        self._stakes: dict[str, tuple[str, str, int]] = {}
 
-    def see(self, entry: StoredEntry) -> None:
-        """Take one entry of the journal."""
+    def see(self, entry: StoredEntry, begun: GameRecord | None = None) -> None:
+        """Take one entry of the journal; ``begun`` is the game that it begins, if it can be read as one."""
         kind = entry.transaction.kind
         try:
             if kind == PLAY_START:
-                told = details(entry)
-                if told["game"]["digest"] not in self._levelless or "pools" in told:
-                    self._started(entry, told)
+                if begun is not None and (begun.game.digest not in self._levelless or begun.levels.pools):
+                    self._started(entry, begun)
             elif kind in PLAY_ENDS:
-                self._ended(entry, self._open.pop(str(details(entry).get("play_id")), None))
+                if self._open or self._registered or kind == _VOID:
+                    self._ended(entry)
+                elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
+                    self._fault(entry, "it pays a level that its play does not play for")
             else:
-                self._see_other(entry, kind)
-        except (KeyError, TypeError, ValueError, AttributeError, TermsError) as why:
-            self._fault(entry, f"what it says of progressive levels cannot be read: {why!r}")
+                self._see_other(entry, kind, begun)
+        except RecordError as why:
+            self._fault(entry, f"what it says of progressive levels cannot be read: {why}")
+        except (KeyError, TypeError, ValueError, AttributeError) as why:
+            self._fault(entry, f"what it says of progressive levels cannot be followed: {why!r}")
         except LevelDefectiveError as why:
             self._fault(entry, f"a progressive level cannot do what it says: {why}")
 
@@ -96,97 +117,96 @@ class LevelAudit:
                 yield str(why)
 
     # ------------------------------------------------------------------ entry by entry
-    def _see_other(self, entry: StoredEntry, kind: str) -> None:
-        told = details(entry)
+    def _see_other(self, entry: StoredEntry, kind: str, begun: GameRecord | None) -> None:
         if kind in PLAY_STEPS:
-            if told.get("play_id") in self._open:
+            if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
                 moved = _Moves(self.levels)
-                self._hit(entry, told, moved, [])
+                self._hit(entry, (step.play_id, step.outcome, step.hits), moved, [])
                 self._check_moves(entry, moved)
         elif kind.startswith("progressive."):
-            self._see_level(entry, kind, told)
+            self._see_level(entry, kind)
         elif is_of_a_clear(kind):
-            self._carried(entry, kind, told)
+            self._carried(entry, kind, begun)
 
-    def _carried(self, entry: StoredEntry, kind: str, told: Mapping[str, Any]) -> None:
+    def _carried(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
         """What a clear has carried over: levels, contributions, claims, commitments, and open games."""
-        state: Mapping[str, Any] = entry.state
-        for name, kept in state.items():
+        for name, kept in entry.state.items():
             prefix, _, rest = name.partition(":")
             if prefix == "level":
-                self._carried_level(entry, rest, dict(kept), told)
+                self._carried_level(entry, rest, from_json(Level, kept, name))
             elif prefix == "link":
-                self._sequences[rest] = int(kept["sequence"])
-            elif prefix == "claim" and kept["amount_cents"] is not None:
-                self._answers[rest] = int(kept["amount_cents"])
+                self._sequences[rest] = from_json(LinkMark, kept, name).sequence
+            elif prefix == "claim" and (claim := from_json(ClaimRecord, kept, name)).amount_cents is not None:
+                self._answers[rest] = claim.amount_cents
             elif prefix == "sealed":
-                self._seals[rest, int(kept["prize"])] = str(kept["commitment"])
-        if kind == CARRIED_GAME and "fed" in told:
-            play_id = str(told["play_id"])
-            for share in told["fed"]:
-                if "sequence" in share:
-                    self._wagers[share["pool"], int(share["sequence"])] = play_id
-            if "ended" not in told:
-                hits = [
-                    (hit["pool"], hit.get("claim", hit.get("amount_cents"))) for hit in told.get("hits", ())
-                ]
-                self._open[play_id] = _Play(told["pools"], hits)
+                sealed = from_json(SealedPrize, kept, name)
+                self._seals[rest, sealed.prize] = sealed.commitment
+        if kind == CARRIED_GAME and game is not None and game.levels.pools:
+            for share in game.levels.fed:
+                if share.sequence is not None:
+                    self._wagers[share.pool, share.sequence] = game.play_id
+            if not game.ended:
+                hits = [(hit.pool, _worth(hit)) for hit in game.levels.hits]
+                self._open[game.play_id] = _Play(game.levels.pools, hits)
 
-    def _carried_level(
-        self, entry: StoredEntry, pool: str, kept: dict[str, Any], told: Mapping[str, Any]
-    ) -> None:
-        opened = told.get("opened")
-        if isinstance(opened, Mapping):
-            self._stakes[pool] = opened["game"], opened["level"], opened["stake_cents"]
-        self.levels[pool] = Level.from_json(kept)
-        posting.compare(pool, self.levels[pool], lambda name: _into(entry, name))
+    def _carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
+        opened = record_of(entry, LevelCarried).opened
+        if opened is not None:
+            self._stakes[pool] = opened.game, opened.level, opened.stake_cents
+        self.levels[pool] = level
+        posting.compare(pool, level, lambda name: _into(entry, name))
 
-    def _see_level(self, entry: StoredEntry, kind: str, told: Mapping[str, Any]) -> None:
+    def _see_level(self, entry: StoredEntry, kind: str) -> None:
         if kind == _OPENED:
-            self._opened(entry, told)
+            self._opened(entry, record_of(entry, LevelOpened))
         elif kind == _CHANGED:
-            pool = str(told["pool"])
-            self.levels[pool] = self.levels[pool].change(Terms.from_json(told["terms"]))
-            self._check_state(entry, [pool])
+            changed = record_of(entry, LevelChanged)
+            self.levels[changed.pool] = self.levels[changed.pool].change(changed.terms)
+            self._check_state(entry, [changed.pool])
         elif kind == "progressive.moved":
-            self._moved(entry, str(told["source"]), str(told["target"]))
+            moved = record_of(entry, LevelMoved)
+            self._moved(entry, moved.source, moved.target)
         else:
-            self._heard(entry, kind, told)
+            self._heard(entry, kind)
 
-    def _heard(self, entry: StoredEntry, kind: str, told: Mapping[str, Any]) -> None:
+    def _heard(self, entry: StoredEntry, kind: str) -> None:
         """What a controller has said."""
         if kind == _SEALED:
-            self._seals.setdefault((str(told["pool"]), int(told["prize"])), str(told["commitment"]))
+            heard = record_of(entry, HeardPrize)
+            self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
         elif kind == _WON:
-            self._won(entry, told)
+            self._won(entry, record_of(entry, MysteryWon))
         elif kind in _REGISTERED:
-            self._register(entry, told)
+            self._register(entry, record_of(entry, LevelHit))
         elif kind == "progressive.undecided":
-            play = self._open.get(str(told["play_id"]))
-            if play is None or set(told["pools"]) - set(play.pools.values()):
-                self._fault(entry, f"the play that is open does not play for {told['pools']}")
+            told = record_of(entry, LevelsUndecided)
+            play = self._open.get(told.play_id)
+            if play is None or set(told.pools) - set(play.pools.values()):
+                self._fault(entry, f"the play that is open does not play for {list(told.pools)}")
         elif kind == _RULED:
-            self._rule(entry, told)
+            self._rule(entry, record_of(entry, LevelRuling))
         elif kind in _ANSWERS:
-            self._answers.setdefault(str(told["claim"]), int(told["amount_cents"]))
+            answer = record_of(entry, LevelAward)
+            self._answers.setdefault(answer.claim, answer.amount_cents)
         elif kind == "progressive.ahead":
-            self._sequences[str(told["pool"])] = int(told["counted"])
+            ahead = record_of(entry, LinkAhead)
+            self._sequences[ahead.pool] = ahead.counted
 
-    def _rule(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+    def _rule(self, entry: StoredEntry, told: LevelRuling) -> None:
         """What two persons ruled of a claim that was not proved; of a game's own hit, what it is worth."""
-        claim = str(told["claim"])
-        if len(set(told["persons"])) < 2 or not str(told["reason"]).strip():
-            self._fault(entry, f"claim {claim} was ruled on by {told['persons']}, for {told['reason']!r}")
-        self._ruled.add(claim)
-        if "awarded_cents" in told:
-            self._answers.setdefault(claim, int(told["awarded_cents"]))
+        if len(set(told.persons)) < 2 or not told.reason.strip():
+            by = list(told.persons)
+            self._fault(entry, f"claim {told.claim} was ruled on by {by}, for {told.reason!r}")
+        self._ruled.add(told.claim)
+        if told.awarded_cents is not None:
+            self._answers.setdefault(told.claim, told.awarded_cents)
 
-    def _opened(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
-        pool = str(told["pool"])
+    def _opened(self, entry: StoredEntry, told: LevelOpened) -> None:
+        pool = told.pool
         if pool in self.levels:
             self._fault(entry, f"level {pool} is opened twice")
-        self._stakes[pool] = told["game"], told["level"], told["stake_cents"]
-        level = self.levels[pool] = Level.open(Terms.from_json(told["terms"]))
+        self._stakes[pool] = told.game, told.level, told.stake_cents
+        level = self.levels[pool] = Level.open(told.terms)
         self._same(entry, posting.opening(pool, level))
         self._check_state(entry, [pool])
 
@@ -197,48 +217,48 @@ class LevelAudit:
         self._same(entry, posting.moved((source, giving), (target, taking, self.levels[target])))
         self._check_state(entry, (source, target))
 
-    def _started(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
-        named = told["game"]
-        game = self._games.find(named["id"], named["digest"])
+    def _started(self, entry: StoredEntry, begun: GameRecord) -> None:
+        named, played = begun.game, begun.levels
+        game = self._games.find(named.id, named.digest)
         if game is not None and not game.every_level():
             self._levelless.add(game.digest)
-        plays = () if game is None else self._plays(entry, game, told)
+        plays = () if game is None else self._plays(entry, game, begun)
         if game is None or not plays:  # the audit of games says when a definition is missing
             return
-        play = self._open[str(told["play_id"])] = _Play(told["pools"], game=game.id)
-        moved, wager_cents = _Moves(self.levels), told["bet_credits"] * told["denomination_cents"]
+        play = self._open[begun.play_id] = _Play(played.pools, game=game.id)
+        moved, wager_cents = _Moves(self.levels), begun.bet_credits * begun.denomination_cents
         mysteries: list[tuple[str, str]] = []
-        draws = list(told["mystery"])
-        shares = {share["pool"]: share for share in told["fed"]}
-        if any(share["wager_cents"] != wager_cents for share in shares.values()):
+        draws = list(played.mystery)
+        shares = {share.pool: share for share in played.fed}
+        if any(share.wager_cents != wager_cents for share in shares.values()):
             self._fault(entry, f"it feeds its levels with another wager than {wager_cents}")
         for each in plays:
             pool = play.pools[each.level]
             if pool not in self.levels:
                 if pool in shares:  # a broadcast level is fed from the meters
-                    self._contributed(entry, each, shares[pool], wager_cents)
+                    sequence = self._contributed(entry, each, shares[pool], wager_cents)
                     if each.ceiling_credits is not None:
-                        self._wagers[pool, int(shares[pool]["sequence"])] = str(told["play_id"])
-                        ceiling_cents = each.ceiling_credits * told["denomination_cents"]
+                        self._wagers[pool, sequence] = begun.play_id
+                        ceiling_cents = each.ceiling_credits * begun.denomination_cents
                         self._mysteries[pool] = wager_cents * each.increment, ceiling_cents
                 continue
             before = self.levels[pool]
-            self._check_terms(entry, pool, each, (game.id, told["denomination_cents"]))
+            self._check_terms(entry, pool, each, (game.id, begun.denomination_cents))
             moved.step(pool, before.contribute(wager_cents))
             if _mystery_hit(pool, before.mystery_odds(wager_cents), draws):
                 mysteries.append((each.level, pool))
         if draws:
             self._fault(entry, f"{len(draws)} mystery draws that no level asked for")
-        self._hit(entry, told, moved, mysteries)
+        self._hit(entry, (begun.play_id, begun.outcome, played.hits), moved, mysteries)
         self._check_moves(entry, moved)
 
-    def _plays(self, entry: StoredEntry, game: Game, told: Mapping[str, Any]) -> tuple[LevelPlay, ...]:
+    def _plays(self, entry: StoredEntry, game: Game, begun: GameRecord) -> tuple[LevelPlay, ...]:
         try:
-            plays = game.levels(Wager.from_json(told["wager"]))
+            plays = game.levels(begun.wager)
         except PaytableError as why:
             self._fault(entry, f"its wager is none: {why}")
             return ()
-        fed = told.get("pools", {}).keys()
+        fed = begun.levels.pools.keys()
         if not plays and not fed:
             return ()
         missing = {each.level for each in plays} ^ fed
@@ -257,48 +277,45 @@ class LevelAudit:
         if due not in kept:
             self._fault(entry, f"level {pool} grows and starts by {kept[0]}, its game says {due}")
 
-    def _contributed(
-        self, entry: StoredEntry, play: LevelPlay, share: Mapping[str, Any], wager_cents: int
-    ) -> None:
-        """A linked level: the share is exact and its number the next."""
-        pool, sequence = share["pool"], share["sequence"]
+    def _contributed(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
+        """A linked level: the share is exact and its number the next, which is returned."""
+        pool, sequence = share.pool, share.sequence
         due = self._sequences.get(pool, 0) + 1
-        if sequence != due:
+        if sequence is None or sequence != due:
             self._fault(entry, f"contribution {sequence} to {pool}, {due} was due")
-        self._sequences[pool] = sequence
-        if rational(share["amount"]) != wager_cents * play.increment or share["wager_cents"] != wager_cents:
+        self._sequences[pool] = sequence = due if sequence is None else sequence
+        if share.amount != wager_cents * play.increment or share.wager_cents != wager_cents:
             self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
+        return sequence
 
-    def _won(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+    def _won(self, entry: StoredEntry, told: MysteryWon) -> None:
         """A controller's mystery: by a wager of this machine, at the amount it had committed to, once."""
-        pool, claim, amount_cents = str(told["pool"]), str(told["claim"]), int(told["amount_cents"])
-        play_id = str(told["play_id"])
-        if self._wagers.get((pool, int(told["sequence"]))) != play_id:
-            self._fault(entry, f"contribution {told['sequence']} to {pool} was not that of {play_id}")
+        pool, claim, amount_cents = told.pool, told.claim, told.amount_cents
+        play_id, late = str(told.play_id), told.late
+        if self._wagers.get((pool, told.sequence)) != play_id:
+            self._fault(entry, f"contribution {told.sequence} to {pool} was not that of {play_id}")
         if claim in self._answers:
             self._fault(entry, f"claim {claim} is won twice")
         if claim not in self._ruled:
             self._check_secret(entry, pool, told, amount_cents)
-        play, late = self._open.get(play_id), told.get("late")
+        play = self._open.get(play_id)
         if late == "hand":
-            line = self._late.pop(f"{claim}.hit", {})
-            found = [line.get(name) for name in ("play_id", "pool", "amount_cents", "way")]
-            if found != [play_id, pool, amount_cents, "hand"]:
-                self._fault(entry, f"the register of wins has {found} of it")
+            line = self._late.pop(f"{claim}.hit", None)
+            found = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
+            if found != (play_id, pool, amount_cents, "hand"):
+                self._fault(entry, f"the register of wins has {found or 'nothing'} of it")
         due = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
         if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != due:
             self._fault(entry, f"its prize of {amount_cents} should have moved {due or 'nothing'}")
-        if (play is None) != (late is not None) and claim not in self._ruled:
+        if (play is None) != bool(late) and claim not in self._ruled:
             self._fault(entry, f"{play_id} was {'over' if play is None else 'open'} when it won {pool}")
-        if play is not None and late is None:
+        if play is not None and not late:
             self._answers[claim] = amount_cents
             play.hits.append((pool, claim))
 
-    def _check_secret(
-        self, entry: StoredEntry, pool: str, told: Mapping[str, Any], amount_cents: int
-    ) -> None:
+    def _check_secret(self, entry: StoredEntry, pool: str, told: MysteryWon, amount_cents: int) -> None:
         try:
-            trigger = Trigger.from_json(told["trigger"])
+            trigger = Trigger.from_json(told.trigger)
         except TriggerError as why:
             self._fault(entry, str(why))
             return
@@ -316,49 +333,47 @@ class LevelAudit:
     def _hit(
         self,
         entry: StoredEntry,
-        told: Mapping[str, Any],
+        step: tuple[str, Outcome | None, tuple[Hit, ...]],
         moved: "_Moves",
         mysteries: list[tuple[str, str]],
     ) -> None:
-        """Lock what this step hit: mysteries first, then what the outcome names."""
-        play = self._open[str(told["play_id"])]
-        named = () if told["outcome"] is None else told["outcome"]["progressives"]
+        """Lock what this step (play, outcome, recorded hits) hit: mysteries first, then the outcome's."""
+        play_id, outcome, recorded = step
+        play = self._open[play_id]
+        named = () if outcome is None else outcome.progressives
         expected = [*mysteries, *((level, play.pools[level]) for level in named)]
-        recorded = list(told.get("hits", ()))
-        if [(hit["level"], hit["pool"]) for hit in recorded] != expected:
-            self._fault(entry, f"it hit {expected}, and records {[hit['pool'] for hit in recorded]}")
+        if [(hit.level, hit.pool) for hit in recorded] != expected:
+            self._fault(entry, f"it hit {expected}, and records {[hit.pool for hit in recorded]}")
             return
         for (_, pool), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
-                play.hits.append((pool, hit["claim"] if "claim" in hit else hit["amount_cents"]))
+                play.hits.append((pool, _worth(hit)))
                 continue
             amount_cents, after = self.levels[pool].hit()
             moved.step(pool, after)
             play.hits.append((pool, amount_cents))
-            if hit["amount_cents"] != amount_cents:
-                self._fault(entry, f"level {pool} showed {amount_cents}, {hit['amount_cents']} was locked")
+            if hit.amount_cents != amount_cents:
+                self._fault(entry, f"level {pool} showed {amount_cents}, {hit.amount_cents} was locked")
 
-    def _ended(self, entry: StoredEntry, play: _Play | None) -> None:
-        if play is None and entry.transaction.kind == "game.end" and not self._registered:
-            for transfer in entry.transaction.transfers:
-                if transfer.source.startswith(_HOUSE):
-                    self._fault(entry, "it pays a level that its play does not play for")
-                    break
-            return
+    def _ended(self, entry: StoredEntry) -> None:
+        told: GameVoid | GameEnd
+        told = record_of(entry, GameVoid) if entry.kind == _VOID else record_of(entry, GameEnd)
+        play = self._open.pop(told.play_id, None)
         hits = [] if play is None else play.hits
-        if entry.kind == "game.void":
+        if isinstance(told, GameVoid):
             moved = _Moves(self.levels)
             for pool, amount in hits:
                 if isinstance(amount, int) and pool in self.levels:
                     moved.step(pool, self.levels[pool].give_back(amount))
             self._check_moves(entry, moved)
-            recorded = details(entry).get("recorded")
             won = [self._answers.get(a) if isinstance(a, str) else a for _, a in hits]
-            if recorded is not None and None not in won and recorded["levels_cents"] != sum(won):  # type: ignore[arg-type]
-                self._fault(entry, f"it says that its levels had won {recorded['levels_cents']} cents: {won}")
+            known = [cents for cents in won if cents is not None]
+            recorded = told.recorded
+            if recorded is not None and known == won and recorded.levels_cents != sum(known):
+                self._fault(entry, f"it says that its levels had won {recorded.levels_cents} cents: {won}")
             return
         due = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
-        self._check_register(entry, "" if play is None else play.game, due)
+        self._check_register(entry, told.play_id, "" if play is None else play.game, due)
         paid = [
             (t.source.removeprefix(_HOUSE), t.amount_cents)
             for t in entry.transfers
@@ -367,29 +382,29 @@ class LevelAudit:
         if due != paid:
             self._fault(entry, f"the levels hit are worth {due}, and {paid} was paid")
 
-    def _register(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+    def _register(self, entry: StoredEntry, told: LevelHit) -> None:
         """A line of the register of wins: of the open play, or of one that is over and is paid next."""
-        play_id, pool = str(told["play_id"]), str(told["pool"])
-        play = self._open.get(play_id)
+        play = self._open.get(told.play_id)
         if play is None:
             self._late[entry.id] = told
             return
-        self._registered.setdefault(play_id, []).append(entry)
-        if play.pools.get(told["level"]) != pool or play.game not in {"", told["game"]}:
-            self._fault(entry, f"{play_id} is no play of {told['game']} that wins {told['level']} of {pool}")
+        self._registered.setdefault(told.play_id, []).append((entry, told))
+        if play.pools.get(told.level) != told.pool or play.game not in {"", told.game}:
+            wins = f"wins {told.level} of {told.pool}"
+            self._fault(entry, f"{told.play_id} is no play of {told.game} that {wins}")
 
-    def _check_register(self, end: StoredEntry, game_id: str, due: list[tuple[str, int | None]]) -> None:
+    def _check_register(
+        self, end: StoredEntry, play_id: str, game_id: str, due: list[tuple[str, int | None]]
+    ) -> None:
         """The register of wins has each hit of a play, worth what it is paid, and the way it is paid."""
-        play_id = str(details(end).get("play_id"))
         way = "hand" if end.phase is Phase.RESERVE else "credit"
         told = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(due) + 1)]
-        if [entry.id for entry in told] != numbers:
+        if [entry.id for entry, _ in told] != numbers:
             self._fault(end, f"the register of wins has {len(told)} hits of the play, not {len(due)}")
-        for entry, (pool, cents) in zip(told, due, strict=False):
-            said = details(entry)
-            found = said["pool"], said["amount_cents"], said["way"], said["game"]
-            if found != (pool, cents, way, game_id or said["game"]):
+        for (entry, said), (pool, cents) in zip(told, due, strict=False):
+            found = said.pool, said.amount_cents, said.way, said.game
+            if found != (pool, cents, way, game_id or said.game):
                 self._fault(entry, f"the hit is of {pool}, {cents}, paid by {way}; it says {found}")
 
     # ------------------------------------------------------------------ what must be the same
@@ -428,7 +443,15 @@ class _Moves:
             self.touched.append(pool)
 
 
-def _mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[Any]) -> bool:
+def _worth(hit: Hit) -> int | str:
+    """The claim of a hit, or what it was locked at. Raises ValueError where it says neither."""
+    worth = hit.amount_cents if hit.claim is None else hit.claim
+    if worth is None:
+        raise ValueError(f"a hit of {hit.pool} without amount or claim")
+    return worth
+
+
+def _mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
     """Whether a wager hit a mystery level; takes its number from the front of the recorded ones."""
     if odds is None:
         return False
@@ -438,7 +461,7 @@ def _mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[Any]) -> b
     recorded_bound, value, purpose = draws.pop(0) if draws else (0, 0, "")
     if (recorded_bound, purpose) != (bound, f"{MYSTERY}{pool}") or not 0 <= value < bound:
         raise ValueError(f"a number below {bound} for level {pool}, not {value} below {recorded_bound}")
-    return bool(value < favourable)
+    return value < favourable
 
 
 def _flows(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:

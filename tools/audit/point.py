@@ -18,10 +18,10 @@ from meters.storage import DiskStorage, replace_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-_FORMAT: Final = "open-egm verified point 2"
+_FORMAT: Final = "open-egm verified point 3"
 _SHELF: Final = "games at hand"
 _FAULT: Final = "fault"
-_OURS: Final = ("meters.", "tools.audit.", "egm.progressive.")
+_OURS: Final = ("meters.", "tools.audit.", "egm.progressive.", "egm.records.", "paytables.contract")
 _PLAIN: Final = {
     ("builtins", "set"),
     ("builtins", "frozenset"),

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Final
 
 from egm.play.residual_credit import PURPOSE
+from egm.record_codec import RecordError
 from meters import StoredEntry
-from meters.recall import details
+from tools.audit.records import ResidualPlayed, record_of
 
 _PLAYED: Final = "residual.played"
 
@@ -14,16 +15,16 @@ def see(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
     """Take one entry of the journal; ``fault`` is told where stake, draw and win do not agree."""
     if entry.transaction.kind != _PLAYED:
         return
-    told = details(entry)
     try:
-        ((bound, value, purpose),) = told["draws"]
-        amount_cents, prize_cents = told["amount_cents"], told["prize_cents"]
-        sound = 0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == PURPOSE
-    except (KeyError, TypeError, ValueError) as why:
-        fault(entry, f"the record of the rest is not whole: {why!r}")
+        told = record_of(entry, ResidualPlayed)
+        ((bound, value, purpose),) = told.draws
+    except (RecordError, ValueError) as why:
+        fault(entry, f"the record of the rest is not whole: {why}")
         return
+    amount_cents, prize_cents = told.amount_cents, told.prize_cents
+    sound = 0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == PURPOSE
     due_cents = prize_cents if value < amount_cents else 0
     staked_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:residual")
     won_cents = sum(part.amount_cents for part in entry.transfers if part.source == "house:residual_win")
-    if not sound or staked_cents != amount_cents or not won_cents == told["won_cents"] == due_cents:
+    if not sound or staked_cents != amount_cents or not won_cents == told.won_cents == due_cents:
         fault(entry, f"{staked_cents} cents were staked for {prize_cents}, {won_cents} won, {due_cents} due")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from egm.record_codec import RecordError
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, canonical, decode
 from meters.identifiers import own_place, play_place
@@ -207,7 +208,8 @@ class Auditor:
         try:
             self._see(entry)
         except Exception as why:  # noqa: BLE001 (as above)
-            self.fault(entry, f"it cannot be followed: {why!r}")
+            said = str(why) if isinstance(why, RecordError) else repr(why)
+            self.fault(entry, f"it cannot be followed: {said}")
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _see(self, entry: StoredEntry) -> None:
@@ -228,8 +230,7 @@ class Auditor:
         self._apply(entry)
         if not plain or self._clears.pending:  # a plain game's accounts are none a clear carries over
             self._clears.see(entry)
-        self._games.see(entry)
-        self._levels.see(entry)
+        self._levels.see(entry, self._games.see(entry))
         if not plain:
             self._prizes.see(entry)
             self._vouchers.see(entry)

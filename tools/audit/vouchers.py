@@ -7,9 +7,10 @@ persons have replaced since: its tickets would all be money again.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from egm.tickets.audit import STATE_KEY
+from egm.record_codec import from_json
+from egm.tickets.audit import STATE_KEY, LedgerAnchor
 from meters import StoredEntry
 from meters.recall import details
 
@@ -56,8 +57,7 @@ class VoucherAudit:
             self._fault(entry, f"the ticket went out with {out_cents} cents, not {told['amount_cents']}")
 
     def _see_ledger(self, entry: StoredEntry) -> None:
-        kept: Any = entry.state[STATE_KEY]
-        begun = kept["begun"]
+        begun = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
         if self._begun and begun == self._begun[-1]:
             return
         if begun in self._begun:

@@ -69,6 +69,9 @@ def edited(bodies, index, change):
     return [*bodies[:index], canonical(raw), *bodies[index + 1 :]]
 
 
+HIT = {"level": "top", "pool": "x"}
+
+
 def hit(raw, **changes):
     raw["record"]["hits"][0].update(changes)
 
@@ -78,7 +81,8 @@ def hit(raw, **changes):
     [
         ("game.start", 1, lambda raw: hit(raw, amount_cents=9999), "was locked"),
         ("game.start", 1, lambda raw: raw["record"]["hits"].pop(), "and records"),
-        ("game.start", 0, lambda raw: raw["record"]["hits"].append({"level": "top", "pool": "x"}), "it hit"),
+        ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT | {"mystery": False}), "it hit"),
+        ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT), "record.hits.0: mystery is missing"),
         ("game.start", 0, lambda raw: raw["record"]["mystery"][0].__setitem__(1, 0), "it hit"),
         ("game.start", 0, lambda raw: raw["record"]["mystery"].clear(), "a number below"),
         ("game.start", 0, lambda raw: raw["record"].pop("pools"), "differ on level"),

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from egm.money.host.records import RestrictedTerms
+from egm.records.money import CashOutRecord, CoinsGone
 from meters.transaction import Phase
 from tools.audit.rules.parts import (
     TICKETS,
@@ -19,8 +21,8 @@ _RING: Final = 31
 
 
 def _pool_of(scope: Scope) -> int:
-    terms = scope.was("restricted")
-    return int(terms["pool"]) if scope["credit"] == "restricted" and terms is not None else 0
+    terms = scope.kept(RestrictedTerms, "restricted")
+    return terms.pool if scope["credit"] == "restricted" and terms is not None else 0
 
 
 def _ring(scope: Scope) -> None:
@@ -37,21 +39,21 @@ def _ring(scope: Scope) -> None:
 
 def _is_printing(scope: Scope) -> None:
     """The printer has the ticket of the open cash-out, in its language; or a test."""
-    pay_out = scope.was("pay_out")
+    pay_out = scope.kept(CashOutRecord, "pay_out")
     if scope["id"].startswith(("test-", "slip-")):
         return
-    if pay_out is None or (pay_out["id"], pay_out["language"]) != (scope["id"], scope["language"]):
+    if pay_out is None or (pay_out.id, pay_out.language) != (scope["id"], scope["language"]):
         raise Differs(f"{shown(scope['id'])} is not the cash-out that is open, or not in its language")
 
 
 def _gone_coins(scope: Scope) -> Any:
     """The two transfers of coins that left: the player's for what he is owed, and the hopper's for all."""
-    gone = scope["gone"]
-    counted_cents = gone["paid_coins"] * gone["coin_cents"]
-    if not counted_cents:
+    gone = scope.kept(CoinsGone, "coins_gone")
+    counted_cents = 0 if gone is None else gone.paid_coins * gone.coin_cents
+    if gone is None or not counted_cents:
         return []
     return [
-        (scope.credit("cashable"), "out:hopper", min(counted_cents, gone["amount_cents"])),
+        (scope.credit("cashable"), "out:hopper", min(counted_cents, gone.amount_cents)),
         ("stock:hopper", "stock:floor", counted_cents),
     ]
 
@@ -220,8 +222,8 @@ _CASH_OUTS: Final = (
                 lambda scope: (
                     scope["id"].startswith("test-")
                     or (
-                        (scope.was("pay_out") or {}).get("id") == scope["id"]
-                        and scope.was("pay_out").get("coins") == scope["coins"]
+                        (pay_out := scope.kept(CashOutRecord, "pay_out")) is not None
+                        and (pay_out.id, pay_out.coins) == (scope["id"], scope["coins"])
                     )
                 ),
             ),

@@ -4,40 +4,41 @@ A dispute is opened by the entry that closes what it is about, with its bounds, 
 them (:mod:`egm.money.disputed`).
 """
 
+from dataclasses import replace
 from typing import Any, Final
 
+from egm.money.disputed import DisputedAmount, DisputeRuling
+from egm.money.host.model import Redeeming
+from egm.money.host.records import HostTicketRecord
 from egm.people import Permission
+from egm.record_codec import to_json
 from meters.transaction import Phase
 from tools.audit.rules.parts import TICKETS, in_the_menu, ticket_ledger_goes_on
-from tools.audit.rules.pattern import Derived, Differs, Has, Scope, place, same, shown
+from tools.audit.rules.pattern import Derived, Differs, Has, Scope, place, same, shown, typed
 from tools.audit.rules.rule import Rule
 
-_KEPT: Final = frozenset(
-    {"id", "device", "why", "since", "least_cents", "most_cents", "held_cents", "ticket", "kind"}
-)
 
-
-def opened(scope: Scope) -> dict[str, Any] | None:
+def opened(scope: Scope) -> DisputedAmount | None:
     """The dispute the entry opens, or None; it must be whole. Raises :class:`Differs`."""
     prefix = place("disputed:", scope.position)
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
         return None
-    kept: Any = scope.entry.state[keys[0]]
-    if len(keys) > 1 or type(kept) is not dict or kept.keys() != _KEPT or keys[0] != f"{prefix}{kept['id']}":
+    kept = typed(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
+    if len(keys) > 1 or keys[0] != f"{prefix}{kept.id}":
         raise Differs("state: it is no dispute, or none about what its key says")
-    bounds = kept["least_cents"], kept["most_cents"], kept["held_cents"]
-    if any(type(cents) is not int for cents in bounds) or not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
+    bounds = kept.least_cents, kept.most_cents, kept.held_cents
+    if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
         raise Differs(f"state.disputed: {shown(bounds)} are no bounds")
     if scope.ledger.state.get(keys[0]) is not None:
         raise Differs("state.disputed: it is open already")
     return kept
 
 
-def told(kept: dict[str, Any]) -> dict[str, Any]:
+def told(kept: DisputedAmount) -> dict[str, Any]:
     """What a record tells of a dispute."""
-    named = {"id": kept["id"], "device": kept["device"], "why": kept["why"], "number": kept["ticket"]}
-    bounds = {name: kept[name] for name in ("least_cents", "most_cents")}
+    named = {"id": kept.id, "device": kept.device, "why": kept.why, "number": kept.ticket}
+    bounds = {"least_cents": kept.least_cents, "most_cents": kept.most_cents}
     return {**{key: value for key, value in named.items() if value}, **bounds}
 
 
@@ -49,9 +50,8 @@ def _opens(scope: Scope, **due: Any) -> None:
         return
     if not same(said, told(kept)):
         raise Differs(f"record.disputed: it is {shown(said)}, {shown(told(kept))} was due")
-    other = {name: kept[name] for name, value in due.items() if not same(kept[name], value)}
-    if other:
-        raise Differs(f"state.disputed: it is {shown(other)}, {shown(due)} was due")
+    if kept != replace(kept, **due):
+        raise Differs(f"state.disputed: it is {shown(to_json(kept))}, {shown(due)} was due")
 
 
 def disputed_paper(scope: Scope) -> None:
@@ -93,10 +93,9 @@ def disputed_coins(scope: Scope) -> None:
 
 def _is_opened(scope: Scope) -> None:
     kept = opened(scope)
-    if kept is None or not same(scope.told, told(kept)) or kept["ticket"] or kept["kind"]:
+    if kept is None or not same(scope.told, told(kept)) or kept.ticket or kept.kind:
         raise Differs("it opens a dispute that it does not tell")
-    scope.names["kept"] = kept
-    if (kept["held_cents"] > 0) != (scope.entry.phase is Phase.RESERVE):
+    if (kept.held_cents > 0) != (scope.entry.phase is Phase.RESERVE):
         raise Differs("what is held is reserved, and nothing else is")
 
 
@@ -112,19 +111,19 @@ def _opening(scope: Scope) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
-def _dispute(scope: Scope) -> dict[str, Any]:
-    ruling = scope.was("ruling")
-    kept: Any = scope.ledger.state.get(place(f"disputed:{scope.told['id']}", scope.position))
-    if type(kept) is not dict:
+def _dispute(scope: Scope) -> DisputedAmount:
+    ruling = scope.kept(DisputeRuling, "ruling")
+    kept = scope.kept(DisputedAmount, f"disputed:{scope.told['id']}")
+    if kept is None:
         raise Differs(f"no dispute is open about {shown(scope.told['id'])}")
-    if ruling is not None and not same(ruling["disputed"], kept):
+    if ruling is not None and ruling.disputed != kept:
         raise Differs("another dispute was released")
     return kept
 
 
 def _ruled(scope: Scope) -> None:
     kept, said = _dispute(scope), scope.told
-    cents, ruling = said.get("amount_cents"), scope.was("ruling")
+    cents, ruling = said.get("amount_cents"), scope.kept(DisputeRuling, "ruling")
     names = ("machine", "place", "reason", "persons")
     due = {**{name: said.get(name) for name in names}, **told(kept), "amount_cents": cents}
     if _redeems(scope, kept) and type(said.get("commitment")) is str:
@@ -133,61 +132,64 @@ def _ruled(scope: Scope) -> None:
         raise Differs(f"record: it is {shown(said)}, {shown(due)} was due")
     if not scope.facts.is_serial(said["machine"]) or not all(map(scope.facts.is_staff, said["persons"])):
         raise Differs("it is no ruling of the staff of this machine")
-    if type(cents) is not int or not kept["least_cents"] <= cents <= kept["most_cents"]:
+    if type(cents) is not int or not kept.least_cents <= cents <= kept.most_cents:
         raise Differs(f"{shown(cents)} is not within the dispute's bounds")
-    if kept["ticket"] and cents not in {0, kept["most_cents"]}:
+    if kept.ticket and cents not in {0, kept.most_cents}:
         raise Differs("a ticket is worth all or nothing")
-    if bool(kept["held_cents"]) != (ruling is not None):
+    if bool(kept.held_cents) != (ruling is not None):
         raise Differs("what was set aside was not released first")
-    if ruling is not None and (ruling["amount_cents"] != cents or not same(ruling["story"], said)):
+    if ruling is not None and (ruling.amount_cents != cents or not same(ruling.story, said)):
         raise Differs("it was ruled otherwise")
     prefix = place("disputed:", scope.position)
     others = [
-        value
+        other
         for key, value in scope.ledger.state.items()
-        if key.startswith(prefix) and value != kept and value["device"] == kept["device"]  # type: ignore[index,call-overload]
+        if key.startswith(prefix)
+        and (other := typed(DisputedAmount, value, key)) != kept
+        and other.device == kept.device
     ]
-    lifted = {} if others else {f"fault:{kept['device']}.disputed": None}
+    lifted = {} if others else {f"fault:{kept.device}.disputed": None}
     ended = {} if ruling is None else {"ruling": None}
     redeems = _redeems(scope, kept)
     anchor = {"tickets": scope.now("tickets")} if redeems and scope.now("tickets") else {}
     ticket_ledger_goes_on(scope)
-    asked = scope.was("host_ticket")
+    asked = scope.kept(HostTicketRecord, "host_ticket")
+    status = Redeeming.REDEEMED if cents else Redeeming.NOT_STACKED
     told_host = (
-        {"host_ticket": {**asked, "status": "redeemed" if cents else "not_stacked"}}
-        if asked is not None and asked["id"] == kept["id"]
+        {"host_ticket": to_json(replace(asked, status=status))}
+        if asked is not None and asked.id == kept.id
         else {}
     )
-    state = {f"disputed:{kept['id']}": None, **lifted, **ended, **anchor, **told_host}
+    state = {f"disputed:{kept.id}": None, **lifted, **ended, **anchor, **told_host}
     if dict(scope.entry.state) != {place(key, scope.position): value for key, value in state.items()}:
         raise Differs("state: the dispute, its fault and its ruling end with it, and nothing else does")
-    if scope.entry.id != f"{kept['id']}.{'in' if redeems else 'ruled'}":
+    if scope.entry.id != f"{kept.id}.{'in' if redeems else 'ruled'}":
         raise Differs(f"id: it is {shown(scope.entry.id)}")
 
 
-def _redeems(scope: Scope, kept: dict[str, Any]) -> bool:
+def _redeems(scope: Scope, kept: DisputedAmount) -> bool:
     """Whether it redeems the ticket in dispute: not where the cage has had it: the house pays."""
-    return bool(kept["ticket"]) and scope.told["amount_cents"] > 0 and scope.entry.id.endswith(".in")
+    return bool(kept.ticket) and scope.told["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
 def _paid(scope: Scope) -> Any:
     kept, cents = _dispute(scope), scope.told["amount_cents"]
     source = "house:disputed"
-    if kept["held_cents"]:
+    if kept.held_cents:
         source = scope.credit("cashable")
     elif _redeems(scope, kept):
-        source = f"world:voucher_in:{kept['kind']}"
+        source = f"world:voucher_in:{kept.kind}"
     paid = [(source, "out:handpay_disputed", cents)] if cents else []
-    rest_cents = max(0, kept["held_cents"] - cents)
+    rest_cents = max(0, kept.held_cents - cents)
     if not rest_cents:
         return paid
     return [*paid, (source, "out:hopper", rest_cents), ("stock:hopper", "stock:floor", rest_cents)]
 
 
 def _released(scope: Scope) -> None:
-    ruling: Any = scope["ruling"]
-    kept: Any = scope.ledger.state.get(place(f"disputed:{scope['id']}", scope.position))
-    if not same(ruling.get("disputed"), kept) or ruling["story"].get("id") != scope["id"]:
+    ruling = scope.keeps(DisputeRuling, "ruling")
+    kept = scope.kept(DisputedAmount, f"disputed:{scope['id']}")
+    if ruling is None or ruling.disputed != kept or ruling.story.get("id") != scope["id"]:
         raise Differs("what is released is not what was in dispute")
 
 
@@ -217,7 +219,7 @@ RULES: Final = (
         before={"ruling": None},
         record={"id": "$id:text"},
         state={"ruling": {"disputed": "$:object", "amount_cents": "$:count", "story": "$:object"}},
-        also=(lambda scope: scope.names.update(ruling=scope.now("ruling")), _released, in_the_menu),
+        also=(_released, in_the_menu),
     ),
     Rule(
         kind="disputed.ruled",

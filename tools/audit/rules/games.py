@@ -3,10 +3,18 @@
 What a game's numbers come to is not here: :mod:`tools.audit.games` plays it again.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from egm.progressive.records import BroadcastWin, ClaimRecord
+from egm.record_codec import to_json
+from egm.records.game_record import GameChoice, GameRecord
+from egm.records.money import HandpayRecord
+from meters.recall import PLAY_START
 from meters.transaction import Phase
+from tools.audit.records import GameEnd
 from tools.audit.rules.parts import (
     ABSENT,
     counted,
@@ -17,8 +25,10 @@ from tools.audit.rules.parts import (
     signed_in,
     take,
 )
-from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, same, shown
+from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, shown, typed
 from tools.audit.rules.rule import Move, Rule
+
+R = TypeVar("R")
 
 _CASHABLE: Final = "credit:{position}:cashable"
 _DRAWS: Final = Each(["$:count", "$:count", "$:text"])
@@ -27,26 +37,26 @@ POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$
 
 def _claims_what_it_hit(scope: Scope) -> None:
     """A hit of a linked level is claimed, and one of a broadcast level is told to the host; no other is."""
-    hits = scope.told.get("hits", [])
-    made: dict[str, Any] = {
-        key.removeprefix("claim:"): value
-        for key, value in scope.entry.state.items()
-        if key.startswith("claim:")
+    begins = scope.entry.kind == PLAY_START
+    hits = scope.record(GameRecord).levels.hits if begins else scope.record(GameChoice).hits
+    made = {
+        key.removeprefix("claim:"): (claim.pool, claim.level, claim.shown_cents)
+        for key, claim in _set(scope, ClaimRecord, "claim:")
     }
-    told: Any = {hit["claim"]: hit for hit in hits if "claim" in hit}
-    names = ("pool", "level", "shown_cents")
-    same_claims = made.keys() == told.keys() and all(
-        same({name: made[claim][name] for name in names}, {name: told[claim][name] for name in names})
-        for claim in made
-    )
-    if not same_claims:
+    told = {hit.claim: (hit.pool, hit.level, hit.shown_cents) for hit in hits if hit.claim is not None}
+    if made != told:
         raise Differs(f"it claims {shown(made)}, and hit {shown(told)}")
-    wins: list[Any] = [
-        value for key, value in scope.entry.state.items() if key.startswith("progressive_win:")
-    ]
-    frozen = [(hit["pool"], hit["amount_cents"]) for hit in hits if "claim" not in hit]
-    if any((win["pool"], win["amount_cents"]) not in frozen for win in wins):
+    wins = [(win.pool, win.amount_cents) for _, win in _set(scope, BroadcastWin, "progressive_win:")]
+    frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim is None]
+    if any(win not in frozen for win in wins):
         raise Differs(f"it tells the host of {shown(wins)}, and hit {shown(frozen)}")
+
+
+def _set(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
+    """The records an entry sets under keys with this prefix."""
+    for key, value in scope.entry.state.items():
+        if key.startswith(prefix):
+            yield key, typed(kind, value, f"state.{key}")
 
 
 def _wagered(scope: Scope) -> Any:
@@ -127,13 +137,12 @@ def _closes(way: str) -> Any:
     def check(scope: Scope) -> None:
         for key in ("awaiting_award", "undecided"):
             sets(key, partial(_ends, key))(scope)
-        for key, value in scope.entry.state.items():
-            if key.startswith("claim:"):
-                kept: Any = scope.ledger.state.get(key)
-                if type(kept) is not dict or kept.get("play_id") != scope["play"]:
-                    raise Differs(f"state.{key}: it is no claim of {shown(scope['play'])}")
-                if not same(value, {**kept, "way": way}):
-                    raise Differs(f"state.{key}: it is {shown(value)}, {shown({**kept, 'way': way})} was due")
+        for key, claim in _set(scope, ClaimRecord, "claim:"):
+            kept = typed(ClaimRecord, scope.ledger.state.get(key), key)
+            if kept.play_id != scope["play"]:
+                raise Differs(f"state.{key}: it is no claim of {shown(scope['play'])}")
+            if claim != (due := replace(kept, way=way)):
+                raise Differs(f"state.{key}: it is {shown(claim)}, {shown(due)} was due")
 
     return check
 
@@ -171,18 +180,19 @@ def _slip_pools(scope: Scope) -> str:
 
 def _handpay_of(scope: Scope) -> Any:
     """What a game's end owes: its money, its prizes in kind, and the levels it names on the slip."""
-    transfers, told = scope.entry.transfers, scope.told
+    transfers = scope.entry.transfers
     levels = any(t.source.startswith("house:progressive:") for t in transfers)
     prizes = any(t.source.startswith("prizes:") for t in transfers)
-    in_kind = {"prizes": told["prizes"]} if prizes else {}
-    named = {"pool": _slip_pools(scope), "play_id": scope["play"]} if levels else {}
-    return {
-        "id": scope.entry.id,
-        "kind": "progressive" if levels else "merchandise" if prizes else "jackpot",
-        "amount_cents": _won_cents(scope),
-        **in_kind,
-        **named,
-    }
+    return to_json(
+        HandpayRecord(
+            id=scope.entry.id,
+            kind="progressive" if levels else "merchandise" if prizes else "jackpot",
+            amount_cents=_won_cents(scope),
+            prizes=scope.record(GameEnd).prizes if prizes else (),
+            pool=_slip_pools(scope) if levels else "",
+            play_id=scope["play"] if levels else "",
+        )
+    )
 
 
 PRIZES: Final = Each({"id": "$:text", "names": "$:object", "value_cents": "$:cents"}, least=1)

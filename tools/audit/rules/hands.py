@@ -1,9 +1,12 @@
 """The rules of what persons pay and decide: hand-pays, complements, orphans, forfeits, notes, checks."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.credits import MONEY, CreditKind
 from egm.people import Permission
+from egm.record_codec import to_json
+from egm.records.money import HandpayRecord, UnclaimedRecord
 from egm.staff.registers import INFORMED_BY
 from meters.transaction import Phase
 from tools.audit.rules.games import PRIZES
@@ -28,11 +31,24 @@ _RULING: Final = {"machine": "$:serial", "place": "$:text", "reason": "$:text", 
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
+def _owed(scope: Scope) -> HandpayRecord:
+    """What waited for an attendant before the entry."""
+    handpay = scope.kept(HandpayRecord, "handpay")
+    if handpay is None:
+        raise Differs("nothing waits for an attendant")
+    return handpay
+
+
+def _named(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
+    """What rulings tell again of a hand-pay, as the journal has it."""
+    return {name: value for name, value in to_json(handpay).items() if name in names}
+
+
 def _slip(scope: Scope) -> Any:
     """The slip: what was owed, by which means, who stood there; the form's word where there is one."""
-    handpay, told = scope["handpay"], scope.told
-    form = handpay.get("form", {"method": "cash"})
-    named = list(form.get("persons", ()))
+    handpay, told = _owed(scope), scope.told
+    form = handpay.form
+    named = [] if form is None else list(form.persons)
     person, persons = told.get("person"), told.get("persons")
     rest = [each for each in persons if each not in named]
     if person not in persons or list(dict.fromkeys((*named, *persons))) != persons:
@@ -40,8 +56,8 @@ def _slip(scope: Scope) -> Any:
     if rest and rest[0] != person:
         raise Differs(f"{shown(person)} paid, and {shown(rest)} were there")
     return {
-        **{key: value for key, value in handpay.items() if key != "form"},
-        **form,
+        **to_json(replace(handpay, form=None)),
+        **({"method": "cash"} if form is None else to_json(form)),
         "slip": int(scope.was("slip") or 0) + 1,
         # Slips of before had none.
         **({"witness": head_of(scope)} if "witness" in told else {}),
@@ -54,19 +70,21 @@ def _slip(scope: Scope) -> Any:
 
 def _exchanged(scope: Scope) -> Any:
     """The hand-pay in money that stands for one with prizes in kind."""
-    handpay = scope["handpay"]
-    value_cents = sum(prize["value_cents"] for prize in handpay["prizes"])
-    return {
-        **{key: value for key, value in handpay.items() if key != "prizes"},
-        "id": f"{handpay['id']}.cash",
-        "kind": "jackpot" if handpay["kind"] == "merchandise" else handpay["kind"],
-        "amount_cents": handpay["amount_cents"] + value_cents,
-        "instead_of": handpay["id"],
-    }
+    handpay = _owed(scope)
+    return to_json(
+        replace(
+            handpay,
+            id=f"{handpay.id}.cash",
+            kind="jackpot" if handpay.kind == "merchandise" else handpay.kind,
+            amount_cents=handpay.amount_cents + sum(prize.value_cents for prize in handpay.prizes),
+            prizes=(),
+            instead_of=handpay.id,
+        )
+    )
 
 
 def _unclaimed(scope: Scope) -> Any:
-    held, handpay = scope.held, scope["handpay"]
+    held, handpay = scope.held, _owed(scope)
     if held is None:
         raise Differs("nothing is reserved")
     flows = []
@@ -74,25 +92,26 @@ def _unclaimed(scope: Scope) -> Any:
         prize = t.source.removeprefix("prizes:").removesuffix(":offered")
         goes_to = f"prizes:{prize}:unclaimed" if t.source.startswith("prizes:") else "house:orphan"
         flows.append([t.source, goes_to, t.amount_cents])
-    named = {key: handpay[key] for key in ("id", "kind", "amount_cents", "prizes") if key in handpay}
+    named = _named(handpay, "id", "kind", "amount_cents", "prizes")
     story = scope["story"]
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
     if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
         raise Differs(f"{shown(persons)} are no persons of the staff")
-    return {"id": handpay["id"], "flows": flows, "story": {**ruling, **named}}
+    return {"id": handpay.id, "flows": flows, "story": {**ruling, **named}}
 
 
 def _as_given_up(scope: Scope) -> Any:
-    return [tuple(flow) for flow in scope["unclaimed"]["flows"]]
+    given_up = scope.kept(UnclaimedRecord, "unclaimed")
+    return [] if given_up is None else [(t.source, t.target, t.amount_cents) for t in given_up.transfers]
 
 
 def _asked_for(scope: Scope) -> Any:
     """The hand-pay with the way the player has asked for, which is never the one that stood before."""
-    handpay, way = dict(scope.was("handpay")), scope.told["way"]
-    if handpay.pop("way", "hand") == way:
+    handpay, way = _owed(scope), scope.told["way"]
+    if (handpay.way or "hand") == way:
         raise Differs(f"it was to leave by {shown(way)} already")
-    return handpay if way == "hand" else {**handpay, "way": way}
+    return to_json(replace(handpay, way="" if way == "hand" else way))
 
 
 _HANDPAYS: Final = (
@@ -192,9 +211,7 @@ _HANDPAYS: Final = (
         record={
             "handpay": "$id",
             "prizes": "$prizes",
-            "amount_cents": Derived(
-                lambda scope: sum(prize["value_cents"] for prize in scope["handpay"]["prizes"])
-            ),
+            "amount_cents": Derived(lambda scope: sum(prize.value_cents for prize in _owed(scope).prizes)),
             "machine": "$:serial",
             "persons": "$:persons",
         },
@@ -267,8 +284,7 @@ _HANDPAYS: Final = (
 
 # ---------------------------------------------------------------------------------------------- rulings
 def _forfeit_story(scope: Scope) -> Any:
-    handpay, told = scope["handpay"], scope.told
-    named = {key: handpay[key] for key in ("id", "amount_cents", "prizes") if key in handpay}
+    told, named = scope.told, _named(_owed(scope), "id", "amount_cents", "prizes")
     ruling = {key: told.get(key) for key in ("machine", "place", "reason", "persons")}
     return {**ruling, **named}
 

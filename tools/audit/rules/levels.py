@@ -3,16 +3,19 @@
 What a level is worth is not here: :mod:`tools.audit.levels` derives it.
 """
 
+from dataclasses import replace
 from typing import Any, Final
 
 from egm.people import Permission
+from egm.progressive.records import ClaimRecord, HeldPrize
+from egm.record_codec import to_json
 from meters.transaction import Phase
 from tools.audit.rules.games import DIMS, LINKED, POOL_FLOW
 from tools.audit.rules.parts import (
     holds,
     in_the_menu,
 )
-from tools.audit.rules.pattern import Differs, Each, Has, OneOf, Pattern, Scope, same, shown
+from tools.audit.rules.pattern import Differs, Each, Has, OneOf, Pattern, Scope, same, shown, typed
 from tools.audit.rules.rule import Check, Move, Rule
 
 _TERMS: Final = {
@@ -64,17 +67,17 @@ def _ruled_to_be(ruling: str) -> Check:
 
     def check(scope: Scope) -> None:
         key = f"held:{scope['claim']}"
-        held: Any = scope.ledger.state.get(key)
+        held = None if (data := scope.ledger.state.get(key)) is None else typed(HeldPrize, data, key)
         if (held is not None) != (key in scope.entry.state):
             raise Differs("a prize that was held ends with its ruling, and no other")
         if held is None and (ruling == "decline" or scope["proved"] is False):
             raise Differs("the prize is not proved, and no persons have ruled on it")
         told = scope["pool"], scope["play"], scope["cents"], ruling
         if held is not None and (
-            (held["pool"], held["play_id"], held["amount_cents"], held["ruling"]) != told
-            or held["won"]["claim"] != scope["claim"]
+            (held.pool, held.play_id, held.amount_cents, held.ruling) != told
+            or (held.won or {}).get("claim") != scope["claim"]
         ):
-            raise Differs(f"it was ruled otherwise: {shown(held['ruling'])}")
+            raise Differs(f"it was ruled otherwise: {shown(held.ruling)}")
 
     return check
 
@@ -88,27 +91,30 @@ def _ruled(scope: Scope) -> None:
     """Two persons have ruled: on a hit of the game's own, how much it is; on a mystery prize, whether."""
     said, memory = scope.told, scope.ledger.state
     claim = said["claim"]
-    kept: Any = memory.get(f"held:{claim}")
-    own: Any = memory.get(f"claim:{claim}")
-    waiting = [key for key, held in memory.items() if key.startswith("held:") and held["ruling"] is None]  # type: ignore[index,call-overload]
-    doubted = (
-        {} if kept is None else {name: kept[name] for name in ("pool", "play_id", "amount_cents", "why")}
-    )
+    prizes = {
+        key: typed(HeldPrize, held, key)
+        for key, held in memory.items()
+        if key.startswith("held:") and held is not None
+    }
+    kept, data = prizes.get(f"held:{claim}"), memory.get(f"claim:{claim}")
+    own = None if data is None else typed(ClaimRecord, data, f"claim:{claim}")
+    names = ("pool", "play_id", "amount_cents", "why")
+    doubted = {} if kept is None else {name: value for name, value in to_json(kept).items() if name in names}
     state: dict[str, Any] = {}
-    if own is not None and own["way"] is None:
-        cents = kept["amount_cents"] if kept is not None and said["decision"] == "pay" else own["shown_cents"]
-        state[f"claim:{claim}"] = {**own, "amount_cents": cents, "unanswered": True}
-        doubted |= {"pool": own["pool"], "play_id": own["play_id"], "awarded_cents": cents}
+    if own is not None and own.way is None:
+        cents = kept.amount_cents if kept is not None and said["decision"] == "pay" else own.shown_cents
+        state[f"claim:{claim}"] = to_json(replace(own, amount_cents=cents, unanswered=True))
+        doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
         if kept is not None:
             state[f"held:{claim}"] = None
     elif kept is not None:
-        state[f"held:{claim}"] = {**kept, "ruling": said["decision"]}
-    if len(waiting) <= 1:
+        state[f"held:{claim}"] = to_json(replace(kept, ruling=said["decision"]))
+    if sum(prize.ruling is None for prize in prizes.values()) <= 1:
         state["fault:progressive_unproved"] = None
-    if not state or (kept is not None and kept["ruling"] is not None):
+    if not state or (kept is not None and kept.ruling is not None):
         raise Differs("nothing was held that it rules on")
-    names = ("machine", "place", "reason", "persons", "claim", "decision")
-    if not same(said, {**{name: said.get(name) for name in names}, **doubted}):
+    ruling = ("machine", "place", "reason", "persons", "claim", "decision")
+    if not same(said, {**{name: said.get(name) for name in ruling}, **doubted}):
         raise Differs(f"it tells of {shown(said)}, {shown(doubted)} was doubted")
     if not same(dict(scope.entry.state), state):
         raise Differs(f"state: it is {shown(dict(scope.entry.state))}, {shown(state)} was due")

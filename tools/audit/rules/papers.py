@@ -1,7 +1,11 @@
 """The rules of what a player puts in: bills and tickets, from the bezel to the box; coins."""
 
+from dataclasses import replace
 from typing import Any, Final
 
+from egm.kernel.credits import CreditKind
+from egm.money.host.model import Redeeming
+from egm.money.host.records import HostTicketRecord
 from meters.transaction import Phase
 from tools.audit.rules.disputes import disputed_coins, disputed_paper, disputed_ticket
 from tools.audit.rules.parts import (
@@ -29,12 +33,12 @@ def _paper(phase: str, ticket: str) -> dict[str, Any]:
     }
 
 
-def _hosts_ticket(status: str) -> Any:
+def _hosts_ticket(status: Redeeming) -> Any:
     """What becomes of the ticket a host was asked about, if it is this one."""
 
     def due(scope: Scope) -> Any:
-        kept = scope.was("host_ticket")
-        return {**kept, "status": status} if kept is not None and kept["id"] == scope["paper"] else ABSENT
+        kept = scope.kept(HostTicketRecord, "host_ticket")
+        return ABSENT if kept is None or kept.id != scope["paper"] else replace(kept, status=status)
 
     return sets("host_ticket", due)
 
@@ -42,24 +46,32 @@ def _hosts_ticket(status: str) -> Any:
 def _hosts_returned(scope: Scope) -> None:
     """Of a ticket in dispute the host goes on hearing that it is pending."""
     if "told" not in scope.names:
-        _hosts_ticket("not_stacked")(scope)
+        _hosts_ticket(Redeeming.NOT_STACKED)(scope)
     elif scope.now("host_ticket") is not None:
         raise Differs("state.host_ticket: the ticket is in dispute, and its end is told")
 
 
-def _brings_restricted(scope: Scope) -> Any:
-    kept = scope.was("host_ticket")
-    if kept is None or kept["id"] != scope["paper"] or kept["kind"] != "restricted":
+def _given_back(scope: Scope) -> Any:
+    """A ticket a host was asked about is given back; one of another is no matter of its."""
+    kept = scope.kept(HostTicketRecord, "host_ticket")
+    if "told" not in scope.names or kept is None or kept.status is not Redeeming.PENDING:
         return ABSENT
-    return {"expires": kept["expires"], "pool": kept["pool"]}
+    return replace(kept, status=Redeeming.NOT_STACKED)
+
+
+def _brings_restricted(scope: Scope) -> Any:
+    kept = scope.kept(HostTicketRecord, "host_ticket")
+    if kept is None or kept.id != scope["paper"] or kept.kind != CreditKind.RESTRICTED:
+        return ABSENT
+    return {"expires": kept.expires, "pool": kept.pool}
 
 
 def _is_worth_what_the_host_said(scope: Scope) -> None:
-    kept = scope.was("host_ticket")
-    if kept is None or kept["id"] != scope["id"]:
+    kept = scope.kept(HostTicketRecord, "host_ticket")
+    if kept is None or kept.id != scope["id"]:
         return
-    said = kept["amount_cents"], kept["kind"], kept["number"], "pending"
-    found = scope["cents"], scope["credit"], scope["number"], kept["status"]
+    said = kept.amount_cents, kept.kind, kept.number, str(Redeeming.PENDING)
+    found = scope["cents"], scope["credit"], scope["number"], str(kept.status)
     if said != found:
         raise Differs(f"the host said {shown(said)} of this ticket, and it is taken as {shown(found)}")
 
@@ -129,7 +141,11 @@ _PAPERS: Final = (
             **TICKETS,
         },
         counts={"vouchers_accepted": 1},
-        also=(_hosts_ticket("redeemed"), sets("restricted", _brings_restricted), ticket_ledger_goes_on),
+        also=(
+            _hosts_ticket(Redeeming.REDEEMED),
+            sets("restricted", _brings_restricted),
+            ticket_ledger_goes_on,
+        ),
     ),
     Rule(
         kind="voucher.disputed",
@@ -186,17 +202,7 @@ _PAPERS: Final = (
             record={"reason": "$:text"},
             state={"host_ticket?": "$told:object"},
             counts={f"{paper}s_returned": 1},
-            also=(
-                sets(
-                    "host_ticket",
-                    lambda scope: (
-                        {**scope.was("host_ticket"), "status": "not_stacked"}
-                        if "told" in scope.names
-                        and (scope.was("host_ticket") or {}).get("status") == "pending"
-                        else ABSENT
-                    ),
-                ),
-            ),
+            also=(sets("host_ticket", _given_back),),
         )
         for paper in ("bill", "voucher")
     ),

@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind, taken
 from egm.kernel.positions import Position
+from egm.play.player_protection import SessionRecord
+from egm.record_codec import is_record, to_json
+from egm.tickets.audit import LedgerAnchor
 from meters.reading import read_meters
 from meters.transaction import Transfer
 from tools.audit.rules.pattern import Differs, Scope, place, same, shown
@@ -75,10 +79,14 @@ def head_of(scope: Scope) -> str:
 
 
 def sets(key: str, make: Callable[[Scope], Any]) -> Check:
-    """The entry sets ``key`` to exactly what ``make`` returns, or not at all (:data:`ABSENT`)."""
+    """The entry sets ``key`` to exactly what ``make`` returns (a record, or JSON), or not at all.
+
+    Not at all where it returns :data:`ABSENT`.
+    """
 
     def check(scope: Scope) -> None:
-        due = make(scope)
+        made = make(scope)
+        due = to_json(made) if is_record(made) else made
         found = scope.entry.state.get(place(key, scope.position), ABSENT)
         if due is ABSENT and found is ABSENT:
             return
@@ -107,26 +115,25 @@ def holds(what: str, test: Callable[[Scope], bool]) -> Check:
 
 def counted(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """The session after a game has moved so much, or ABSENT where the games of this run count none."""
-    found = scope.entry.state.get(place("session", scope.position), ABSENT)
     if scope.facts.session is None:
-        scope.facts.session = found is not ABSENT
+        scope.facts.session = place("session", scope.position) in scope.entry.state
     if not scope.facts.session:
         return ABSENT
-    before = scope.was("session")
+    before = scope.kept(SessionRecord, "session")
     if before is None:  # a new one begins with this game
-        since = found.get("since") if type(found) is dict else None
-        before = {
-            "since": since,
-            "wagered_cents": 0,
-            "won_cents": 0,
-            "time_reminders": 0,
-            "spend_reminders": 0,
-        }
-    return {
-        **before,
-        "wagered_cents": before["wagered_cents"] + wagered_cents,
-        "won_cents": before["won_cents"] + won_cents,
-    }
+        now = scope.keeps(SessionRecord, "session")
+        before = SessionRecord(
+            since="" if now is None else now.since,
+            wagered_cents=0,
+            won_cents=0,
+            time_reminders=0,
+            spend_reminders=0,
+        )
+    return replace(
+        before,
+        wagered_cents=before.wagered_cents + wagered_cents,
+        won_cents=before.won_cents + won_cents,
+    )
 
 
 def signed_in(scope: Scope) -> None:
@@ -162,8 +169,8 @@ TICKETS: Final = {
 
 def ticket_ledger_goes_on(scope: Scope) -> None:
     """The ticket ledger only grows, and what it knew when the journal began stays what it was."""
-    was, now = scope.was("tickets"), scope.now("tickets")
+    was, now = scope.kept(LedgerAnchor, "tickets"), scope.keeps(LedgerAnchor, "tickets")
     if was is None or now is None:
         return
-    if now["place"] < was["place"] or any(now[name] != was[name] for name in ("begun", "from", "base")):
+    if now.place < was.place or replace(now, place=was.place, digest=was.digest) != was:
         raise Differs("state.tickets: the ticket ledger goes back, or knew something else before")

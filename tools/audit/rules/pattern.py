@@ -20,16 +20,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from egm.app.features import FEATURES
 from egm.kernel.positions import Position
+from egm.record_codec import RecordError, from_json
 from meters.entry import StoredEntry
 from meters.ledger import Ledger, Reservation
 from tools.audit.rules.facts import Facts
 
 Pattern: TypeAlias = Any
 Matcher: TypeAlias = Callable[[Any, "Scope"], None]
+R = TypeVar("R")
 
 _SHOWN_MAX: Final = 160
 
@@ -80,9 +82,31 @@ class Scope:
         """What the machine's memory held under a key before the entry, or None."""
         return self.ledger.state.get(place(key, self.position))
 
+    def record(self, kind: type[R]) -> R:
+        """The entry's record as the machine's type of it. Raises :class:`Differs` where it is none."""
+        return typed(kind, self.told, "record")
+
+    def kept(self, kind: type[R], key: str) -> R | None:
+        """The same of what the machine's memory held under a key before the entry; None where nothing."""
+        data = self.was(key)
+        return None if data is None else typed(kind, data, key)
+
+    def keeps(self, kind: type[R], key: str) -> R | None:
+        """The same of what the entry sets there."""
+        data = self.now(key)
+        return None if data is None else typed(kind, data, f"state.{key}")
+
     def credit(self, kind: str) -> str:
         """The account of this position's credits of a kind."""
         return f"credit:{self.position}:{kind}"
+
+
+def typed(kind: type[R], data: object, where: str) -> R:
+    """A record as its type. Raises :class:`Differs`, which says where, what of it, and why."""
+    try:
+        return from_json(kind, data, where)
+    except RecordError as why:
+        raise Differs(str(why)) from None
 
 
 def place(key: str, position: int) -> str:

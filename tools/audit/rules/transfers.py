@@ -1,7 +1,11 @@
 """The rules of what a host decides: its answers about tickets, and its transfers (AFT, bonuses)."""
 
+from dataclasses import replace
 from typing import Any, Final
 
+from egm.kernel.credits import CreditKind
+from egm.money.host.records import TransferRecord
+from egm.tickets.audit import LedgerAnchor
 from meters.transaction import Phase
 from tools.audit.rules.parts import (
     ABSENT,
@@ -21,20 +25,24 @@ _HISTORY: Final = 35
 
 def _ledger_checked(scope: Scope) -> None:
     """The first time under this journal, or after two persons have begun the ledger anew, what it knew."""
-    was, now = scope.was("tickets"), scope.now("tickets")
-    begins = was is None or was["begun"] != now["begun"]
+    was, now = scope.kept(LedgerAnchor, "tickets"), scope.keeps(LedgerAnchor, "tickets")
+    if now is None:
+        raise Differs("state.tickets: it is missing")
+    begins = was is None or was.begun != now.begun
     if not begins:
         ticket_ledger_goes_on(scope)
-    if ("begun" in scope.names) != (begins and bool(now["begun"])):
+    if ("begun" in scope.names) != (begins and bool(now.begun)):
         raise Differs("who has begun the ticket ledger anew is told when it is, and only then")
 
 
 def _ledger_contradicted(scope: Scope) -> None:
     """What the journal has credited, and the ledger never will."""
-    was, now, told = scope.was("tickets"), scope.now("tickets"), scope.told
-    entry = {name: cents for name, cents in now["base"].items() if was["base"].get(name, 0) != cents}
-    lower = [was["base"].get(name, 0) - cents for name, cents in entry.items()]
-    if lower != [told["amount_cents"]] or {**now, "base": was["base"]} != was:
+    was, now = scope.kept(LedgerAnchor, "tickets"), scope.keeps(LedgerAnchor, "tickets")
+    if was is None or now is None:
+        raise Differs("state.tickets: nothing is known of a ticket ledger")
+    before = ((was.base.get(name, 0), cents) for name, cents in now.base.items())
+    lower = [known - cents for known, cents in before if known != cents]
+    if lower != [scope.told["amount_cents"]] or replace(now, base=was.base) != was:
         raise Differs("it takes the amount of one redemption from what the ledger knew, and nothing else")
 
 
@@ -134,9 +142,13 @@ _WAYS: Final = {
 }
 
 
+def _result(scope: Scope) -> TransferRecord:
+    return scope.record(TransferRecord)
+
+
 def _transferred(scope: Scope) -> Any:
     """The transfers of what a host's order moved, kind by kind, as its result says."""
-    way, cents = scope["way"], scope["result"]["cents"]
+    way, cents = scope["way"], _result(scope).cents
     if way not in _WAYS:
         raise Differs(f"{shown(way)} is no way a transfer goes")
     source, target = _WAYS[way]
@@ -164,25 +176,18 @@ def _moves_as_told(scope: Scope) -> None:
 
 
 def _terms_of_restricted(scope: Scope) -> Any:
-    if scope["way"] == "in" and scope["result"]["cents"].get("restricted"):
+    if scope["way"] == "in" and _result(scope).cents.get(CreditKind.RESTRICTED):
         return {"expires": scope["expires"], "pool": scope["pool"]}
     return ABSENT
 
 
-_COUNTED: Final = {
-    "transfers": Derived(lambda scope: (scope.was("transfers") or 0) + 1),
-    "transfer": "$result",
-}
+_COUNTED: Final = Derived(lambda scope: (scope.was("transfers") or 0) + 1)
 _PLACE: Final = holds(
     "its place in the history is not the next",
-    lambda scope: scope["result"]["position"] == (scope.was("transfers") or 0) % _HISTORY + 1,
+    lambda scope: _result(scope).position == (scope.was("transfers") or 0) % _HISTORY + 1,
 )
 _DONE: Final = {**_RESULT, "position": "$:cents"}
 _ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
-
-
-def _result(scope: Scope) -> None:
-    scope.names["result"] = scope.told
 
 
 _TRANSFERS: Final = (
@@ -190,11 +195,10 @@ _TRANSFERS: Final = (
         kind="aft.complete",
         id="transfer:{identifier}",
         record=_DONE,
-        state={"transfers": _COUNTED["transfers"], "transfer": "$kept:object", "restricted?": "$:object"},
+        state={"transfers": _COUNTED, "transfer": "$kept:object", "restricted?": "$:object"},
         moves=(_ANYWHERE,),
         also=(
-            _result,
-            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope["result"])),
+            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope.told)),
             holds("a bonus paid by hand is reserved", lambda scope: scope["way"] != "bonus_jackpot"),
             _moves_as_told,
             _PLACE,
@@ -208,15 +212,14 @@ _TRANSFERS: Final = (
         before={"handpay": None},
         record={**_DONE, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
         state={
-            "transfers": _COUNTED["transfers"],
+            "transfers": _COUNTED,
             "transfer": "$kept:object",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
         },
         moves=(_ANYWHERE,),
         also=(
-            _result,
             lambda scope: scope.names.update(way="bonus_jackpot"),
-            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope["result"])),
+            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope.told)),
             _moves_as_told,
             _PLACE,
         ),
@@ -228,7 +231,7 @@ _TRANSFERS: Final = (
         also=(
             holds(
                 "an order that fails moves nothing",
-                lambda scope: not any(scope.told["cents"].values()),
+                lambda scope: not any(_result(scope).cents.values()),
             ),
         ),
     ),

@@ -1,0 +1,77 @@
+"""Records that are none of their type: each is a finding that names the entry, the key and why, and no crash."""
+
+import json
+
+import pytest
+from journals import CREDIT, clock, edit, find, insert, make_state, rechained
+
+from meters import Journal, Phase, Transaction, Transfer, open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+
+@pytest.fixture(scope="module")
+def bodies(tmp_path_factory):
+    with open_view(make_state(tmp_path_factory.mktemp("state"))) as view:
+        return [entry.body for entry in view.entries()]
+
+
+def found(bodies):
+    return [(finding.sequence, finding.why) for finding in Auditor(Shelf()).run(bodies).findings]
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize(
+    ("kind", "change", "why"),
+    [
+        (
+            "game.start",
+            lambda r: r.update(denomination_cents="5"),
+            "denomination_cents is '5', not of type int",
+        ),
+        ("game.start", lambda r: r.pop("bet_credits"), "bet_credits is missing"),
+        ("game.start", lambda r: r.update(steps=7), "steps is 7, not a list"),
+        (
+            "game.start",
+            lambda r: r["steps"][0]["draws"].append([1, 0]),
+            "steps.0.draws.3 is [1, 0], not 3 values",
+        ),
+        (
+            "game.start",
+            lambda r: r["outcome"].update(note="x"),
+            "outcome is not written as the machine writes it",
+        ),
+        (
+            "game.start",
+            lambda r: r["wager"].update(credits="1"),
+            "wager is not written as the machine writes it",
+        ),
+        ("game.end", lambda r: r.update(win_cents=None), "win_cents is None, not of type int"),
+        ("game.end", lambda r: r.update(more=1), "more is 1, a field that is not known"),
+    ],
+)
+def test_a_game_that_cannot_be_read_is_named(bodies, kind, change, why):
+    index = find(bodies, kind)
+    altered = list(rechained(edit(bodies, index, lambda raw: change(raw["record"]))))
+    assert (index + 1, f"the record of the play is not whole: {kind}: {why}") in found(altered)
+
+
+@pytest.mark.requirement("E-13")
+def test_a_hand_pay_that_cannot_be_read_is_named(tmp_path):
+    ticks = clock()
+    with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
+        insert(journal, 500)
+        owed = journal.fresh_id("handpay")
+        flows = (Transfer(CREDIT, "out:handpay_cancelled_credit", 500),)
+        handpay = {"id": owed, "kind": "cancelled_credit", "amount_cents": "500"}
+        state = {"handpay": handpay, "cash_out_goes_on": None}
+        journal.append(
+            Transaction(id=owed, kind="handpay.pending", phase=Phase.RESERVE, transfers=flows, state=state)
+        )
+        paid = {"kind": "handpay.paid", "phase": Phase.SETTLE, "ref": owed, "state": {"handpay": None}}
+        journal.append(Transaction(id=f"{owed}.paid", record={"person": "1", "persons": ["1"]}, **paid))
+        last = journal.sequence
+        bodies = [entry.body for entry in journal.entries()]
+    assert json.loads(bodies[-1])["kind"] == "handpay.paid"
+    whys = [why for sequence, why in found(bodies) if sequence == last]
+    assert any("amount_cents is '500', not of type int" in why for why in whys), whys
