@@ -1,0 +1,387 @@
+"""What every table shares: odds, limits and forms as a definition has them, bets held against them, figures.
+
+A pay is printed as net odds, ``"35:1"`` (the stake comes back besides), or as all that comes back, stake
+included, ``"x8"`` (Monaco's "mise comprise"). Both are read into exact net odds; the text is kept as it is
+printed. Whole credits are kept by the step of a bet: a stake that its pay does not make whole is refused when
+the definition is read or the bet placed, unless the text names a rounding.
+"""
+
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from paytables.analysis import BetAnalysis, Depth, Law, Prize
+from paytables.contract import Bet, Json, Settlement, Spot, Wager
+from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
+from paytables.errors import DefinitionError, WagerError
+from paytables.wording import counted
+
+#: Seats that may play one round together.
+SEATS_MOST: Final = 8
+_ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """What a bet pays, as printed, and what is won on top of each credit staked."""
+
+    text: str
+    net: Fraction
+
+    @classmethod
+    def parse(cls, text: str) -> "Odds":
+        """Read ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for anything else."""
+        found = _ODDS.fullmatch(text)
+        if found is None:
+            raise ValueError(f'{text!r} are no odds: write "35:1" (net), or "x36" (stake included)')
+        won, to, whole = found.groups()
+        net = Fraction(whole) - 1 if whole else Fraction(won) / int(to)
+        if net < 0:
+            raise ValueError(f"{text!r} gives back less than the stake")
+        return cls(text, net)
+
+    def returned(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
+        """Return all that a won stake brings back, itself included, in whole credits.
+
+        Raises ValueError where that is not whole and the text names no ``rounding``.
+        """
+        back = credits_ * (1 + self.net)
+        if back.denominator > 1 and rounding is None:
+            raise ValueError(f"{counted(credits_, 'credit')} at {self.text} pay no whole credits")
+        return int(back // 1)
+
+
+def _odds(value: Any) -> Any:
+    return Odds.parse(value) if isinstance(value, str) else value
+
+
+#: Odds as a definition writes them.
+Pay: TypeAlias = Annotated[
+    Odds, BeforeValidator(_odds), WithJsonSchema({"type": "string", "pattern": f"^{_ODDS.pattern}$"})
+]
+
+
+class Limits(Strict):
+    """What one bet may be: ``least`` to ``most`` credits in steps of ``step``."""
+
+    least: PositiveInt = 1
+    most: PositiveInt = 100
+    step: PositiveInt = 1
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Limits":
+        if self.least > self.most or self.least % self.step or self.most % self.step:
+            raise ValueError(f"no bets of {self.least} to {self.most} credits in steps of {self.step}")
+        return self
+
+
+class Table(Strict):
+    """What holds for the whole table: how many play it together, and what one of them may stake and win."""
+
+    seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MOST)] = 1
+    most: PositiveInt | None = Field(
+        default=None, description="the most one player may have on the table, in credits"
+    )
+    most_win: PositiveInt | None = Field(
+        default=None, description="the most one player may be given back of a round, in credits"
+    )
+    betting_seconds: PositiveInt = Field(
+        default=30, description="how long a table of several takes bets, from the first"
+    )
+
+
+class Form(Strict):
+    """A wager the game offers by name: credits on each of some spots, by their ids."""
+
+    id: Identifier
+    name: Text
+    bets: dict[Identifier, PositiveInt]
+
+
+class TableDefinition(Definition):
+    """What the definition of every table contains; a family adds its own.
+
+    ``{pays}`` in the help of a language is replaced by :meth:`pay_lines`: the rules state what the bets pay.
+    """
+
+    table: Table = Table()
+    form: Annotated[tuple[Form, ...], Field(min_length=1)]
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return what each bet pays, a line a bet, by language; a family says it."""
+        return {}
+
+    @model_validator(mode="after")
+    def _pays_in_help(self) -> "TableDefinition":
+        said = {code: "\n".join(lines) for code, lines in self.pay_lines().items()}
+        words = self.game.help.model_dump()
+        help_ = {code: text.replace("{pays}", said.get(code, "")) for code, text in words.items()}
+        return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places for bets as the table stands, and what a wager on them must keep to.
+
+    ``standing`` are bets of earlier rounds that a wager may add to and, where their spot is in ``removable``,
+    take from; a family leaves out those that are no longer the player's to touch.
+    """
+
+    spots: tuple[Spot, ...]
+    table: Table
+    forms: tuple[Form, ...] = ()
+    standing: tuple[Bet, ...] = ()
+    removable: Container[str] = ()
+
+    @cached_property
+    def by_id(self) -> dict[str, Spot]:
+        """The spots by their ids."""
+        return {spot.id: spot for spot in self.spots}
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        """What the forms cost, in credits, ascending. Bets laid freely may cost other sums."""
+        return tuple(sorted({sum(form.bets.values()) for form in self.forms}))
+
+    def wager(self, credits_: int, **asked: Json) -> Wager:
+        """Return the wager of ``credits_``: ``bets`` by spot, or ``seats`` with bets each, or a ``form``.
+
+        Without any of them it is the first form of that cost. A negative amount takes so much of a standing
+        bet down. Raises :class:`WagerError` naming the spot, what was asked and what may be.
+        """
+        if set(asked) - {"bets", "seats", "form"} or len(asked) > 1:
+            said = ", ".join(sorted(asked))
+            raise WagerError(f"a table takes bets, seats with bets, or a form; not {said}")
+        if "seats" in asked:
+            seats = self._seats(asked["seats"])
+            return self._of(credits_, seats, {"seats": {str(seat): bets for seat, bets in seats.items()}})
+        if "bets" in asked:
+            bets = self.placed(asked["bets"])
+            return self._of(credits_, {0: bets}, {"bets": bets})
+        for form in self.forms:
+            if asked.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
+                return Wager(credits_, {"bets": self.placed(form.bets)})
+        if not asked and credits_ == 0 and self.standing:
+            return Wager(0, {"bets": {}})
+        named = f" of form {asked['form']!r}" if asked else ""
+        raise WagerError(
+            f"no bet{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+        )
+
+    def _of(self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: dict[str, Json]) -> Wager:
+        cost = sum(each for bets in seats.values() for each in bets.values() if each > 0)
+        if cost != credits_:
+            raise WagerError(f"the bets cost {counted(cost, 'credit')}, not {credits_}")
+        return Wager(credits_, options)
+
+    def _seats(self, asked: Json) -> dict[int, dict[str, int]]:
+        if not isinstance(asked, Mapping) or not asked:
+            raise WagerError("seats: says the bets of each seat that plays, by its number")
+        known = {str(seat): seat for seat in range(self.table.seats)}
+        for seat in asked:
+            if str(seat) not in known:
+                raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(known)}")
+        return {known[str(seat)]: self.placed(bets, known[str(seat)]) for seat, bets in asked.items()}
+
+    def placed(self, asked: Json, seat: int = 0) -> dict[str, int]:
+        """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
+        if not isinstance(asked, Mapping):
+            raise WagerError("bets: says the credits on each spot staked on")
+        stood = self._stood(seat)
+        if not asked and not stood:
+            raise WagerError("bets: nothing is staked, and no bet stands")
+        for name in asked:
+            if name not in self.by_id:
+                raise WagerError(f"bets: there is no spot {name!r}")
+        bets = {spot.id: asked[spot.id] for spot in self.spots if spot.id in asked}
+        after = stood | {
+            name: self._after(self.by_id[name], each, stood.get(name, 0)) for name, each in bets.items()
+        }
+        self._together(after)
+        return bets
+
+    def _stood(self, seat: int) -> dict[str, int]:
+        stood: dict[str, int] = {}
+        for bet in self.standing:
+            if bet.seat == seat:
+                stood[bet.spot] = stood.get(bet.spot, 0) + bet.credits
+        return stood
+
+    def _together(self, after: Mapping[str, int]) -> None:
+        """Hold all that a seat then has on the table against what bets need and the table allows."""
+        for name, credits_ in after.items():
+            needs = self.by_id[name].needs if name in self.by_id else None
+            if credits_ and needs is not None and not after.get(needs):
+                raise WagerError(f"bets.{name}: needs a bet on {needs!r}, and there is none")
+        total, most = sum(after.values()), self.table.most
+        if most is not None and total > most:
+            raise WagerError(f"bets: {counted(total, 'credit')} on the table; {most:,} at most")
+
+    def _after(self, spot: Spot, credits_: Json, stood: int) -> int:
+        """What stands on a spot when a bet is placed there or taken from it."""
+        where = f"bets.{spot.id}"
+        if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
+            raise WagerError(f"{where}: {credits_!r} is no number of credits to stake")
+        after = stood + credits_
+        if after < 0:
+            raise WagerError(f"{where}: {-credits_:,} credits down; {stood:,} stand there")
+        if credits_ < 0 and spot.id not in self.removable:
+            raise WagerError(f"{where}: a bet there may not be taken down")
+        if credits_ > 0 and not spot.open:
+            raise WagerError(f"{where}: takes no bet as the table stands")
+        if after and not spot.least <= after <= spot.most:
+            raise WagerError(f"{where}: {after:,} credits; {spot.least:,} to {spot.most:,} may be staked")
+        if credits_ % spot.step:
+            raise WagerError(f"{where}: {credits_:,} credits are no multiple of {spot.step:,}")
+        return after
+
+    def most_win(self, given_back: Mapping[int, int]) -> None:
+        """Refuse what could give a seat more than the table pays; ``given_back`` is its most, by seat.
+
+        Raises :class:`WagerError`.
+        """
+        most = self.table.most_win
+        for seat, credits_ in given_back.items():
+            if most is not None and credits_ > most:
+                raise WagerError(
+                    f"bets: could give seat {seat} back {counted(credits_, 'credit')}; {most:,} at most"
+                )
+
+    def to_json(self) -> Json:
+        """Return what a screen draws chips on: the spots and the limits of the table."""
+        keys = ("id", "group", "odds", "least", "most", "step", "open", "needs")
+        return {
+            "spots": [
+                {key: getattr(spot, key) for key in keys} | {"names": dict(spot.names)} for spot in self.spots
+            ],
+            "forms": [form.model_dump() for form in self.forms],
+            "table": self.table.model_dump(),
+        }
+
+
+def check_forms(layout: Layout, file: str) -> None:
+    """Hold the forms of a definition against its own layout as it opens. Raises :class:`DefinitionError`."""
+    for n, form in enumerate(layout.forms):
+        if form.id in {other.id for other in layout.forms[:n]}:
+            raise DefinitionError(file, f"form.{n}.id", f"{form.id!r} is there twice")
+        try:
+            layout.placed(form.bets)
+        except WagerError as error:
+            raise DefinitionError(file, f"form.{n}", str(error)) from None
+
+
+def check_whole(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
+    """Refuse a step at which some odds pay no whole credits. Raises :class:`DefinitionError`."""
+    wanted = lcm(*(each.net.denominator for each in odds))
+    if limits.step % wanted:
+        why = f"{limits.step} pays no whole credits: it must be a multiple of {wanted}"
+        raise DefinitionError(file, f"{key}.step", why)
+
+
+def settled(
+    bet: Bet, odds: Odds | None, name: str = "", rounding: Literal["down"] | None = None
+) -> Settlement:
+    """Return a bet decided: won at ``odds``, or lost where there are none. ``name`` is other words for it."""
+    credits_ = 0 if odds is None else odds.returned(bet.credits, rounding)
+    words = name or ("lost" if odds is None else "won")
+    return Settlement(words, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+
+
+def pushed(bet: Bet, name: str = "push") -> Settlement:
+    """Return a bet given back as it was staked."""
+    return Settlement(name, bet.credits, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+
+
+def bets_to_json(bets: Iterable[Bet]) -> Json:
+    """Return standing bets as a table state keeps them; :func:`bets_from_json` is the inverse."""
+    return [bet.to_json() for bet in bets]
+
+
+def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple[Bet, ...]:
+    """Read standing bets back. Raises ValueError for what stands on no spot, at no seat or is no stake."""
+    bets = []
+    for each in data if isinstance(data, list) else [data]:
+        try:
+            bet = Bet.from_json(each)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise ValueError(f"no standing bet: {each!r}") from None
+        if bet.spot not in spots or not 0 <= bet.seat < seats or bet.credits <= 0:
+            raise ValueError(f"no bet of this table stands as {each!r}")
+        bets.append(bet)
+    return tuple(bets)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One possible result of a wager: its weight among all, what it settles, and what was ``added`` in it."""
+
+    weight: int | Fraction
+    settlements: Sequence[Settlement]
+    added: int = 0
+
+
+def law_of(wins: Mapping[int, int | Fraction]) -> Law:
+    """Return the distribution of wins (credits) from the weight of each; weights need not add to one."""
+    whole = sum((Fraction(weight) for weight in wins.values()), Fraction(0))
+    chances = {win: Fraction(weight) / whole for win, weight in sorted(wins.items()) if weight}
+    total = lcm(*(chance.denominator for chance in chances.values()))
+    return Law(total, {win: int(chance * total) for win, chance in chances.items()})
+
+
+def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Depth.FULL) -> BetAnalysis:
+    """Return the exact figures of a wager of one seat from every result it may have.
+
+    Weights are whole where the results are counted (their sum is the cycle), else exact shares. A settlement
+    that gives credits back is a prize, by its name and spot. Credits ``added`` in a round count against its
+    win.
+    """
+    wins: dict[int, int | Fraction] = {}
+    prizes: dict[tuple[str, str, int], int | Fraction] = {}
+    whole: int | Fraction = 0
+    added: int | Fraction = 0
+    for case in cases:
+        win = sum(each.credits for each in case.settlements) - case.added
+        wins[win] = wins.get(win, 0) + case.weight
+        whole += case.weight
+        added += case.weight * case.added
+        for each in case.settlements:
+            if each.credits:
+                key = (each.name, each.spot, each.credits)
+                prizes[key] = prizes.get(key, 0) + case.weight
+    law, cost, top = law_of(wins), wager.credits, max(wins)
+    figures = BetAnalysis(
+        bet=name,
+        cost_credits=cost,
+        options=wager.options,
+        rtp=law.moment(1) / cost,
+        cycle=whole if isinstance(whole, int) else None,
+        mean_staked_credits=cost + Fraction(added) / whole if added else None,
+    )
+    if depth is Depth.RETURN:
+        return figures
+    return replace(
+        figures,
+        prizes=tuple(
+            Prize(
+                name=prize,
+                where=spot,
+                credits=credits_,
+                rate=Fraction(weight) / whole,
+                rtp=Fraction(weight) / whole * credits_ / cost,
+                hits=weight if isinstance(weight, int) else None,
+            )
+            for (prize, spot, credits_), weight in prizes.items()
+        ),
+        variance=law.variance(),
+        hit_probability=law.at_least(1),
+        return_bet_probability=law.at_least(cost),
+        law=law,
+        max_win_credits=top,
+        max_win_probability=law.at_least(top),
+    )

@@ -1,0 +1,178 @@
+"""What every table shares: odds as printed, bets held against limits, settlements, figures by enumeration."""
+
+from fractions import Fraction
+
+import pytest
+
+from paytables import Bet, Depth, Settlement, Spot, Wager, WagerError
+from paytables.definition import Text
+from paytables.errors import DefinitionError
+from paytables.layout import (
+    Case,
+    Form,
+    Layout,
+    Limits,
+    Odds,
+    Table,
+    analysed,
+    bets_from_json,
+    bets_to_json,
+    check_forms,
+    check_whole,
+    pushed,
+    settled,
+)
+
+NAMES = {"en": "Spot", "fr": "Case"}
+
+
+def spot(name: str, **more: object) -> Spot:
+    fields = {"group": name, "names": NAMES, "odds": "1:1", "least": 2, "most": 10, "step": 2, **more}
+    return Spot(id=name, **fields)  # type: ignore[arg-type]
+
+
+def form(name: str, **bets: int) -> Form:
+    return Form(id=name, name=Text(**NAMES), bets=bets)
+
+
+SPOTS = (spot("line"), spot("odds", needs="line"), spot("shut", open=False))
+LAYOUT = Layout(SPOTS, Table(seats=2, most=14, most_win=30), (form("even", line=2),))
+
+
+@pytest.mark.parametrize(
+    ("text", "net"),
+    [("35:1", 35), ("3:2", Fraction(3, 2)), ("6.5:1", Fraction(13, 2)), ("x8", 7), ("x1", 0), ("0:1", 0)],
+)
+def test_odds_are_read_exactly_as_printed(text: str, net: Fraction) -> None:
+    odds = Odds.parse(text)
+    assert (odds.text, odds.net) == (text, net)
+
+
+@pytest.mark.parametrize("text", ["", "35", "1:0", "x0.5", "-1:1", "1 to 1", "x", "٣:١", "1:1 "])
+def test_what_are_no_odds_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no odds|less than the stake"):
+        Odds.parse(text)
+
+
+def test_a_pay_is_whole_or_refused_or_rounded_where_the_text_says_so() -> None:
+    odds = Odds.parse("3:2")
+    assert odds.returned(4) == 10
+    assert odds.returned(3, "down") == 7
+    with pytest.raises(ValueError, match="3 credits at 3:2 pay no whole credits"):
+        odds.returned(3)
+    check_whole("bet.line", Limits(least=2, most=10, step=2), [odds], "f.toml")
+    with pytest.raises(DefinitionError, match=r"bet.line.step: 1 pays no whole credits: .* multiple of 6"):
+        check_whole("bet.line", Limits(), [odds, Odds.parse("2:3")], "f.toml")
+
+
+@pytest.mark.parametrize("limits", [{"least": 5, "most": 4}, {"least": 3, "step": 2}, {"most": 9, "step": 2}])
+def test_limits_that_no_bet_keeps_are_refused(limits: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="no bets of"):
+        Limits(**limits)
+
+
+@pytest.mark.parametrize(
+    ("credits_", "asked", "why"),
+    [
+        (2, {"bets": {"nowhere": 2}}, "there is no spot 'nowhere'"),
+        (2, {"bets": {"shut": 2}}, r"bets.shut: takes no bet"),
+        (2, {"bets": {"odds": 2}}, r"bets.odds: needs a bet on 'line'"),
+        (3, {"bets": {"line": 3}}, r"bets.line: 3 credits are no multiple of 2"),
+        (12, {"bets": {"line": 12}}, r"bets.line: 12 credits; 2 to 10"),
+        (2, {"bets": {"line": True}}, "True is no number"),
+        (2, {"bets": {"line": "2"}}, "'2' is no number"),
+        (0, {"bets": {"line": 0}}, "0 is no number"),
+        (0, {"bets": {}}, "nothing is staked"),
+        (0, {"bets": [1]}, "says the credits on each spot"),
+        (-2, {"bets": {"line": -2}}, r"2 credits down; 0 stand there"),
+        (16, {"bets": {"line": 8, "odds": 8}}, "16 credits on the table; 14 at most"),
+        (4, {"bets": {"line": 2}}, "the bets cost 2 credits, not 4"),
+        (2, {"seats": {"2": {"line": 2}}}, "no seat '2'; there are 0, 1"),
+        (2, {"seats": {}}, "says the bets of each seat"),
+        (2, {"form": "odd"}, r"no bet of form 'odd' of 2 credits; the game offers \[2\]"),
+        (4, {}, "no bet of 4 credits"),
+        (0, {}, "no bet of 0 credits"),
+        (2, {"marks": 3}, "not marks"),
+        (2, {"bets": {"line": 2}, "form": "even"}, "not bets, form"),
+    ],
+)
+def test_a_wager_is_refused_by_what_where_and_why(credits_: int, asked: dict[str, object], why: str) -> None:
+    with pytest.raises(WagerError, match=why):
+        LAYOUT.wager(credits_, **asked)
+
+
+def test_a_wager_is_a_form_bets_or_bets_of_seats() -> None:
+    assert LAYOUT.wager(2).bets == LAYOUT.wager(2, form="even").bets == (Bet("line", 2),)
+    assert LAYOUT.wager(6, bets={"odds": 2, "line": 4}).bets == (Bet("line", 4), Bet("odds", 2))
+    both = LAYOUT.wager(6, seats={0: {"line": 4}, "1": {"line": 2}})
+    assert both.bets == (Bet("line", 4), Bet("line", 2, 1))
+    assert LAYOUT.wager(both.credits, **both.options) == both
+
+
+def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
+    stood = (Bet("line", 4), Bet("odds", 4), Bet("line", 10, 1))
+    layout = Layout(SPOTS, Table(seats=2, most=14), (), stood, removable={"line", "odds"})
+    assert layout.wager(0) == Wager(0, {"bets": {}})
+    assert layout.wager(2, bets={"odds": -4, "line": 2}).credits == 2
+    for bets, why in (
+        ({"line": -4}, "bets.odds: needs a bet on 'line'"),
+        ({"line": 8}, "12 credits; 2 to 10"),
+        ({"odds": -6}, "6 credits down; 4 stand there"),
+        ({"line": 2, "odds": 6}, "16 credits on the table"),
+    ):
+        with pytest.raises(WagerError, match=why):
+            layout.wager(sum(n for n in bets.values() if n > 0), bets=bets)
+    fixed = Layout(SPOTS, Table(), (), stood)
+    with pytest.raises(WagerError, match="may not be taken down"):
+        fixed.wager(0, bets={"odds": -2})
+    assert bets_from_json(bets_to_json(stood), layout.by_id, 2) == stood
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{}, None, [3], [{"spot": "line"}], [{"spot": "no", "credits": 1}], [{"spot": "line", "credits": 0}]],
+)
+def test_what_does_not_stand_on_the_table_is_not_read(data: object) -> None:
+    with pytest.raises(ValueError, match="stand"):
+        bets_from_json(data, LAYOUT.by_id, 2)
+
+
+def test_forms_are_held_against_their_own_layout() -> None:
+    for forms, why in (
+        ((form("a", line=2), form("a", line=4)), "form.1.id: 'a' is there twice"),
+        ((form("a", odds=2),), "form.0: bets.odds: needs"),
+    ):
+        with pytest.raises(DefinitionError, match=why):
+            check_forms(Layout(SPOTS, Table(), forms), "f.toml")
+
+
+def test_a_table_refuses_what_could_win_more_than_it_pays() -> None:
+    LAYOUT.most_win({0: 30})
+    with pytest.raises(WagerError, match="seat 1 back 31 credits; 30 at most"):
+        LAYOUT.most_win({0: 3, 1: 31})
+
+
+def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
+    bet = Bet("line", 4)
+    cases = [
+        Case(3, [settled(bet, Odds.parse("3:2"))]),
+        Case(1, [pushed(bet)]),
+        Case(2, [settled(bet, None)]),
+    ]
+    wager = Wager(4, {"bets": {"line": 4}})
+    figures = analysed("line", wager, cases)
+    assert figures.rtp == Fraction(3 * 10 + 4, 6 * 4) == analysed("line", wager, cases, Depth.RETURN).rtp
+    assert figures.law is not None
+    assert dict(figures.law.counts) == {0: 2, 4: 1, 10: 3}
+    assert figures.variance == figures.law.variance() == Fraction(316, 6) - Fraction(34, 6) ** 2
+    assert [(p.name, p.credits, p.hits) for p in figures.prizes] == [("won", 10, 3), ("push", 4, 1)]
+    assert (figures.cycle, figures.max_win_credits, figures.hit_probability) == (6, 10, Fraction(2, 3))
+
+
+def test_what_is_added_in_a_round_counts_against_its_win() -> None:
+    lost = [Settlement("lost", 0, staked=2), Settlement("lost", 0, staked=2)]
+    cases = [Case(Fraction(1, 4), lost, added=2), Case(Fraction(3, 4), [Settlement("won", 4, staked=2)])]
+    figures = analysed("line", Wager(2, {}), cases)
+    assert figures.rtp == Fraction(-2 + 3 * 4, 4) / 2
+    assert figures.mean_staked_credits == Fraction(5, 2)
+    assert figures.cycle is None
