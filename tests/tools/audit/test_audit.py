@@ -169,7 +169,8 @@ def test_any_edit_removal_reordering_or_insertion_is_found(bodies, games, what, 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda raw: raw["record"]["outcome"].update(win_credits=999), "another outcome"),
+        (lambda raw: raw["record"]["outcome"].update(win_credits=999), "its settlements add to"),
+        (lambda raw: raw["record"]["outcome"]["display"].update(credits=999), "another outcome"),
         (lambda raw: raw["record"]["steps"][0]["draws"].pop(), "cannot be played"),
         (lambda raw: raw["record"]["steps"][0]["draws"][0].__setitem__(0, 7), "cannot be played"),
         (lambda raw: raw["record"].update(bet_credits=99), "should move"),
