@@ -255,11 +255,8 @@ class Layout:
 
     def to_json(self) -> Json:
         """Return what a screen draws chips on: the spots and the limits of the table."""
-        keys = ("id", "group", "odds", "least", "most", "step", "open", "needs")
         return {
-            "spots": [
-                {key: getattr(spot, key) for key in keys} | {"names": dict(spot.names)} for spot in self.spots
-            ],
+            "spots": [spot.to_json() for spot in self.spots],
             "forms": [form.model_dump() for form in self.forms],
             "table": self.table.model_dump(),
         }
