@@ -54,6 +54,10 @@ class Rules(Protocol):
     def layout(self) -> tuple[Spot, ...]:
         """Return the spots of a table, as it stands; nothing where a wager is one whole."""
 
+    @property
+    def betting_seconds(self) -> int | None:
+        """How long several seats place bets on one round; None where each plays by itself."""
+
     def at(self, table: Json) -> "Rules":
         """Return the rules as a round has left the table (``Outcome.table``); None: as it opens.
 

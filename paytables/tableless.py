@@ -12,6 +12,11 @@ class Tableless:
         """Return none: a wager is one whole."""
         return ()
 
+    @property
+    def betting_seconds(self) -> int | None:
+        """How long several seats place bets on one round; None where each plays by itself."""
+        return None
+
     def at(self, table: Json) -> Self:
         """Return the same rules: nothing lasts. Raises ValueError for a table."""
         if table is not None:

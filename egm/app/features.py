@@ -15,6 +15,7 @@ from egm.money.host.feature import HOST
 from egm.money.value_in import no_ticket_is_asked
 from egm.play.feature import PLAY
 from egm.progressive.feature import PROGRESSIVE
+from egm.seats.feature import SEATS
 from egm.staff.feature import STAFF, device_tests
 from egm.staff.form import Form
 from egm.staff.service.desk import Entry
@@ -23,7 +24,18 @@ from egm.staff.service.menu import Menu
 #: In the order in which their rules are tried: tests before the real thing, a failed generator before a call
 #: for service, an award before a host's order, a host before the machine's own ways out.
 FEATURES: Final = Features(
-    (device_tests(no_ticket_is_asked), INTEGRITY, STAFF, PROGRESSIVE, HOST, MONEY, PLAY, LINKS, MACHINE)
+    (
+        device_tests(no_ticket_is_asked),
+        INTEGRITY,
+        STAFF,
+        PROGRESSIVE,
+        HOST,
+        MONEY,
+        SEATS,
+        PLAY,
+        LINKS,
+        MACHINE,
+    )
 )
 
 

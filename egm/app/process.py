@@ -49,6 +49,7 @@ from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import all_pools
 from egm.records.keys import IntegrityKey
+from egm.seats.table import SharedTable
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
@@ -99,6 +100,7 @@ class MachineProcess:
         self._over = False
         self._begins = False
         self._untold: set[int] = set()
+        self._table = SharedTable()
         self._attachments: tuple[Attachment, ...] = ()
 
     async def run(self) -> None:
@@ -279,6 +281,7 @@ class MachineProcess:
         machine.install(self._features)
         machine.install(menu_of(self._features))
         machine.install(self._host_money())
+        machine.install(self._table)
         machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
         machine.install(all_pools(resident.pools for resident in self._residents.values()))
         return machine

@@ -12,6 +12,8 @@ class State(StrEnum):
     BOOT = "boot"
     SELF_TEST = "self_test"
     IDLE = "idle"
+    BETTING = "betting"
+    """Bets are placed on a round that several positions play, and no more bets has not been said."""
     PLAYING = "playing"
     AWAITING_AWARD = "awaiting_award"
     PAYING = "paying"

@@ -81,4 +81,5 @@ PRESSING: Final = (
     State.PLAYING,
     State.OUT_OF_SERVICE,
     State.LOCKED,
+    State.BETTING,
 )

@@ -21,6 +21,7 @@ from egm.kernel.messages import HandpayKind, Notice
 from egm.money.host.controls import game_is_allowed
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
+from egm.play.common_draw import RoundInCommon, round_id
 from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
@@ -190,6 +191,7 @@ def start_game(machine: Machine, _: Event) -> None:
         steps=(Step(choice=None, draws=draws),),
         outcome=conversation.outcome,
         levels=dealings.played,
+        round_id=round_id(machine),
     )
     wagered = machine.take(bet.cents, "house:wager")
     machine.record(
@@ -413,8 +415,14 @@ def _advance(
     """
     try:
         with _next_step(machine) as step:
-            conversation.advance(step, None if choice is None else Choice(choice))
-            draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
+            common = None if choice is not None else machine.state(RoundInCommon).draw
+            if common is None:
+                conversation.advance(step, None if choice is None else Choice(choice))
+                draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
+            else:
+                seat = common.of_seat(step)
+                conversation.advance(seat)
+                draws = tuple(seat.drawn)
             if choice is None:
                 dealings.feed(step)
             if conversation.outcome is not None:

@@ -82,6 +82,8 @@ class GameRecord:
     steps: tuple[Step, ...]
     outcome: Outcome | None
     levels: LevelsPlayed = inline(LevelsPlayed())
+    round_id: str = omitted("")
+    """The round it was played in with other positions, whose numbers are the same."""
     staked: tuple[tuple[str, int], ...] | None = omitted(None)
     """Of a game carried over by a clear: what was wagered, by account."""
     ended: str = omitted("")

@@ -1,0 +1,146 @@
+"""The betting time of a table: who has placed bets, when no more are taken, and the round they play then.
+
+A table is one game that several positions of a machine play together. The first to play opens its betting
+time; it ends when that is up, or as soon as every position that could join has. Then each seat's game begins
+with its own wager, by its own rules and in its own entries, and all of them with the same numbers. Nothing
+of it outlives the process: before no more bets no money has moved, and after it each game is in the memory.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from egm.kernel.events import Event, EventName
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.play.common_draw import CommonDraw, RoundInCommon
+from egm.progressive.bet import bet_in_force
+
+
+class TableEvent(EventName):
+    """What happens at a table that several play."""
+
+    NO_MORE_BETS = "no_more_bets"
+    BETS_CLOSE = "bets_close"
+    """The betting time goes on; whoever watches is told how much is left."""
+
+
+@dataclass(slots=True)
+class Seat:
+    """A position at the table: its machine, and how its events are let happen."""
+
+    machine: Machine
+    handle: Callable[[Event], None]
+    game: str = ""
+    """The digest of the game it has placed its bets on; empty while it has not."""
+
+
+@dataclass(slots=True)
+class SharedTable:
+    """The tables of a machine, one betting time for each game; every position has the same object."""
+
+    seats: dict[int, Seat] = field(default_factory=dict)
+    closes_ns: dict[str, int] = field(default_factory=dict)
+    """By the digest of a game whose betting time runs: when it ends, on the machine's own clock."""
+
+    def sit(self, machine: Machine, handle: Callable[[Event], None]) -> None:
+        """A position is at work."""
+        self.seats[machine.position.number] = Seat(machine, handle)
+
+    def joined(self, game: str) -> list[Seat]:
+        """The seats with bets on a game, in the order of their positions."""
+        return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
+
+    def join(self, machine: Machine, game: str, seconds: int) -> None:
+        """A seat has placed its bets; the first opens the betting time."""
+        self.seats[machine.position.number].game = game
+        self.closes_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
+
+    def leave(self, machine: Machine) -> None:
+        """A seat has no bets any more; after the last the betting time is over."""
+        seat = self.seats.get(machine.position.number)
+        if seat is None or not seat.game:
+            return
+        game, seat.game = seat.game, ""
+        if not self.joined(game):
+            self.closes_ns.pop(game, None)
+
+    def is_complete(self, game: str) -> bool:
+        """Whether every position with credit that has the game before it has placed its bets."""
+        return all(
+            seat.game == game or not seat.machine.credit_cents or game_before(seat.machine) != game
+            for seat in self.seats.values()
+        )
+
+    def around(self, game: str) -> list[Seat]:
+        """The seats that have a game before them."""
+        return [seat for seat in self.seats.values() if game_before(seat.machine) == game]
+
+    def close(self, game: str) -> None:
+        """No more bets: each seat's game begins, all with the same numbers."""
+        self.closes_ns.pop(game, None)
+        seats = self.joined(game)
+        if not seats:
+            return
+        draw = CommonDraw(seats[0].machine.fresh_id("round"))
+        for seat in seats:
+            seat.game = ""
+            around = seat.machine.state(RoundInCommon)
+            around.draw = draw
+            try:
+                seat.handle(Event(TableEvent.NO_MORE_BETS))
+            finally:
+                around.draw = None
+
+
+def game_before(machine: Machine) -> str:
+    """The digest of the game a position has chosen; empty where that is none."""
+    game = machine.games.get(machine.selection.game_id)
+    return "" if game is None else game.digest
+
+
+def betting_seconds(machine: Machine) -> int | None:
+    """How long bets are taken on the game chosen; None where each position plays it by itself."""
+    if machine.position.of == 1 or machine.position.number not in machine.state(SharedTable).seats:
+        return None
+    game = machine.games.get(machine.selection.game_id)
+    return None if game is None else game.rules.betting_seconds
+
+
+def has_joined(machine: Machine) -> bool:
+    """Whether this position has bets on a table whose betting time runs."""
+    table = machine.installed(SharedTable)
+    seat = None if table is None else table.seats.get(machine.position.number)
+    return seat is not None and bool(seat.game)
+
+
+def seconds_left(machine: Machine) -> int | None:
+    """How long bets are still taken on the game this position has chosen; None: nobody has begun."""
+    table = machine.installed(SharedTable)
+    closes_ns = None if table is None else table.closes_ns.get(game_before(machine))
+    if closes_ns is None:
+        return None
+    return max(0, -(-(closes_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
+
+
+# ---------------------------------------------------------------------------------- guards, effects
+def plays_in_common(machine: Machine, _: Event) -> bool:
+    """The game chosen is one that several positions play together here."""
+    return betting_seconds(machine) is not None
+
+
+def join(machine: Machine, _: Event) -> None:
+    """Place the bets; they are taken when no more are."""
+    bet, seconds = bet_in_force(machine), betting_seconds(machine)
+    if bet is not None and seconds is not None:
+        machine.state(SharedTable).join(machine, bet.game.digest, seconds)
+
+
+def say_not_taken(machine: Machine, _: Event) -> None:
+    """The bets could not be taken when no more were: nothing was wagered."""
+    machine.notice = Notice(code="bets_not_taken", severity="warning")
+
+
+def leave_and_do(machine: Machine, event: Event) -> Event:
+    """Take the bets back, and let what was asked happen at the position as it is then."""
+    machine.state(SharedTable).leave(machine)
+    return event
