@@ -36,6 +36,8 @@ SHOWING: Final = frozenset({State.PLAYING, State.AWAITING_AWARD})
 TAKING_TICKETS: Final = frozenset({State.IDLE, State.PLAYING})
 #: Where a host may move credits and hold the machine still.
 TRANSFERRING: Final = frozenset({State.IDLE, State.LOCKED})
+#: Where bets are chosen.
+BETTABLE: Final = frozenset({State.IDLE, State.BETTING})
 #: Where no game is shown: what was said of one is over.
 NOT_PLAYING: Final = EVERYWHERE - {State.PLAYING}
 #: Where a host's order is answered as soon as nothing else goes on.
@@ -56,6 +58,7 @@ SETS: Final[Mapping[frozenset[State], str]] = {
     SHOWING: "showing",
     TAKING_TICKETS: "taking tickets",
     TRANSFERRING: "transferring",
+    BETTABLE: "bettable",
     NOT_PLAYING: "not playing",
     ORDERS_DUE: "orders due",
     **{frozenset({state}): state.value for state in State},

@@ -8,6 +8,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import (
     AWAKE,
+    BETTABLE,
     EVERYWHERE,
     LISTENING,
     NOT_PLAYING,
@@ -92,7 +93,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         State.PLAYING,
         TELL,
     ),
-    Rule(EventType.BET, _IDLE, (bet_is_offered,), (set_bet,), Next.SAME, TELL),
+    Rule(EventType.BET, BETTABLE, (bet_is_offered,), (set_bet,), Next.SAME, TELL),
     Rule(EventType.GAME, _IDLE, (game_is_offered,), (select_game,), Next.SAME, TELL),
     Rule(EventType.DENOMINATION, _IDLE, (denomination_is_offered,), (select_denomination,), Next.SAME, TELL),
     # ------------------------------------------------------------------ a game, already decided, being shown

@@ -11,10 +11,10 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import TELL, DerivedState, Rule
 from egm.kernel.services import Attachment, MachineContext
-from egm.kernel.states import AWAKE, EVERYWHERE, only
+from egm.kernel.states import EVERYWHERE, only
 from egm.money.host.controls import game_is_enabled
 from egm.play.player_protection import no_reminder_stands
-from egm.play.rounds import bet_is_covered, bet_is_offered, chance_is_ready, set_bet, start_game
+from egm.play.rounds import bet_is_covered, chance_is_ready, start_game
 from egm.progressive.game_levels import levels_are_up
 from egm.seats.table import (
     SharedTable,
@@ -32,11 +32,9 @@ _MAY_PLAY: Final = (no_reminder_stands, bet_is_covered, game_is_enabled, levels_
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *_MAY_PLAY), (join,), State.BETTING, TELL),
-    Rule(EventType.BET, _BETTING, (bet_is_offered,), (set_bet,), Next.SAME, TELL),
     Rule(EventType.CASH_OUT, _BETTING, (), (leave_and_do,), Next.DERIVED, TELL),
     Rule(TableEvent.NO_MORE_BETS, _BETTING, _MAY_PLAY, (start_game,), State.PLAYING),
     Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (say_not_taken,), Next.DERIVED_ONCE_TESTED),
-    Rule(TableEvent.BETS_CLOSE, AWAKE),
 )
 
 
@@ -79,7 +77,7 @@ class BettingClock:
             elif self._told.get(game) != left:
                 self._told[game] = left
                 for seat in self._table.around(game):
-                    seat.handle(Event(TableEvent.BETS_CLOSE))
+                    seat.handle(Event(EventType.MACHINE_CHANGED))
 
 
 def clock(context: MachineContext) -> Iterable[Attachment]:

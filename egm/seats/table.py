@@ -20,8 +20,6 @@ class TableEvent(EventName):
     """What happens at a table that several play."""
 
     NO_MORE_BETS = "no_more_bets"
-    BETS_CLOSE = "bets_close"
-    """The betting time goes on; whoever watches is told how much is left."""
 
 
 @dataclass(slots=True)

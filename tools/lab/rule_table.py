@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.app.features import FEATURES
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EventName, EventType, Next, State
 from egm.kernel.feature import Features
 from egm.kernel.rules import Refusal
 from egm.kernel.states import SETS
+from egm.seats.table import TableEvent
 from tools.lab.markdown import table
 
 #: What a player sees, as arrows: from, the event a rule takes there, to, and what happens in a few words.
 _ARROWS: Final = (
     (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "passed"),
     (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
+    (State.IDLE, EventType.PLAY, State.BETTING, "play, where several seats play one round"),
+    (State.BETTING, TableEvent.NO_MORE_BETS, State.PLAYING, "no more bets"),
     (State.PLAYING, EventType.SHOWN, State.IDLE, "shown and paid"),
     (State.PLAYING, EventType.SHOWN, State.AWAITING_AWARD, "a linked award is not locked"),
     (State.AWAITING_AWARD, EventType.SHOWN, State.IDLE, "locked and paid"),
@@ -55,7 +58,7 @@ def interruption_table() -> str:
     return table(["State", "Comes by", "Ends by"], rows)
 
 
-def _leads(source: State, event: EventType, target: State) -> None:
+def _leads(source: State, event: EventName, target: State) -> None:
     ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
     if not any(rule.next in ways for rule in FEATURES.rules.of(source, event)):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")

@@ -1,0 +1,188 @@
+"""Several positions play one round: one betting time, one draw, each seat its own wager, win and hand-pay."""
+
+import asyncio
+
+import pytest
+
+from egm.app.features import FEATURES
+from egm.devices.interface import PrintState
+from egm.errors import InvariantError
+from egm.kernel.events import EventType, State
+from egm.kernel.positions import Position
+from egm.kernel.services import MachineContext
+from egm.play.common_draw import CommonDraw
+from egm.records.games import open_game
+from egm.seats.feature import BettingClock, notices
+from egm.seats.table import SharedTable, TableEvent
+from egm.testing.machine import MachineRig, ScriptedChance
+
+GAME = "river-wheel"
+SEATS = 4
+
+
+@pytest.fixture
+def seats(tmp_path, monkeypatch):
+    """Four positions of one machine, with twenty dollars each and the same game before them."""
+    monkeypatch.setattr("paytables.wheel.rules.WheelRules.betting_seconds", 20)
+    made = []
+
+    def start(folder=tmp_path, storage=None):
+        rooms = []
+        table = SharedTable()
+        for number in range(1, SEATS + 1):
+            room = MachineRig(
+                folder,
+                games=(GAME,),
+                devices=("printer",),
+                position=Position(number, SEATS),
+                beside=rooms[0] if rooms else None,
+                storage=None if rooms else storage,
+            )
+            room.machine.install(table)
+            table.sit(room.machine, lambda event, room=room: room.engine.handle(event.type, **event.data))
+            rooms.append(room.boot())
+        made.append(rooms)
+        return rooms
+
+    yield start
+    for rooms in made:
+        if rooms[0].open:
+            rooms[0].close()
+
+
+def table_of(rooms):
+    return rooms[0].machine.state(SharedTable)
+
+
+def no_more_bets(rooms):
+    table_of(rooms).close(rooms[0].machine.games[GAME].digest)
+
+
+def join(room, area="violet", credits_=1):
+    room.engine.handle(EventType.BET, value=credits_, options={"bets": {area: credits_}})
+    room.engine.handle(EventType.PLAY)
+
+
+def areas(room):
+    return [area["id"] for area in room.machine.games[GAME].presentation()["areas"]]
+
+
+def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
+    one, two, *_ = rooms = seats()
+    for room in rooms:
+        room.insert(2000)
+    join(one, areas(one)[0])
+    assert (one.state, two.state) == (State.BETTING, State.IDLE)
+    assert (one.credit_cents, open_game(one.machine)) == (2000, None)
+    assert one.journal.meters().value("coin_in") == 0
+    assert [(n.code, n.values) for n in notices(two.machine)] == [("bets_close", {"seconds": 20})]
+    one.clock.pass_seconds(12.5)
+    assert [n.values["seconds"] for n in notices(two.machine)] == [8]
+
+
+def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
+    rooms = seats()
+    for number, room in enumerate(rooms[:3], 1):
+        room.insert(2000)
+        join(room, areas(room)[number - 1])
+    no_more_bets(rooms)
+    assert [room.state for room in rooms] == [State.PLAYING] * 3 + [State.IDLE]
+    games = [open_game(room.machine) for room in rooms[:3]]
+    assert len({game.play_id for game in games}) == 3
+    assert len({game.round_id for game in games}) == 1
+    assert games[0].round_id
+    assert len({game.steps for game in games}) == 1
+    assert len({game.outcome.display["steps"][-1]["part"] for game in games}) == 1
+    for room, game in zip(rooms, games, strict=False):
+        room.shown()
+        assert room.state is State.IDLE
+        assert room.credit_cents == 2000 - game.wager_cents + game.win_cents
+    rooms[0].journal.self_audit()
+
+
+def test_a_position_alone_at_its_game_plays_at_once(seats):
+    one, two, *_ = rooms = seats()
+    one.insert(2000)
+    join(one, areas(one)[0])
+    assert table_of(rooms).is_complete(one.machine.games[GAME].digest)
+    two.insert(100)
+    assert not table_of(rooms).is_complete(one.machine.games[GAME].digest)
+
+
+def test_cash_out_takes_the_bets_back(seats):
+    one, *_ = rooms = seats()
+    one.insert(2000)
+    join(one, areas(one)[0])
+    one.engine.handle(EventType.CASH_OUT)
+    assert one.state is State.PAYING
+    assert table_of(rooms).closes_ns == {}
+    no_more_bets(rooms)
+    for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
+        one.printer_says(state)
+    assert (one.state, one.credit_cents, one.journal.meters().value("coin_in")) == (State.IDLE, 0, 0)
+
+
+def test_a_seat_with_a_fault_is_left_out_and_told(seats):
+    one, two, *_ = rooms = seats()
+    for room in (one, two):
+        room.insert(2000)
+        join(room, areas(room)[0])
+    two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert (one.state, two.state) == (State.BETTING, State.TILT)
+    no_more_bets(rooms)
+    assert one.state is State.PLAYING
+    assert (two.credit_cents, open_game(two.machine), two.notice) == (2000, None, "bets_not_taken")
+
+
+def test_a_restart_before_no_more_bets_leaves_everybody_his_credits(seats):
+    rooms = seats()
+    for room in rooms:
+        room.insert(2000)
+        join(room, areas(room)[0])
+    rooms[0].close()
+    again = seats()
+    assert [(room.state, room.credit_cents) for room in again] == [(State.IDLE, 2000)] * SEATS
+
+
+def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule():
+    common = CommonDraw("round-1")
+    first = common.of_seat(ScriptedChance(17).step())
+    assert first.below(37, "ball") == common.of_seat(None).below(37, "ball")
+    with pytest.raises(InvariantError, match=r"asks below\(38\) for ball"):
+        common.of_seat(None).below(38, "ball")
+
+
+def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
+    one, two, *_ = rooms = seats()
+    for room in (one, two):
+        room.insert(2000)
+    join(one, areas(one)[0])
+    told = []
+
+    async def session():
+        context = MachineContext(
+            one.engine, None, None, one.clock, lambda event: one.engine.handle(event.type, **event.data)
+        )
+        clock = BettingClock(context)
+        for room in rooms:
+            handle = table_of(rooms).seats[room.machine.position.number].handle
+            table_of(rooms).seats[room.machine.position.number].handle = lambda event, handle=handle: (
+                told.append(event.type),
+                handle(event),
+            )
+        running = asyncio.create_task(clock.run())
+        await asyncio.sleep(0)
+        assert told == [EventType.MACHINE_CHANGED] * SEATS
+        one.clock.pass_seconds(21)
+        clock.changed(None)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        running.cancel()
+
+    asyncio.run(session())
+    assert told[-1] is TableEvent.NO_MORE_BETS
+    assert (one.state, two.state) == (State.PLAYING, State.IDLE)
+
+
+def test_the_feature_is_one_of_the_machines():
+    assert "seats" in [feature.name for feature in FEATURES.all]
