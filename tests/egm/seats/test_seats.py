@@ -154,29 +154,24 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule():
 
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     one, two, *_ = rooms = seats()
+    told = []
+    for room in rooms:
+        seat = table_of(rooms).seats[room.machine.position.number]
+        seat.handle = lambda event, handle=seat.handle: (told.append(event.type), handle(event))
+    handle = table_of(rooms).seats[1].handle
+    clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
     for room in (one, two):
         room.insert(2000)
     join(one, areas(one)[0])
-    told = []
 
     async def session():
-        context = MachineContext(
-            one.engine, None, None, one.clock, lambda event: one.engine.handle(event.type, **event.data)
-        )
-        clock = BettingClock(context)
-        for room in rooms:
-            handle = table_of(rooms).seats[room.machine.position.number].handle
-            table_of(rooms).seats[room.machine.position.number].handle = lambda event, handle=handle: (
-                told.append(event.type),
-                handle(event),
-            )
         running = asyncio.create_task(clock.run())
         await asyncio.sleep(0)
         assert told == [EventType.MACHINE_CHANGED] * SEATS
         one.clock.pass_seconds(21)
         clock.changed(None)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        for _ in range(9):  # it hears of it, and looks
+            await asyncio.sleep(0)
         running.cancel()
 
     asyncio.run(session())
