@@ -162,7 +162,7 @@ class Station:
         told = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
         message = play.message(self.machine, resumed=True)
         return (
-            Hello(games=tuple(told.values())),
+            Hello(games=tuple(told.values()), words=self.machine.state(Features).words),
             self.snapshot(),
             *([] if message is None else [message]),
         )

@@ -1,8 +1,8 @@
 """Features of the machine: each declares in one place all that it adds; the composition root adds them up."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
 
 from prometheus_client.core import Metric
 
@@ -15,8 +15,11 @@ from egm.kernel.services import Attachment, MachineContext, Make
 
 T = TypeVar("T")
 
+#: The languages every text of the machine exists in.
+LANGUAGES: Final = ("en", "fr")
 
-def _nothing(_: Machine) -> Iterable[Any]:
+
+def _nothing(_: Machine) -> tuple[()]:
     """What a feature tells that tells nothing."""
     return ()
 
@@ -42,13 +45,15 @@ class Feature:
     """What it tells whoever stands before the machine, as long as it is so."""
     metrics: Callable[[Machine], Iterable[Metric]] = _nothing
     """What monitoring reads of it, beside the meters of the journal."""
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Its texts beside the screen's own catalogues: by language, then by key as in those (``notice.x``)."""
 
 
 class Features:
     """All that a machine can do: the sum of its features, in the order in which their rules are tried."""
 
     def __init__(self, features: Iterable[Feature]) -> None:
-        """Raises InvariantError where two have one name or one key, or their rules are no state table."""
+        """Raises InvariantError where two have one name, key or text, or their rules are no state table."""
         self.all: Final = tuple(features)
         names = [feature.name for feature in self.all]
         for name in names:
@@ -58,6 +63,18 @@ class Features:
             (rule for feature in self.all for rule in feature.rules),
             (state for feature in self.all for state in feature.states),
         )
+
+        self.words: Final = {language: self._texts(language) for language in LANGUAGES}
+
+    def _texts(self, language: str) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        for feature in self.all:
+            mine = feature.words.get(language, {})
+            for key in (key for each in feature.words.values() for key in each):
+                invariant(key in mine, f"{feature.name} does not say {key!r} in {language!r}")
+                invariant(key not in texts, f"two features say {key!r}")
+            texts |= mine
+        return texts
 
     def attach(self, context: MachineContext) -> tuple[Attachment, ...]:
         """What works beside the devices of a machine, as its cabinet file asks for it."""

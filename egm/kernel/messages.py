@@ -304,6 +304,8 @@ class Hello(_Message):
     type: Literal["hello"] = "hello"
     token: str = ""
     games: tuple[GameView, ...] = ()
+    words: dict[str, dict[str, str]] = {}
+    """Texts that features bring beside the screen's own catalogues: by language, then by key."""
 
 
 class Play(_Message):

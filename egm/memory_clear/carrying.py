@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from egm.kernel.keys import Keys
+from egm.kernel.feature import Features
 from egm.memory_clear.claim_book import Claim
 from egm.memory_clear.claims import claims
 from egm.memory_clear.evidence import Evidence
@@ -43,7 +43,9 @@ class Proposal:
 
     @property
     def standing(self) -> str:
-        """Who says so."""
+        """Who says so; or that what they say cannot be read."""
+        if not self.proposed.is_readable:
+            return "cannot be read"
         first, second = self.copies.get("first"), self.copies.get("second")
         if first is not None and first.same_as(second):
             return "good"
@@ -103,14 +105,14 @@ class Found:
 
 
 def look(
-    state_dir: Path, keys: Keys, *, second_dir: Path | None = None, storage: Storage | None = None
+    state_dir: Path, features: Features, *, second_dir: Path | None = None, storage: Storage | None = None
 ) -> Found:
-    """Inspect a memory and derive its claims, changing nothing; ``keys`` are those of its machine."""
+    """Inspect a memory and derive its claims, changing nothing; ``features`` are its machine's."""
     found = inspect(state_dir, second_dir=second_dir, storage=storage, witness=Evidence)
     named = {
-        name: _claims(copy, keys)[0] for name, copy in (("first", found.first), ("second", found.second))
+        name: _claims(copy, features)[0] for name, copy in (("first", found.first), ("second", found.second))
     }
-    last, kept = _claims(found.together, keys)
+    last, kept = _claims(found.together, features)
     if found.agree:
         proposals = tuple(Proposal(claim, _saying(named, claim.id), True) for claim in last.values())
     else:
@@ -119,8 +121,8 @@ def look(
     return Found(found, proposals, kept)
 
 
-def _claims(history: Salvage[Evidence], keys: Keys) -> tuple[dict[str, Claim], Transaction | None]:
-    made, kept = claims(history, keys)
+def _claims(history: Salvage[Evidence], features: Features) -> tuple[dict[str, Claim], Transaction | None]:
+    made, kept = claims(history, features)
     return {claim.id: claim for claim in made}, kept
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import Fate, Key, Keys
 from egm.memory_clear.evidence import Evidence
-from egm.record_codec import from_json, to_json
+from egm.record_codec import RecordError, from_json, to_json
 from egm.records.keys import HostKey, MoneyKey
 from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, account, words_of
@@ -49,12 +49,14 @@ class Claim:
     paid: Callable[[int], tuple[Transaction, ...]] | None = None
     ended: tuple[Transaction, ...] | None = None
     least_cents: int | None = None
+    is_readable: bool = True
+    """False: what is kept of it is no such record, so nobody knows what is owed, and nothing can go along."""
 
     @property
     def acts(self) -> tuple[str, ...]:
         """What may be said of it."""
-        more = (("paid", self.paid), ("ended", self.ended))
-        return ("carried", *(act for act, possible in more if possible is not None))
+        acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
+        return tuple(act for act, possible in acts if possible is not None)
 
     def same_as(self, other: "Claim | None") -> bool:
         """Whether another copy says just this."""
@@ -135,8 +137,9 @@ class ClaimBook:
         except Exception as why:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
             self.pending, self.promised, self.used, self.claims = before
             self.used.add(name)
-            says = {"cannot be read": repr(why), "state": self.state[name]}
-            self.add(f"unreadable:{name}", 0, says, carried=(), ended=())
+            said = str(why) if isinstance(why, RecordError) else repr(why)
+            says = {"cannot be read": said, "state": self.state[name]}
+            self.add(f"unreadable:{name}", 0, says, carried=(), ended=(), is_readable=False)
 
     # ------------------------------------------------------------------ what no key names
     def reservations(self) -> None:
@@ -212,6 +215,14 @@ class ClaimBook:
         """Whether it was true of the old journal only; what no key names goes on, but the journal's own."""
         key = self.keys.of(name)
         return name.startswith("journal.") if key is None else key.fate is Fate.TRANSIENT
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMaker:
+    """What makes the claim of a key that is owed; a feature offers one for a key of its own."""
+
+    key: Key
+    make: Callable[[ClaimBook, str], None]
 
 
 # ---------------------------------------------------------------------------------------------- names

@@ -11,7 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from egm.kernel.keys import Key, Keys
+from egm.kernel.feature import Features
+from egm.kernel.keys import Key
 from egm.memory_clear.claim_book import (
     BY_HAND,
     CARRIED,
@@ -20,6 +21,7 @@ from egm.memory_clear.claim_book import (
     SOURCE,
     Claim,
     ClaimBook,
+    ClaimMaker,
     at,
     flows_told,
     is_credit,
@@ -48,10 +50,10 @@ _HEARD_LATE: Final = 8
 _HELD: Final = ("current", "hidden", "overflow", "won")
 
 
-def claims(history: Salvage[Evidence], keys: Keys) -> tuple[tuple[Claim, ...], Transaction | None]:
+def claims(history: Salvage[Evidence], features: Features) -> tuple[tuple[Claim, ...], Transaction | None]:
     """Every claim of a history, in order; and the entry that keeps what the machine is known by."""
-    book = ClaimBook(history, keys)
-    for key, describe in CLAIMS.items():
+    book = ClaimBook(history, features.keys)
+    for key, describe in makers(features).items():
         for name in sorted(n for n in book.state if book.keys.of(n) is key):
             if name not in book.used:
                 book.describe(describe, name)
@@ -353,9 +355,13 @@ def _registration(book: ClaimBook, name: str) -> None:
     )
 
 
-Describe = Callable[[ClaimBook, str], None]
+def makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
+    """What makes the claim of each key that is owed: of the table below, then of what features offer."""
+    return {**CLAIMS, **{one.key: one.make for one in features.offered(ClaimMaker)}}
+
+
 #: What makes a claim of each key that is owed, in this order. A game takes its claims along.
-CLAIMS: Final[Mapping[Key, Describe]] = {
+CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER: _paper,
     MoneyKey.PAY_OUT: _pay_out,
     MoneyKey.COINS_GONE: _coins_gone,

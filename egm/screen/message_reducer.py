@@ -25,7 +25,8 @@ def heard(view: View, message: Message) -> View:
         fields = {
             game.id: {stage: read_field(game, stage) for stage in stages_of(game)} for game in message.games
         }
-        return replace(view, linked=True, games={game.id: game for game in message.games}, fields=fields)
+        games = {game.id: game for game in message.games}
+        return replace(view, linked=True, games=games, fields=fields, words=message.words)
     if isinstance(message, Play):
         return _play(view, message)
     if isinstance(message, Decision):

@@ -1,5 +1,6 @@
 """The whole picture from a view, and the map of every place that can be touched."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Final
@@ -53,6 +54,7 @@ class Picture:
         self.painter = Painter(theme, scale)
         self._timezone = timezone
         self._texts: dict[str, Texts] = {}
+        self._brought: Mapping[str, Mapping[str, str]] = {}
 
     @property
     def pixels(self) -> tuple[int, int]:
@@ -62,8 +64,10 @@ class Picture:
     def texts(self, view: View) -> Texts:
         """The words of the view's language."""
         code = view.snapshot.language if view.snapshot else "en"
+        if self._brought is not view.words:
+            self._brought, self._texts = view.words, {}
         if code not in self._texts:
-            self._texts[code] = Texts(code, self._timezone)
+            self._texts[code] = Texts(code, self._timezone, brought=view.words)
         return self._texts[code]
 
     def draw(self, surface: pygame.Surface, view: View) -> None:

@@ -90,12 +90,20 @@ def _amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> di
 
 
 class Texts:
-    """One language's words and forms."""
+    """One language's words and forms: the catalogue's, and what is ``brought`` by language beside them."""
 
-    def __init__(self, language: str, timezone: tzinfo | None = None, folder: Path = CATALOGUES) -> None:
+    def __init__(
+        self,
+        language: str,
+        timezone: tzinfo | None = None,
+        folder: Path = CATALOGUES,
+        brought: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
         self.language = language_of(language)
         self.locale = LOCALES[self.language]
-        self._texts = read_catalogue(self.language, folder)
+        own = (brought or {}).get(self.language, {})
+        self._texts = {key: typeset(text, self.language) for key, text in own.items()}
+        self._texts |= read_catalogue(self.language, folder)  # nobody says it otherwise
         self._timezone = timezone
         self._money: dict[tuple[int, str], str] = {}
 

@@ -66,6 +66,8 @@ class View:
     """What a machine does that has never answered yet."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Texts the machine brings beside the catalogues, by language."""
     rest: Step | None = None
     held: int = 0
     focus: int = 0

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from egm.app.features import FEATURES
+from egm.kernel.feature import Features
 from egm.memory_clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, look
 from meters.clear import Clearance, clear
 
@@ -34,11 +35,13 @@ def decided(found: Found, **decisions: Decision) -> Clearance:
     return clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
 
 
-def clear_it(folder: Path, second: Path | None = None, **decisions: Decision) -> Path:
+def clear_it(
+    folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: Decision
+) -> Path:
     """Look, decide and clear; returns where the old memory lies."""
     return clear(
         folder,
-        decided(look(folder, FEATURES.keys, second_dir=second), **decisions),
+        decided(look(folder, features, second_dir=second), **decisions),
         now=now,
         second_dir=second,
     )

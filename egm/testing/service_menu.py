@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from egm.kernel.events import EventType
+from egm.kernel.feature import LANGUAGES, Features
 from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
@@ -11,7 +12,7 @@ from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.menu import SUBJECTS
 from egm.testing.machine import MachineRig
 
-TEXTS = {language: Texts(language) for language in ("en", "fr")}
+TEXTS = {language: Texts(language) for language in LANGUAGES}
 #: The main menu and its subjects, by their titles.
 TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
 #: Staff number of each role; the PIN is the number, four times over with a digit that breaks the row.
@@ -36,6 +37,11 @@ class Menu:
         self.room = room
         self.machine = room.machine
         self.machine.install(staff())
+        brought = self.machine.state(Features).words
+        self._texts = [
+            Texts(language, brought=brought) if brought[language] else TEXTS[language]
+            for language in LANGUAGES
+        ]
 
     @property
     def page(self) -> ServicePage:
@@ -43,8 +49,8 @@ class Menu:
         page = self.machine.state(ServiceDesk).page(self.machine)
         assert page is not None, "no page is open"
         for words in words_of(page):
-            for language in ("en", "fr"):
-                said(words, language)
+            for texts in self._texts:
+                _said(words, texts)
         return page
 
     @property
@@ -160,7 +166,10 @@ def words_of(page: ServicePage) -> Iterator[Words]:
 
 def said(words: Words, language: str) -> str:
     """A text in words. Raises CatalogueError where the catalogue has none."""
-    texts = TEXTS[language]
+    return _said(words, TEXTS[language])
+
+
+def _said(words: Words, texts: Texts) -> str:
     return texts.worded(words, lambda cents: texts.money(cents, "USD"))
 
 

@@ -37,9 +37,7 @@ def owing(folder: Path, disk: Disk) -> dict[str, object]:
 
 def owed(folder: Path, disk: Disk) -> dict[str, object]:
     storage = SimStorage(disk)
-    claims = {
-        each.id: each.proposed.amount for each in look(folder, FEATURES.keys, storage=storage).proposals
-    }
+    claims = {each.id: each.proposed.amount for each in look(folder, FEATURES, storage=storage).proposals}
     leave(storage, folder, folder / "second")
     return claims
 
@@ -51,7 +49,7 @@ def two_persons_clear(folder: Path, disk: Disk) -> bool:
         if unfinished(folder, storage):
             finish(folder, now=now, storage=storage)
         elif not is_cleared(folder, storage):
-            clear(folder, decided(look(folder, FEATURES.keys, storage=storage)), now=now, storage=storage)
+            clear(folder, decided(look(folder, FEATURES, storage=storage)), now=now, storage=storage)
     except PowerCut:
         leave(storage, folder, folder / "second")
         return False

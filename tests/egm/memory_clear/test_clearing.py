@@ -46,7 +46,7 @@ def wrong(room: MachineRig) -> list[str]:
 
 
 def claims_of(folder: Path) -> dict[str, Fraction]:
-    return {each.id: each.proposed.amount for each in look(folder, FEATURES.keys).proposals}
+    return {each.id: each.proposed.amount for each in look(folder, FEATURES).proposals}
 
 
 # ---------------------------------------------------------------------------------------------- what is declared
@@ -345,7 +345,7 @@ def coins_under_way(folder: Path) -> MachineRig:
 def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path):
     room = won_by_hand(tmp_path)
     room.close()
-    found = look(tmp_path, FEATURES.keys)
+    found = look(tmp_path, FEATURES)
     acts = {each.id: carried() for each in found.proposals if each.id != "handpay:1"}
     with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
         clearance(found, acts, **WHO, challenge=found.inspection.challenge)
@@ -371,7 +371,7 @@ def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     content = bytearray(log.read_bytes())
     content[-200] ^= 1  # the log is whole but for its end
     log.write_bytes(content)
-    whole = look(tmp_path, FEATURES.keys)
+    whole = look(tmp_path, FEATURES)
     assert whole.inspection.second.why
     assert whole.inspection.complete
     assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
@@ -396,7 +396,7 @@ def test_where_the_copies_contradict_each_other_people_name_the_one_to_go_by(tmp
     state = tmp_path / "one"
     with pytest.raises(JournalDamaged, match="disagree"):
         MachineRig(state, devices=SOLD).boot()
-    found = look(state, FEATURES.keys)
+    found = look(state, FEATURES)
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
     assert (credit.standing, found.inspection.agree) == ("they disagree", False)
     assert {name: claim.amount for name, claim in credit.copies.items()} == {"first": 2500, "second": 3000}

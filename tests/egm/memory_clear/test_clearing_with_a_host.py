@@ -75,9 +75,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     terms = room.machine.memory.get(MoneyKey.RESTRICTED)
     assert terms is not None
     room.close()
-    (told,) = [
-        each for each in look(tmp_path, FEATURES.keys).proposals if each.id == "credit:1:nonrestricted"
-    ]
+    (told,) = [each for each in look(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"]
     assert "paid" in told.acts
     assert told.proposed.says == {}
     room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=paid(700))
@@ -93,7 +91,7 @@ def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     terms = room.machine.memory.get(MoneyKey.RESTRICTED)
     room.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
-        decided(look(tmp_path, FEATURES.keys), credit_1_restricted=paid(900))
+        decided(look(tmp_path, FEATURES), credit_1_restricted=paid(900))
     room = again(room, tmp_path, make=lambda: hosted(tmp_path))
     assert (room.machine.kind_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
     assert room.machine.memory.get(MoneyKey.RESTRICTED) == terms

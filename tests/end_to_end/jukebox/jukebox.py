@@ -18,7 +18,7 @@ from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.staff.form import Field, FieldKind, Form, form_rule
 from egm.staff.service.desk import Entry, Move, refuse
-from egm.staff.service.words import BACK, number, pairs, plain
+from egm.staff.service.words import BACK, number, pairs, say
 
 SECONDS = 0.01
 
@@ -78,8 +78,8 @@ FORM = Form(
 class SongPage:
     def page(self, machine: Machine) -> ServicePage:
         song = machine.memory.get(JukeboxKey.SONG)
-        rows = ((plain("Song"), number(song or 0)),)
-        return ServicePage(id="", title=plain("Jukebox"), tables=(pairs(rows),), actions=(BACK,))
+        rows = ((say("service.column.song"), number(song or 0)),)
+        return ServicePage(id="", title=say("service.menu.jukebox"), tables=(pairs(rows),), actions=(BACK,))
 
     def answer(self, _machine: Machine, _action: str, _text: str) -> Move:
         return refuse("not_offered")
@@ -122,6 +122,27 @@ def player(context: MachineContext) -> Iterable[Attachment]:
     return (Player(context),)
 
 
+WORDS = {
+    "en": {
+        "service.menu.jukebox": "Jukebox",
+        "service.column.song": "Song",
+        "form.song.title": "Play a song",
+        "form.song.number": "Number of the song",
+        "service.needs.no_song_plays": "No song plays",
+        "notice.refused.no_song_plays": "A song is playing already.",
+        "notice.song_plays": "Song {song} is playing.",
+    },
+    "fr": {
+        "service.menu.jukebox": "Juke-box",
+        "service.column.song": "Chanson",
+        "form.song.title": "Faire jouer une chanson",
+        "form.song.number": "Numéro de la chanson",
+        "service.needs.no_song_plays": "Aucune chanson ne joue",
+        "notice.refused.no_song_plays": "Une chanson joue déjà.",
+        "notice.song_plays": "La chanson {song} joue.",
+    },
+}
+
 JUKEBOX = Feature(
     name="jukebox",
     keys=JukeboxKey,
@@ -133,4 +154,5 @@ JUKEBOX = Feature(
     services=(player,),
     notices=notices,
     metrics=metrics,
+    words=WORDS,
 )

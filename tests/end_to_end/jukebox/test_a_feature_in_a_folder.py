@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pygame
 import pytest
 from jukebox import FORM, JUKEBOX, JukeboxEvent, JukeboxKey, Turntable
 from jukebox_audit import RULES
@@ -12,13 +13,21 @@ from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
 from egm.kernel.events import Event, EventType, State
-from egm.kernel.feature import Feature, Features
+from egm.kernel.feature import LANGUAGES, Feature, Features
 from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.messages import Hello, decode, encode
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE
 from egm.memory_clear.carrying import look
+from egm.memory_clear.claim_book import CARRIED, ClaimMaker
 from egm.people import Role
-from egm.staff.service.desk import ServiceDesk
+from egm.screen.message_reducer import heard
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from egm.screen.scenes.stage import spoken
+from egm.screen.text import LOCALES
+from egm.screen.theme import load_theme
+from egm.screen.view import View
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu, offered, staff
@@ -31,10 +40,16 @@ WITH_JUKEBOX = Features((*FEATURES.all, JUKEBOX))
 BY_A_MANAGER = {"form": FORM.id, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
 
 
-class Hands(Menu):
-    """Staff at the menu; the toy's words stand in no catalogue."""
+class Reader(Painter):
+    """Keeps the words that were written."""
 
-    page = property(lambda self: self.machine.state(ServiceDesk).page(self.machine))
+    def __init__(self, theme):
+        super().__init__(theme)
+        self.read = []
+
+    def text(self, words, *args, **how):
+        self.read.append(words)
+        return super().text(words, *args, **how)
 
 
 @pytest.fixture
@@ -49,7 +64,7 @@ def notices_of(room: MachineRig) -> list[str]:
 
 
 def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(room):
-    menu = Hands(room).open().prove(Role.MANAGER)
+    menu = Menu(room).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm")
     assert room.machine.memory.get(JukeboxKey.SONG) == 7
     assert room.machine.state(Turntable).turns == 1
@@ -66,13 +81,64 @@ def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(room):
     assert metric.value == 7
 
 
+def test_its_words_are_drawn_by_the_real_screen_in_both_languages(room):
+    """Its line of the menu, its page and its notice, as the screen of a machine that has it draws them."""
+    menu = Menu(room).open().prove(Role.MANAGER)
+    menu.touch("form:song").enter("7").touch("confirm").home().touch("subject:machine")
+    lines = menu.page
+    menu.touch("jukebox")
+    pygame.display.init()
+    pygame.font.init()
+    pygame.display.set_mode((8, 8))
+    drawn = Reader(load_theme())
+    picture = Picture(drawn.theme)
+    picture.painter = drawn
+    surface = pygame.Surface(picture.pixels)
+    hello = decode(encode(Hello(words=WITH_JUKEBOX.words)))
+    for language, line, song, notice in (
+        ("en", "Jukebox", "Song", "Song 7 is playing."),
+        ("fr", "Juke-box", "Chanson", "La chanson 7 joue."),
+    ):
+        now = snapshot(room.engine, fingerprint="").model_copy(update={"language": language})
+        for page, due in ((lines, line), (menu.page, song)):
+            picture.draw(surface, heard(heard(View(), hello), now.model_copy(update={"page": page})))
+            assert due in drawn.read
+        assert JUKEBOX.words[language]["notice.song_plays"].format(song=7) == notice
+        view = heard(heard(View(), hello), now)
+        stage = picture._stage(view)
+        assert [spoken(stage, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
+
+
+def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkeypatch):
+    greeted = []
+
+    async def work(machine):
+        greeted.extend(machine._stations[0]._greeting())
+
+    monkeypatch.setattr(MachineProcess, "_work", work)
+    state = StateFolder(tmp_path)
+    state.prepare()
+    asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
+    assert greeted[0].words == JUKEBOX.words
+
+
+def test_words_that_are_not_in_every_language_or_another_s_are_refused():
+    half = Feature(name="half", words={"en": {"notice.half": "Half."}})
+    with pytest.raises(InvariantError, match=r"half does not say 'notice\.half' in 'fr'"):
+        Features((*FEATURES.all, half))
+    other = Feature(name="other", words=JUKEBOX.words)
+    with pytest.raises(InvariantError, match="two features say"):
+        Features((*WITH_JUKEBOX.all, other))
+    assert tuple(LOCALES) == LANGUAGES
+
+
 def test_nobody_else_can_and_what_nobody_asked_for_is_recorded(room):
     room.engine.handle(JukeboxEvent.SONG_CHOSEN, number=7)
     assert room.notice == "refused.idle"
     room.engine.handle(JukeboxEvent.SONG_OVER)
     (told,) = room.records("event.unexpected")
     assert (told["event"], told["reason"]) == ("song_over", "song_plays")
-    assert "form:song" not in offered(Hands(room).open().prove(Role.ATTENDANT).page)
+    assert "form:song" not in offered(Menu(room).open().prove(Role.ATTENDANT).page)
 
 
 def test_its_service_ends_the_song(tmp_path, monkeypatch):
@@ -109,7 +175,7 @@ def test_it_is_drawn_in_the_state_table():
 
 
 def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
-    Hands(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
+    Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
     room.engine.handle(JukeboxEvent.SONG_OVER)
     room.close()
     with open_view(tmp_path) as view:
@@ -121,9 +187,9 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
 
 
 def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
-    Hands(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
+    Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     room.close()
-    kept = look(tmp_path, WITH_JUKEBOX.keys).kept
+    kept = look(tmp_path, WITH_JUKEBOX).kept
     assert kept is not None
     assert kept.state["song"] == 7
     clear_it(tmp_path)
@@ -161,11 +227,36 @@ def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
         check_claims(Features((*FEATURES.all, Feature(name="owed", keys=Owed))))
 
 
+class Tab(Key):
+    SONGS = "songs_owed", Fate.OWED, Owner.MACHINE
+
+
+def songs_paid_for(book, name):
+    """Songs that are paid for and not played."""
+    cents, state = book.state[name], book.take(name)
+    book.add("songs", cents, {}, carried=(book.entry("songs", CARRIED, state=state),))
+
+
+def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
+    tab = Feature(name="tab", keys=Tab, offers=(ClaimMaker(Tab.SONGS, songs_paid_for),))
+    features = Features((*FEATURES.all, tab))
+    check_claims(features)
+    room = MachineRig(tmp_path, features=features).boot()
+    room.machine.record("songs.paid", state={Tab.SONGS: 300})
+    room.close()
+    (claim,) = look(tmp_path, features).proposals
+    assert (claim.id, claim.proposed.amount) == ("songs", 300)
+    clear_it(tmp_path, features=features)
+    again = MachineRig(tmp_path, features=features).boot()
+    assert again.machine.memory.get(Tab.SONGS) == 300
+    again.close()
+
+
 def end_it_never(_machine, _event) -> None:
     """An effect of nothing."""
 
 
 def test_while_a_song_plays_the_machine_is_as_it_was(room):
     assert room.state is State.IDLE
-    Hands(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
+    Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
     assert room.state is State.IDLE

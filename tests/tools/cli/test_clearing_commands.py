@@ -110,8 +110,17 @@ def test_what_cannot_be_understood_is_shown_and_hides_nothing_else(tmp_path):
     claims = {each["id"]: each for each in inspected(tmp_path)["claims"]}
     assert claims["credit:1:cashable"]["amount"] == "2000"
     assert claims["unreadable:handpay"]["says"]["state"] == ["no", "hand-pay"]
-    words = [word for name in claims for word in ("--claim", f"{name}=carry")]
-    done = clearing(tmp_path, *words)
+    unreadable = {name for name, each in claims.items() if each["standing"] == "cannot be read"}
+    assert unreadable == {"unreadable:handpay", "unreadable:game", "unreadable:level:x"}
+    assert {tuple(claims[name]["acts"]) for name in unreadable} == {("ended",)}
+    shown = run("inspect", "--state", str(tmp_path)).output
+    assert "the memory's 'handpay' is ['no', 'hand-pay'], not a record" in " ".join(shown.split())
+    asked = [f"{name}={'ended' if name in unreadable else 'carry'}" for name in claims]
+    refused = clearing(
+        tmp_path, *[word for one in asked for word in ("--claim", one.replace("ended", "carry"))]
+    )
+    assert "unreadable:game: it can be ended, not 'carried'" in refused.output
+    done = clearing(tmp_path, *[word for one in asked for word in ("--claim", one)])
     assert done.exit_code == 0, done.output
     assert genesis(tmp_path)["claims"]
 

@@ -32,7 +32,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     Each claim must be settled or carried over by name when the machine is cleared.
     """
     folder = state or default_state_dir()
-    found = look(folder, FEATURES.keys, second_dir=second)
+    found = look(folder, FEATURES, second_dir=second)
     inspection = found.inspection
     begun = "a clear was begun and not finished: `egm audit clear` finishes it"
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
@@ -90,8 +90,9 @@ def _claims(proposals: tuple[Proposal, ...]) -> Table:
     rows = []
     for each in proposals:
         says = {name: value for name, value in each.proposed.says.items() if value not in ("", None, [], {})}
-        copies = (each.copies[name].amount if name in each.copies else None for name in ("first", "second"))
-        rows.append((each.id, each.proposed.amount, *copies, each.standing, says, list(each.acts)))
+        said = (each.proposed, *(each.copies.get(name) for name in ("first", "second")))
+        cents = (claim.amount if claim is not None and claim.is_readable else None for claim in said)
+        rows.append((each.id, *cents, each.standing, says, list(each.acts)))
     columns: Columns = (
         "claim",
         whole("cents"),
@@ -160,7 +161,7 @@ def clear_(
             evidence = finish(folder, now=_now, second_dir=second)
             echo(f"the clear that was begun is finished; the evidence is in {evidence}")
             return
-        found = look(folder, FEATURES.keys, second_dir=second)
+        found = look(folder, FEATURES, second_dir=second)
         roster, proof = _proved(folder, second, found, (person, second_person), without_roster=without_roster)
         decided = clearance(
             found,
