@@ -27,6 +27,7 @@ from paytables import (
     library,
     load_game,
     play_through,
+    tables,
 )
 from tools.audit import prizes
 from tools.audit.records import DoubleUpStakes, GameEnd, GameVoid, PrizesWon, record_of
@@ -51,7 +52,7 @@ class Shelf:
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
-        self._library = frozenset(library())
+        self._library = frozenset((*library(), *tables()))
         self._files = [path for folder in folders for path in sorted(folder.glob("*.toml"))]
         self._by_digest: dict[str, Game] = {}
 
@@ -98,6 +99,8 @@ class GameAudit:
         """The play that began last at each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
         """What plays that are not over have posted of their double-up: the stakes, minor units."""
+        self._round: tuple[str, str, tuple[DrawRecord, ...], frozenset[str | int]] = ("", "", (), frozenset())
+        """The round several seats played last: its id, its game, its numbers, and who has played it."""
         self.replayed = 0
         self.voided = 0
 
@@ -150,7 +153,21 @@ class GameAudit:
             self._fault(entry, f"play {play_id} begins and play {before} was never ended")
         self._latest[position] = play_id
         self._open[play_id] = _Play(entry, game)
+        if game is not None and game.round_id:
+            self._check_round(entry, game, position)
         return game
+
+    def _check_round(self, entry: StoredEntry, game: GameRecord, position: str | int) -> None:
+        """The games of a round that several seats play begin one after another, with the same numbers."""
+        round_id, digest, draws, seats = self._round
+        if game.round_id != round_id:
+            self._round = (game.round_id, game.game.digest, game.steps[0].draws, frozenset({position}))
+            return
+        if (game.game.digest, game.steps[0].draws) != (digest, draws):
+            self._fault(entry, f"other seats of the round {round_id} played it with other numbers")
+        if position in seats:
+            self._fault(entry, f"position {position} plays the round {round_id} twice")
+        self._round = (round_id, digest, draws, seats | {position})
 
     def _go_on(self, entry: StoredEntry) -> None:
         choice = self._read(entry, GameChoice)

@@ -1,6 +1,8 @@
 """Several positions play one round: one betting time, one draw, each seat its own wager, win and hand-pay."""
 
 import asyncio
+from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +17,10 @@ from egm.records.games import open_game
 from egm.seats.feature import BettingClock, notices
 from egm.seats.table import SharedTable, TableEvent
 from egm.testing.machine import MachineRig, ScriptedChance
+from meters import open_view
+from meters.entry import decode
+from tools.audit.games import GameAudit, Shelf
+from tools.audit.verify import Auditor
 
 GAME = "river-wheel"
 SEATS = 4
@@ -98,6 +104,31 @@ def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
         assert room.state is State.IDLE
         assert room.credit_cents == 2000 - game.wager_cents + game.win_cents
     rooms[0].journal.self_audit()
+
+
+@pytest.mark.requirement("B-01")
+def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
+    rooms = seats()
+    for number, room in enumerate(rooms, 1):
+        room.insert(2000)
+        join(room, areas(room)[number - 1])
+    no_more_bets(rooms)
+    for room in rooms:
+        room.shown()
+    rooms[0].close()
+    with open_view(tmp_path) as view:
+        bodies = list(view.bodies())
+    assert Auditor(Shelf()).run(iter(bodies)).findings == []
+    found = []
+    audit = GameAudit(Shelf(), lambda _, why: found.append(why))
+    starts = [entry for entry in map(decode, bodies) if entry.kind == "game.start"]
+    record = deepcopy(starts[2].transaction.record)
+    record["steps"][0]["draws"][0][1] += 1
+    for entry in (*starts[:2], starts[2]._replace(transaction=replace(starts[2].transaction, record=record))):
+        audit.see(entry)
+    audit.see(starts[1])
+    told = [why for why in found if "round" in why]
+    assert ["other numbers" in told[0], "position 2 plays" in told[1]] == [True, True]
 
 
 def test_a_position_alone_at_its_game_plays_at_once(seats):

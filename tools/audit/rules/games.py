@@ -218,6 +218,7 @@ _GAMES: Final = (
             "mystery?": _DRAWS,
             "hits?": Each(_HIT),
             "broadcast_cents?": "$:object",
+            "round_id?": "$:text",
         },
         state={
             "game": {"play_id": "$play"},
