@@ -146,6 +146,8 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:cabinet_file", _LOG, _SELF, None),
         ("fault.raised:io_board.battery_low", _STOP, _ATT, 0x3B),
         ("options.changed", _LOG, _NO, 0x3C),
+        ("fault.raised:cabinet_file_changed", _HARD, _SELF, None),
+        ("cabinet.signed", _LOG, _NO, 0x3C),
         ("software.changed", _LOG, _NO, 0x8E),
         ("software.*", _LOG, _NO, None),
         ("voucher.out", _LOG, _NO, 0x3D),

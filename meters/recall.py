@@ -79,7 +79,7 @@ LOGS: Final[Mapping[str, Log]] = {
             100,
             "J-18; NY 5321.9(e)",
         ),
-        Log("software", ("software.*",), 10, "A-16; MS 8-2.9(b)3"),
+        Log("software", ("software.*", "cabinet.*"), 10, "A-16, E-11; MS 8-2.9(b)3"),
     )
 }
 

@@ -29,6 +29,7 @@ from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.integrity.clock_trust import note_clock
 from egm.integrity.lockups import GeneratorStart
+from egm.integrity.signed_file import check_signed_file
 from egm.integrity.software import Verifier
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
@@ -127,6 +128,7 @@ class MachineProcess:
             if store is not None:
                 cleanup.enter_context(store)
             self._assemble(journal, store, why)
+            check_signed_file(self._machine, self._file, self._folder.root)
             self._verifier.at_start()
             identities = IdentityRegister.open(self._folder.root, second)
             cleanup.enter_context(contextlib.closing(identities))

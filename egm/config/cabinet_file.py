@@ -242,6 +242,7 @@ class CabinetFile(_Table):
     gat: Gat | None = None
 
     _written: dict[str, str] = PrivateAttr(default_factory=dict)
+    _text: str = PrivateAttr("")
 
     def placed(self, folder: Path) -> Self:
         """The same, with its relative paths counted from ``folder``."""
@@ -250,6 +251,11 @@ class CabinetFile(_Table):
     def as_written(self, path: str) -> str:
         """The path of a game or profile as the file has it, which is the same on every machine."""
         return self._written.get(path, path)
+
+    @property
+    def text(self) -> str:
+        """The file as it was read; empty for one that was not."""
+        return self._text
 
     @property
     def money_line(self) -> str:
@@ -351,7 +357,9 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     file, faults = read(text, CabinetFile)
     if file is None:
         raise OperatorError("\n".join(f"cabinet file {path}: {fault}" for fault in faults))
-    return file.placed(path.absolute().parent)
+    file = file.placed(path.absolute().parent)
+    file._text = text  # noqa: SLF001 (its own reader)
+    return file
 
 
 def _beside(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from typing import Final
 
 from egm.integrity.clock_trust import clock_is_doubted
+from egm.integrity.signed_file import file_is_unsigned
 from egm.integrity.technician import hard_meters_are_fitted, software_is_signed, technician_is_needed
 from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.staff.form import REASON, Field, FieldKind, Form
-from egm.staff.options import machine_is_open
+from egm.staff.options import machine_is_open, nothing_is_owed
 
 FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -47,6 +48,14 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.READ_SOFTWARE,
         subject="machine",
         needs=(software_is_signed,),
+    ),
+    Form(
+        id="file_signed",
+        event=EventType.FILE_SIGNED,
+        permission=Permission.CONFIGURE,
+        subject="machine",
+        fields=(REASON,),
+        needs=(file_is_unsigned, nothing_is_owed),
     ),
     Form(
         id="counters",

@@ -15,6 +15,7 @@ from egm.integrity.lockups import (
     restart_generator,
     take_out_of_service,
 )
+from egm.integrity.signed_file import file_is_unsigned, sign_file
 from egm.integrity.technician import (
     hard_meters_are_fitted,
     refit_hard_meters,
@@ -33,9 +34,7 @@ from egm.kernel.states import (
     only,
 )
 from egm.staff.form import form_rule
-from egm.staff.options import (
-    machine_is_open,
-)
+from egm.staff.options import machine_is_open, nothing_is_owed
 from egm.staff.service.effects import (
     key_is_enough,
 )
@@ -63,6 +62,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     form_rule(
         FORMS, EventType.CLOCK_CONFIRMED, AT_WORK, (clock_is_doubted, date_is_the_clocks), confirm_clock
     ),
+    form_rule(FORMS, EventType.FILE_SIGNED, AT_WORK, (file_is_unsigned, nothing_is_owed), sign_file),
     form_rule(FORMS, EventType.VERIFY, AT_WORK, (software_is_signed,), verify_software),
     form_rule(
         FORMS,

@@ -98,6 +98,7 @@ class EventType(EventName):
     CLOCK_CONFIRMED = "clock_confirmed"
     FAULTS_SETTLED = "faults_settled"
     VERIFY = "verify"
+    FILE_SIGNED = "file_signed"
     COUNTERS_EXCHANGED = "counters_exchanged"
     NUMBER_UNLOCKED = "number_unlocked"
     INTERVENTION_OPENED = "intervention_opened"

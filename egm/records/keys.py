@@ -146,6 +146,8 @@ class IntegrityKey(Key):
     """The journal's own: a medium was replaced, and nobody has been told yet."""
     SOFTWARE = "software", Fate.TRANSIENT, Owner.MACHINE
     """What is installed, by component, as its manufacturer signed it."""
+    CABINET = "cabinet_file", Fate.IDENTITY, Owner.MACHINE
+    """The cabinet file that was signed last: its digest, and by whom."""
 
 
 class LinksKey(Key):

@@ -1,5 +1,6 @@
 """The rules of work on the machine: options, its software, tests of devices."""
 
+import hashlib
 from typing import Any, Final
 
 from egm.integrity.software import changes
@@ -54,6 +55,29 @@ _WORK: Final = (
         kind="options.changed",
         record={"tickets": "$terms:object"},
         state={"ticket_terms": "$terms"},
+    ),
+    Rule(
+        kind="cabinet.signed",
+        record={
+            "digest": "$digest:digest",
+            "persons": "$persons:persons",
+            "reason": "$:words",
+            "before": "$before:text",
+            "text": "$text:words",
+        },
+        state={"cabinet_file": {"digest": "$digest", "persons": "$persons"}},
+        may=Permission.CONFIGURE,
+        also=(
+            holds(
+                "the digest is not the file's",
+                lambda scope: hashlib.sha256(scope["text"].encode()).hexdigest() == scope["digest"],
+            ),
+            holds(
+                "the file before it was another",
+                lambda scope: scope["before"] == (scope.was("cabinet_file") or {"digest": ""})["digest"],
+            ),
+            holds("it is changed while something is owed", lambda scope: not scope.ledger.credits_cents()),
+        ),
     ),
     Rule(
         kind="hard_meters.fitted", record={"counted": Each("$:count")}, state={"hard_meters": Each("$:int")}

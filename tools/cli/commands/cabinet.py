@@ -9,15 +9,21 @@ import click
 from serial.tools.list_ports import comports
 
 from egm.app.preflight import preflight, shared_folders, unknown_names
-from egm.config.cabinet_file import CabinetFile, default_state_dir
+from egm.clock import SystemClock
+from egm.config.cabinet_file import CabinetFile, default_state_dir, load_cabinet
 from egm.config.faults import Fault, Lines, placed, read
 from egm.config.schema import schema as cabinet_schema
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from egm.people import Permission
 from egm.profiles import available, load_profile
+from meters import JournalError, open_view
+from meters.recall import details
 from paytables import library
 from paytables.source import contents, toml
 from tools.cli.cabinet_file import Asked, written
+from tools.cli.staff import prove, roster_of
 from tools.cli.tables import BAD, DOUBT, Column, Columns, Form, Style, Table, forms, show, working
 from tools.cli.terminal import echo, json_text
 
@@ -172,6 +178,51 @@ def new(
         raise click.ClickException("\n".join(map(str, faults)))
     file.write_text(text, encoding="utf-8")
     echo(f"{file} written; try: egm cabinet check {file}; egm run --cabinet {file}")
+
+
+# ---------------------------------------------------------------------- sign, signed
+@command.command("sign")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
+@click.option("--person", "numbers", multiple=True, required=True, help="A staff number; repeat for more.")
+@click.option("--reason", required=True, help="What was changed, and why.")
+def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) -> None:
+    """Sign FILE for a machine: each person proves by PIN that he stands for it, and the journal will say so.
+
+    The machine takes the signature up at its next start with this very file, if nothing of a player's is on
+    it. From the first signature on it plays under no file that nobody has signed.
+    """
+    try:
+        load_cabinet(file)
+        folder = state or default_state_dir()
+        roster = roster_of(folder)
+        people = [prove(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)]
+        at = SystemClock().now().isoformat(timespec="seconds")
+        persons = tuple(person.id for person in people)
+        Signature(digest_of(contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{file} is signed by {', '.join(persons)}; it counts from the machine's next start")
+
+
+@command.command("signed")
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
+@click.option("--file", "whole", is_flag=True, help="Print the file signed last, as it was.")
+@forms
+def signed(state: Path | None, *, whole: bool, form: Form) -> None:
+    """Say which cabinet files were signed for a machine, by whom and why; or print the last of them."""
+    try:
+        with open_view(state or default_state_dir()) as view:
+            entries = [(entry.time_utc.isoformat(), details(entry)) for entry in view.entries(KIND)]
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
+    if whole:
+        if not entries:
+            raise click.ClickException("no cabinet file was ever signed for this machine")
+        echo(entries[-1][1]["text"], nl=False)
+        return
+    rows = [(at, told["digest"][:16], told["persons"], told["reason"]) for at, told in entries]
+    show(form, Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file was ever signed"))
 
 
 # ---------------------------------------------------------------------- schema, devices
