@@ -275,9 +275,7 @@ class Journal(JournalView):
             if self._failure is None:
                 self.checkpoint()
         finally:
-            self._copies.close()
-            for lock in self._locks:
-                lock.release()
+            self.abandon()
 
     def abandon(self) -> None:
         """Close the files and give the folders up without writing anything more."""

@@ -9,11 +9,11 @@ A cabinet starts a :class:`RandomService` and draws inside its steps::
         stops = [draws.below(22, f"reel {i}") for i in range(3)]
     record(draws.draws)
 
-and replays what was recorded with :class:`RecordedDraws`. What only laboratories use is in
-``tools.lab.rng``.
+and a game plays again from what was recorded (:class:`paytables.ReplayDraw`). What only laboratories use is
+in ``tools.lab.rng``.
 """
 
-from rng.draws import Draw, Draws, RecordedDraws
+from rng.draws import Draw, Draws
 from rng.errors import (
     CarryOverDamaged,
     EntropyFailed,
@@ -24,7 +24,6 @@ from rng.errors import (
     InvalidWeights,
     OutOfService,
     RejectionLimit,
-    ReplayMismatch,
     RequestTooLarge,
     ReseedNotAllowed,
     ReseedRequired,
@@ -64,9 +63,7 @@ __all__ = [
     "OutOfService",
     "Personalization",
     "RandomService",
-    "RecordedDraws",
     "RejectionLimit",
-    "ReplayMismatch",
     "RequestTooLarge",
     "ReseedNotAllowed",
     "ReseedPolicy",

@@ -1,12 +1,12 @@
-"""Draws: what a game asks for, what is recorded, and the replay of what was recorded."""
+"""Draws: what a game asks for, and what is recorded of it."""
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Self, TypeVar
+from typing import NoReturn, TypeVar
 
-from rng.errors import RejectionLimit, ReplayMismatch
+from rng.errors import RejectionLimit
 from rng.scaling import REJECTIONS_MAX, Weights, check_bound, plan, selection_bounds
 
 T = TypeVar("T")
@@ -94,46 +94,3 @@ class WordDraws(Draws):
 
     def _give_up(self, bound: int) -> NoReturn:
         raise RejectionLimit(f"{REJECTIONS_MAX} words in a row were out of range for a draw below {bound}")
-
-
-class RecordedDraws(Draws):
-    """Recorded draws, given again to the game that is replayed.
-
-    The game must ask for the same bounds and purposes in the same order, and for all of them: anything else
-    raises :class:`~rng.errors.ReplayMismatch`. Used as a context manager it calls :meth:`finish` at the end.
-    """
-
-    __slots__ = ("_at", "_draws")
-
-    def __init__(self, draws: Iterable[Draw]) -> None:
-        self._draws = tuple(draws)
-        self._at = 0
-        for i, draw in enumerate(self._draws):
-            if type(draw.value) is not int or not 0 <= draw.value < check_bound(draw.bound):
-                raise ReplayMismatch(f"recorded draw {i} is no draw: {draw}")
-
-    def below(self, bound: int, purpose: str = "") -> int:
-        """The next recorded value, where ``bound`` and ``purpose`` are those recorded with it."""
-        if self._at == len(self._draws):
-            raise ReplayMismatch(f"draw {self._at} below {bound} for {purpose!r} was asked; none is recorded")
-        draw = self._draws[self._at]
-        if (draw.bound, draw.purpose) != (check_bound(bound), purpose):
-            raise ReplayMismatch(
-                f"draw {self._at} below {bound} for {purpose!r} was asked; recorded is {draw}"
-            )
-        self._at += 1
-        return draw.value
-
-    def finish(self) -> None:
-        """Raise :class:`~rng.errors.ReplayMismatch` where recorded draws were not asked for."""
-        if self._at != len(self._draws):
-            raise ReplayMismatch(
-                f"{len(self._draws) - self._at} recorded draws were not asked for, from draw {self._at}"
-            )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.finish()

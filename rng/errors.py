@@ -67,7 +67,3 @@ class ReseedNotAllowed(RngError):
 
 class StepClosed(RngError):
     """Numbers were drawn outside the step they belong to, or a step was opened inside another."""
-
-
-class ReplayMismatch(RngError):
-    """The recorded draws are not those the replayed game asks for."""
