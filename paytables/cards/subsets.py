@@ -140,18 +140,11 @@ class Sets:
     def _states(self) -> tuple[Any, list[tuple[int, ...]]]:
         """For each set the place in the list of the ranks it has, suits apart; and that list."""
         np = self.np
+        steps, keys = rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
-            return np.zeros(1, dtype=np.int32), [()]
-        fewer, keys = self.smaller._states  # noqa: SLF001 (another of its own)
-        ranks = rank_of(self.cards - 1) + 1
-        step = np.zeros((len(keys), ranks), dtype=np.int32)
-        made: dict[tuple[int, ...], int] = {}
-        for n, key in enumerate(keys):
-            for rank in range(key[-1] if key else 0, ranks):
-                if key.count(rank) == (1 if rank == JOKER_RANK else 4):
-                    continue
-                step[n, rank] = made.setdefault((*key, rank), len(made))
-        return step[fewer[self.parent], self.last >> 2], list(made)
+            return np.zeros(1, dtype=np.int32), keys
+        fewer, _ = self.smaller._states  # noqa: SLF001 (another of its own)
+        return steps[-1][fewer[self.parent], self.last >> 2], keys
 
     def sums(self, values: Any) -> list[Any]:
         """Return the sums of ``values`` over the sets that hold given cards.
@@ -199,22 +192,43 @@ class Sets:
                     rows[kept] -= rows[kept | 1 << place]
         return rows
 
-    def held(self, tables: list[Any], chosen: Any, kept: Any) -> Any:
-        """Return row ``kept[n]`` of :meth:`holds` for the n-th chosen set only."""
+    def held(self, every: list[list[Any]], chosen: Any, kept: Any) -> Any:
+        """Return row ``kept[n]`` of :meth:`holds` for the n-th chosen set only, for each of some tables."""
         np = self.np
-        found = np.zeros(len(chosen), dtype=np.int64)
-        for mask in range(1 << self.size):
+        found = np.zeros((len(every), len(chosen)), dtype=np.int64)
+        whole = (1 << self.size) - 1
+        for mask in np.unique(kept).tolist():
             here = np.flatnonzero(kept == mask)
-            thrown = (1 << self.size) - 1 & ~mask
-            part = thrown
-            while len(here):
-                sign = -1 if part.bit_count() % 2 else 1
-                both = mask | part
-                found[here] += sign * tables[both.bit_count()][self.parts(chosen[here], both)]
-                if not part:
-                    break
-                part = part - 1 & thrown
+            for both in range(mask, whole + 1):
+                if both & mask == mask:
+                    sign = -1 if (both ^ mask).bit_count() % 2 else 1
+                    number = self.parts(chosen[here], both)
+                    for row, tables in zip(found, every, strict=True):
+                        row[here] += sign * tables[both.bit_count()][number]
         return found
+
+
+@lru_cache(maxsize=16)
+def rank_steps(size: int, ranks: int) -> tuple[list[Any], list[tuple[int, ...]]]:
+    """Return the steps from the ranks of some cards to those of one more, and every ``size`` ranks, sorted.
+
+    ``steps[k][state, rank]`` leads from a state of k cards to one of k + 1, whatever the order of the cards;
+    a state of ``size`` cards is its place in the list. There are four cards of a rank, and one joker.
+    """
+    import numpy as np  # noqa: PLC0415 (laboratory package)
+
+    steps: list[Any] = []
+    keys: list[tuple[int, ...]] = [()]
+    for _ in range(size):
+        step = np.zeros((len(keys), ranks), dtype=np.int32)
+        made: dict[tuple[int, ...], int] = {}
+        for n, key in enumerate(keys):
+            for rank in range(ranks):
+                if key.count(rank) < (1 if rank == JOKER_RANK else 4):
+                    step[n, rank] = made.setdefault(tuple(sorted((*key, rank))), len(made))
+        steps.append(step)
+        keys = list(made)
+    return steps, keys
 
 
 @lru_cache(maxsize=16)

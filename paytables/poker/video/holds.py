@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import comb, lcm
-from typing import Any
+from typing import Any, Final
 
 from paytables.cards.subsets import Sets, sets
 from paytables.poker.pays import row_of
-from paytables.poker.video.schema import VideoPokerDefinition
+from paytables.poker.video.schema import HAND, VideoPokerDefinition
 
-HAND = 5
+#: The bits of a strength after its combination and the first two ranks that decide.
+DECIDING: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,12 @@ class Held:
 
 
 class Holds:
-    """All holds of a game at one bet; ``pays`` are credits by row of the pay table."""
+    """All holds of a game; what a hand wins stands apart from what that pays, so bets share the work."""
 
-    def __init__(self, definition: VideoPokerDefinition, pays: Sequence[int]) -> None:
+    def __init__(self, definition: VideoPokerDefinition) -> None:
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
-        self.np, self.definition, self.pays = np, definition, tuple(pays)
+        self.np, self.definition = np, definition
         self.sets: Sets = sets(53 if definition.deck.joker else 52, HAND)
         self.deals, self.like = self.sets.classes
         left = self.sets.cards - HAND
@@ -60,46 +61,42 @@ class Holds:
         """The row of the pay table of every hand; the number of rows where it pays nothing."""
         np = self.np
         order = self.definition.deck.order
-        strengths = self.sets.strengths(order)
-        if not order.wild:
-            wilds: Any = np.zeros(1, dtype=np.int8)
-        else:
-            wilds, _ = self.sets.wilds(order)
-        keys, inverse = np.unique(strengths * 8 + wilds, return_inverse=True)
-        table = self.definition.pay
-        found = [row_of(table, int(key) >> 3, int(key) & 7, order) for key in keys]
-        return np.array([len(table) if row is None else row for row in found], dtype=np.int8)[inverse]
+        wilds: Any = self.sets.wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
+        keys = (self.sets.strengths(order) >> DECIDING) * 8 + wilds  # rows ask for no more of a strength
+        table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
+        for key in np.flatnonzero(np.bincount(keys)).tolist():
+            row = row_of(self.definition.pay, key >> 3 << DECIDING, key & 7, order)
+            table[key] = len(self.definition.pay) if row is None else row
+        return table[keys]
 
     @cached_property
-    def values(self) -> Any:
-        """What each hold of each deal is worth, in ``unit``-ths of a credit: 32 rows, a column a class."""
+    def counts(self) -> list[list[Any]]:
+        """For each row of the pay table how many of its hands hold given cards; see :meth:`Sets.sums`."""
+        return [self.sets.sums(self.rows == row) for row in range(len(self.definition.pay))]
+
+    def values(self, pays: Sequence[int]) -> Any:
+        """Return what each hold of each deal is worth in ``unit``-ths: 32 rows, a column a class.
+
+        ``pays`` are credits by row of the pay table.
+        """
         np = self.np
-        pays = np.array([*self.pays, 0], dtype=np.int64)
-        tables = self.sets.sums(pays[self.rows])
+        tables: list[Any] = [
+            sum(pay * table[size] for pay, table in zip(pays, self.counts, strict=True))
+            for size in range(HAND)
+        ]
+        tables.append(np.array([*pays, 0], dtype=np.int64)[self.rows])
         return self.sets.holds(tables, self.deals) * self.scale[:, None]
 
-    def best(self) -> Any:
-        """Return the cards to keep of each class of deals, as bits; of equally good holds the first."""
-        return self.values.argmax(axis=0)
-
-    def worst(self) -> Any:
-        """Return the worst hold of each class of deals, as bits."""
-        return self.values.argmin(axis=0)
-
-    def held(self, kept: Any) -> Held:
-        """Return what holding ``kept`` in each class of deals comes to."""
-        np = self.np
+    def held(self, values: Any, kept: Any) -> Held:
+        """Return what keeping the cards at the places in ``kept``, by class of deals, comes to."""
         total = self.unit * self.sets.count
-        rates = []
-        for row in range(len(self.pays)):
-            tables = self.sets.sums(self.rows == row)
-            finished = self.sets.held(tables, self.deals, kept) * self.scale[kept]
-            rates.append(Fraction(int(sum((finished * self.like).tolist())), total))
-        means = self.values[kept, np.arange(len(kept))].tolist()
+        finished = self.sets.held(self.counts, self.deals, kept) * (self.scale[kept] * self.like)
+        rates = tuple(Fraction(sum(row.tolist()), total) for row in finished)
+        means = values[kept, self.np.arange(len(kept))].tolist()
         squares = sum(mean * mean * like for mean, like in zip(means, self.like.tolist(), strict=True))
-        return Held(tuple(rates), Fraction(squares, self.unit**2 * self.sets.count))
+        return Held(rates, Fraction(squares, self.unit**2 * self.sets.count))
 
-    def mean(self, kept: Any) -> Fraction:
+    def mean(self, values: Any, kept: Any) -> Fraction:
         """Return the mean win of one hand in credits, without what it is made of."""
-        found = self.values[kept, self.np.arange(len(kept))] * self.like
+        found = values[kept, self.np.arange(len(kept))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

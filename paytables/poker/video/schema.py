@@ -1,13 +1,17 @@
 """The model of a video poker definition: the deck, the pay table, what may be bet."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, field_validator, model_validator
 
 from paytables.cards import RANKS
 from paytables.cards.ranking import CATEGORIES, FIVE, JOKER_RANK, Order
-from paytables.definition import Definition, Listed, PositiveInt, Strict
+from paytables.definition import Definition, Identifier, Listed, PositiveInt, Strict, Text
 from paytables.poker.pays import HandRow, wild_ranks
+from paytables.poker.proof import Exact
+
+#: The cards of a hand.
+HAND: Final = 5
 
 
 class Deck(Strict):
@@ -53,20 +57,79 @@ class Bets(Strict):
         return self
 
 
+class Progressive(Strict):
+    """A level that ``row`` wins instead of its pay, by one hand at the most credits.
+
+    Its meter and paying it are the cabinet's. ``increment`` is the share of each such bet that goes to it.
+    """
+
+    id: Identifier
+    name: Text
+    row: Identifier
+    reset_credits: PositiveInt
+    increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
+
+
+class Proof(Strict):
+    """The best holds' figures at some credits: how often a hand wins each row, in the rows' order.
+
+    ``deals`` is the mean over deals of the squared mean win (in credits for each credit bet), ``worst`` the
+    return of whoever holds worst every time.
+    """
+
+    rates: tuple[Exact, ...]
+    deals: Exact
+    worst: Exact
+
+
+class Proofs(Strict):
+    """``most`` is of a hand at the most credits, ``fewer`` of any other where that pays otherwise."""
+
+    most: Proof
+    fewer: Proof | None = None
+
+
 class VideoPokerDefinition(Definition):
     """A whole video poker game."""
 
     deck: Deck = Deck()
     bets: Bets = Bets()
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
+    progressive: Progressive | None = None
+    proved: Proofs | None = Field(None, description="as `python -m paytables.poker.prove` says")
 
     @model_validator(mode="after")
-    def _ids(self) -> "VideoPokerDefinition":
-        if len({pay.id for pay in self.pay}) != len(self.pay):
+    def _rows(self) -> "VideoPokerDefinition":
+        ids = [pay.id for pay in self.pay]
+        if len(set(ids)) != len(ids):
             raise ValueError("pay: two have the same id")
+        if self.progressive is not None and self.progressive.row not in ids:
+            raise ValueError(f"progressive.row: there is no row {self.progressive.row!r}; there are {ids}")
+        for proof in (self.proved.most, self.proved.fewer) if self.proved else ():
+            if proof is not None and len(proof.rates) != len(ids):
+                raise ValueError(f"proved: {len(proof.rates)} rates for {len(ids)} rows")
         return self
 
+    @property
+    def most(self) -> int:
+        """The most credits on a hand."""
+        return self.bets.credits[-1]
+
+    @property
+    def evenly(self) -> bool:
+        """Whether a credit wins the same however many are bet."""
+        return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
+
+    def level(self, credits_: int, hands: int) -> Progressive | None:
+        """Return the level that so many hands of so many credits play for, None for none."""
+        return self.progressive if hands == 1 and credits_ == self.most else None
+
     def pays(self, credits_: int) -> tuple[int, ...]:
-        """Return what each row pays for so many credits bet on a hand, in credits."""
-        most = credits_ == self.bets.credits[-1]
-        return tuple(((most and pay.most_pays) or pay.pays) * credits_ for pay in self.pay)
+        """Return what each row pays for so many credits bet on a hand, in credits; a level its reset."""
+        pays = [pay.pays * credits_ for pay in self.pay]
+        if credits_ == self.most:
+            pays = [(pay.most_pays or pay.pays) * credits_ for pay in self.pay]
+            for n, pay in enumerate(self.pay):
+                if self.progressive is not None and pay.id == self.progressive.row:
+                    pays[n] = self.progressive.reset_credits
+        return tuple(pays)

@@ -1,0 +1,415 @@
+"""Hold'em against the bank, exactly: two cards of one's own, a board of five, bets at every street.
+
+For laboratories (numpy, numba). On each board every pair of own cards is ranked once and put in order; going
+through that order gives each pair the bank's pairs it beats, ties and loses to, those that share a card with
+it counted out by card. Boards are gone through a flop at a time (1,755 classes, each with its 1,176 ways to
+be completed), so that turn, flop and first bets are decided on sums that are complete when they are asked
+for.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import comb
+from typing import Any, Final
+
+from paytables.cards.ranking import FIVE, Ranking
+from paytables.cards.subsets import rank_steps, sets
+
+#: Ways to complete board and bank's hand after a flop and two cards of one's own, turn and river in order.
+AFTER_FLOP: Final = 47 * 46 * 990
+FLOPS: Final = comb(50, 3)
+HOLES: Final = comb(52, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Streets:
+    """The game's amounts in units of which all are whole numbers: see :attr:`unit` in antes.
+
+    ``first`` are the bets before the flop, ``flop`` the one after it, ``turn`` that or fold, ``river`` one
+    more. ``super_pays`` are what a better hand of each combination of :data:`FIVE`, lowest first, adds;
+    ``folded`` is what folding costs.
+    """
+
+    unit: int
+    ante: int
+    first: tuple[int, ...]
+    flop: int
+    turn: int
+    river: int
+    super_pays: tuple[int, ...]
+    folded: int
+    opens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """The best play and what it comes to; amounts in units.
+
+    ``first`` has for each of the 169 classes of own cards (as :attr:`Sets.classes` has them) the bet before
+    the flop, 0 for none; ``flop`` for each class of flops and each of the 1,326 own hands whether its bet is
+    made; ``on``, packed to bits, by turn whether the others play on. At the river whoever beats more of the
+    bank's hands than beat him bets. ``law`` has how many of ``total`` cases end with each net, ``staked`` the
+    mean of all that is staked; ``worst`` is the mean net of whoever decides worst every time.
+    """
+
+    mean: Fraction
+    worst: Fraction
+    first: tuple[int, ...]
+    flop: Any
+    on: Any
+    law: dict[int, int]
+    total: int
+    staked: Fraction
+
+
+class Solver:
+    """Solves one game; ``threads`` flops at a time, ``told`` hears of each flop done of how many."""
+
+    def __init__(
+        self, streets: Streets, threads: int = 2, told: Callable[[int, int], None] = lambda *_: None
+    ) -> None:
+        import numpy as np  # noqa: PLC0415 (laboratory package)
+
+        self.np, self.streets, self.threads, self.told = np, streets, threads, told
+        self.tables = tables(streets.opens)
+        self.flops, self.like = sets(52, 3).classes
+        self.cards = sets(52, 3).members[self.flops].astype(np.int64)
+        self.holes = sets(52, 2).members
+        self.pays = np.array(streets.super_pays, dtype=np.int64)
+
+    def solve(self) -> Solved:
+        """Go through every flop twice: to decide, and to count what the decisions come to."""
+        np, streets = self.np, self.streets
+        count = len(self.flops)
+        flop = np.zeros((count, HOLES), dtype=bool)
+        on = np.zeros((count, 52, (HOLES + 7) // 8), dtype=np.uint8)
+        sums = [np.zeros((1 + len(streets.first), HOLES), dtype=object) for _ in ("best", "worst")]
+        with ThreadPoolExecutor(self.threads) as pool:
+            for n, (bets, plays, best, worst) in enumerate(pool.map(self._decide, range(count))):
+                flop[n], on[n] = bets, plays
+                sums[0] += best * int(self.like[n])
+                sums[1] += worst * int(self.like[n])
+                self.told(n + 1, 2 * count)
+            chosen, first, mean, worst_mean = self._first(*sums)
+            law = np.zeros((4 + len(streets.first), 13), dtype=np.int64)
+            jobs = pool.map(lambda n: self._law(n, first, flop[n], on[n]), range(count))
+            for n, part in enumerate(jobs):
+                law += part
+                self.told(count + n + 1, 2 * count)
+        nets, staked = self._nets(law)
+        total = int(law.sum())
+        return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total))
+
+    def _decide(self, n: int) -> tuple[Any, Any, Any, Any]:
+        """Decide one flop: its bets, who plays on by turn, and sums for the first decision."""
+        np, streets = self.np, self.streets
+        turns = np.zeros((52, HOLES, 2), dtype=np.int64)
+        sums = np.zeros((HOLES, 2), dtype=np.int64)
+        counts = np.zeros((HOLES, 3), dtype=np.int64)
+        standings, add, _ = _kernels()
+        money = (streets.ante, streets.turn, streets.river)
+        tables_ = self.tables
+        add(
+            self.cards[n],
+            tables_.ranks,
+            tables_.kind,
+            tables_.opens,
+            money,
+            self.pays,
+            standings,
+            counts,
+            turns,
+            sums,
+        )
+        taken = np.isin(np.arange(52), self.cards[n])
+        holes = ~np.isin(self.holes, self.cards[n]).any(axis=1)
+        free = holes & ~taken[:, None]
+        for column in range(2):
+            free &= np.arange(52)[:, None] != self.holes[:, column]
+        fold = -streets.folded * 46 * 990
+        on = free & (turns[:, :, 0] > fold)
+        waits = np.where(on, turns[:, :, 0], np.where(free, fold, 0)).sum(axis=0)
+        spoils = np.where(free, np.minimum(turns[:, :, 1], fold), 0).sum(axis=0)
+        bet = 2 * (sums[:, 0] + streets.flop * sums[:, 1])
+        firsts = [2 * (sums[:, 0] + size * sums[:, 1]) for size in streets.first]
+        flop = holes & (bet > waits)
+        best = np.stack([np.maximum(bet, waits), *firsts]).astype(object)
+        worst = np.stack([np.minimum(bet, spoils), *firsts]).astype(object)
+        return flop, np.packbits(on, axis=1), best, worst
+
+    def _first(self, best: Any, worst: Any) -> tuple[tuple[int, ...], Any, Fraction, Fraction]:
+        """Decide before the flop: by class of own cards the bet, by own hand its place, and both means."""
+        np = self.np
+        of = sets(52, 2).class_of
+        sizes = (0, *self.streets.first)
+        chosen: list[int] = []
+        mean = low = 0
+        for hands in range(len(sets(52, 2).classes[0])):
+            options = [sum(row[of == hands].tolist()) for row in best]
+            mean += max(options)
+            low += min(sum(row[of == hands].tolist()) for row in worst)
+            chosen.append(options.index(max(options)))
+        ways = HOLES * FLOPS * AFTER_FLOP
+        return (
+            tuple(sizes[place] for place in chosen),
+            np.array(chosen)[of],
+            Fraction(mean, ways),
+            Fraction(low, ways),
+        )
+
+    def _law(self, n: int, first: Any, flop: Any, on: Any) -> Any:
+        """Count one flop's ends, its holes only: others have no place at it."""
+        np = self.np
+        law = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
+        early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
+        plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
+        counts = np.zeros((HOLES, 3), dtype=np.int64)
+        standings, _, count = _kernels()
+        tables_ = self.tables
+        count(
+            self.cards[n],
+            tables_.ranks,
+            tables_.kind,
+            tables_.opens,
+            int(self.like[n]),
+            standings,
+            counts,
+            early,
+            plays,
+            law,
+        )
+        return law
+
+    def _nets(self, law: Any) -> tuple[dict[int, int], int]:
+        """Return how many cases end with each net, and the sum of all that is staked in them."""
+        streets = self.streets
+        bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
+        nets: dict[int, int] = {}
+        staked = 0
+        for row, bet in zip(law.tolist(), bets, strict=True):
+            ends = [streets.ante, -2 * streets.ante - bet, 0]
+            ends += [streets.ante + bet + extra for extra in streets.super_pays]
+            for end, cases in zip(ends, row, strict=True):
+                if cases:
+                    net = -streets.folded if not bet else end
+                    nets[net] = nets.get(net, 0) + cases
+                    staked += cases * (2 * streets.ante + bet)
+        return nets, staked
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What ranks seven cards, as arrays: see :func:`paytables.cards.subsets.rank_steps`."""
+
+    ranks: tuple[Any, ...]
+    kind: Any
+    opens: int
+
+
+def tables(opens: int) -> Tables:
+    """Return the tables, strengths numbered without gaps; ``opens`` is the strength the bank opens with."""
+    import numpy as np  # noqa: PLC0415 (laboratory package)
+
+    steps, keys = rank_steps(7, 13)
+    ranking = Ranking(FIVE)
+    plain = np.array([ranking.plain(key) for key in keys])
+    flush = [ranking.suited(m, 0) if 5 <= m.bit_count() <= 7 else 0 for m in range(8192)]
+    every = np.unique(np.append(plain, [value for value in flush if value]))
+    suited = np.where(np.array(flush) > 0, np.searchsorted(every, flush), -1)
+    sizes = [len(step) for step in steps[:5]]
+    five = np.zeros((5, max(sizes), 13), dtype=np.int32)
+    for n, step in enumerate(steps[:5]):
+        five[n, : len(step)] = step
+    return Tables(
+        ranks=(
+            five,
+            steps[5],
+            steps[6],
+            np.searchsorted(every, plain).astype(np.int32),
+            suited.astype(np.int32),
+        ),
+        kind=(every >> 20).astype(np.int8),
+        opens=int(np.searchsorted(every, opens)),
+    )
+
+
+def _standings(  # noqa: C901, PLR0912, PLR0915 (one loop for numba)
+    board: Any, rest: Any, ranks: Any, opens: int, shown: Any, place: Any, bucket: Any, counts: Any
+) -> None:
+    """Fill ``shown`` with the strength of each hole, ``counts`` with how the bank's 990 hands stand to it.
+
+    The three are: closed, open and weaker, equal. A hole of cards a < b is number b (b - 1) / 2 + a.
+    """
+    five, sixth, seventh, plain, suited = ranks
+    state = 0
+    masks = [0, 0, 0, 0]
+    flush = -1
+    for n in range(5):
+        suit = board[n] & 3
+        state = five[n, state, board[n] >> 2]
+        masks[suit] |= 1 << (board[n] >> 2)
+    for suit in range(4):
+        mask = masks[suit]
+        if mask & (mask - 1) and (mask & (mask - 1)) & ((mask & (mask - 1)) - 1):  # three bits or more
+            flush = suit
+    low, high = 1 << 20, 0
+    for nb in range(47):
+        b = rest[nb]
+        after = sixth[state, b >> 2]
+        for na in range(nb):
+            a = rest[na]
+            best = plain[seventh[after, a >> 2]]
+            if flush >= 0:
+                mask = masks[flush]
+                if a & 3 == flush:
+                    mask |= 1 << (a >> 2)
+                if b & 3 == flush:
+                    mask |= 1 << (b >> 2)
+                best = max(best, suited[mask])
+            shown[b * (b - 1) // 2 + a] = best
+            bucket[best] += 1
+            low, high = min(low, best), max(high, best)
+    start = 0
+    for level in range(low, high + 1):
+        start, bucket[level] = start + bucket[level], start
+    for nb in range(47):
+        for na in range(nb):
+            a, b = rest[na], rest[nb]
+            best = shown[b * (b - 1) // 2 + a]
+            place[bucket[best]] = b << 6 | a
+            bucket[best] += 1
+    before = [0] * 52
+    group = [0] * 52
+    shut = [0] * 52
+    closed = at = 0
+    for level in range(low, high + 1):
+        end, bucket[level] = bucket[level], 0
+        if end == at:
+            continue
+        for n in range(at, end):
+            group[place[n] >> 6] += 1
+            group[place[n] & 63] += 1
+        for n in range(at, end):
+            b, a = place[n] >> 6, place[n] & 63
+            hole = b * (b - 1) // 2 + a
+            counts[hole, 1] = at - before[a] - before[b]
+            counts[hole, 2] = end - at - group[a] - group[b] + 1
+        for card in rest:
+            before[card] += group[card]
+            group[card] = 0
+            if level < opens:
+                shut[card] = before[card]
+        if level < opens:
+            closed = end
+        at = end
+    for nb in range(47):
+        for na in range(nb):
+            a, b = rest[na], rest[nb]
+            hole = b * (b - 1) // 2 + a
+            if shown[hole] < opens:
+                counts[hole, 0] = closed - shut[a] - shut[b] + 1
+                counts[hole, 1] = counts[hole, 2] = 0
+            else:
+                counts[hole, 0] = closed - shut[a] - shut[b]
+                counts[hole, 1] -= counts[hole, 0]
+
+
+def _add(
+    flop: Any,
+    ranks: Any,
+    kind: Any,
+    opens: int,
+    money: Any,
+    pays: Any,
+    standings: Any,
+    counts: Any,
+    turns: Any,
+    sums: Any,
+) -> None:
+    """Go through the 1,176 boards of a flop and add up what each hole comes to.
+
+    ``money`` is ante, turn bet, river bet. ``turns[turn, hole, 0]`` gets the sum over rivers of playing on
+    with the better of the last two choices, ``[turn, hole, 1]`` with the worse; ``sums[hole]`` over boards
+    what comes of no raise, and what each unit raised before the turn adds.
+    """
+    ante, turn_bet, river_bet = money
+    shown = [0] * 1326
+    place = [0] * 1081
+    bucket = [0] * len(kind)
+    left = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
+    for second in range(49):
+        for first in range(second):
+            turn, river = left[first], left[second]
+            rest = [card for card in left if card not in (turn, river)]
+            board = (flop[0], flop[1], flop[2], turn, river)
+            standings(board, rest, ranks, opens, shown, place, bucket, counts)
+            for nb in range(47):
+                for na in range(nb):
+                    hole = rest[nb] * (rest[nb] - 1) // 2 + rest[na]
+                    none, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
+                    better = 990 - none - weaker - equal
+                    base = none * ante + weaker * (ante + pays[kind[shown[hole]]]) - 2 * ante * better
+                    edge = weaker - better
+                    played = base + edge * turn_bet
+                    best, worst = played + max(0, edge * river_bet), played + min(0, edge * river_bet)
+                    for card in (turn, river):
+                        turns[card, hole, 0] += best
+                        turns[card, hole, 1] += worst
+                    sums[hole, 0] += base
+                    sums[hole, 1] += edge
+
+
+def _count(
+    flop: Any,
+    ranks: Any,
+    kind: Any,
+    opens: int,
+    like: int,
+    standings: Any,
+    counts: Any,
+    early: Any,
+    on: Any,
+    law: Any,
+) -> None:
+    """Go through the boards of a flop again, now that everything before the river is decided, and count.
+
+    ``early[hole]`` is the place of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether
+    the others play on. ``law[bet, result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier
+    ones; results are closed, worse, equal, then better by combination.
+    """
+    shown = [0] * 1326
+    place = [0] * 1081
+    bucket = [0] * len(kind)
+    left = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
+    for second in range(49):
+        for first in range(second):
+            turn, river = left[first], left[second]
+            rest = [card for card in left if card not in (turn, river)]
+            board = (flop[0], flop[1], flop[2], turn, river)
+            standings(board, rest, ranks, opens, shown, place, bucket, counts)
+            for nb in range(47):
+                for na in range(nb):
+                    hole = rest[nb] * (rest[nb] - 1) // 2 + rest[na]
+                    none, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
+                    better = 990 - none - weaker - equal
+                    for card in (turn, river):
+                        bet = 2 if weaker > better else 1
+                        if early[hole]:
+                            bet = 2 + early[hole]
+                        elif not on[card, hole]:
+                            law[0, 0] += 990 * like
+                            continue
+                        law[bet, 0] += none * like
+                        law[bet, 1] += better * like
+                        law[bet, 2] += equal * like
+                        law[bet, 3 + kind[shown[hole]]] += weaker * like
+
+
+@cache
+def _kernels() -> tuple[Any, Any, Any]:
+    import numba  # noqa: PLC0415 (laboratory package)
+
+    return numba.njit(_standings), numba.njit(_add, nogil=True), numba.njit(_count, nogil=True)

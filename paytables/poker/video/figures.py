@@ -1,0 +1,129 @@
+"""The exact figures of a video poker game, from the proof its definition carries or worked out anew."""
+
+from fractions import Fraction
+from math import lcm
+from typing import Final
+
+from paytables.analysis import Analysis, BetAnalysis, Depth, Law, Prize, ProgressiveShare
+from paytables.contract import Json
+from paytables.errors import AnalysisError
+from paytables.poker.proof import exact
+from paytables.poker.video.holds import Held, Holds
+from paytables.poker.video.schema import Proof, Proofs, VideoPokerDefinition
+
+STRATEGY: Final = "of the 32 ways to hold, always the one with the highest exact mean"
+
+
+def prove(definition: VideoPokerDefinition) -> Proofs:
+    """Work out every hold of every deal (numpy; about two seconds)."""
+    holds = Holds(definition)
+    most = _prove(holds, definition.most)
+    least = definition.bets.credits[0]
+    return Proofs(most=most, fewer=None if definition.evenly else _prove(holds, least))
+
+
+def _prove(holds: Holds, credits_: int) -> Proof:
+    """The best and the worst of all holds; of equally good ones the first."""
+    values = holds.values(holds.definition.pays(credits_))
+    held = holds.held(values, values.argmax(axis=0))
+    return Proof(
+        rates=tuple(map(exact, held.rates)),
+        deals=exact(held.deals / credits_**2),
+        worst=exact(holds.mean(values, values.argmin(axis=0)) / credits_),
+    )
+
+
+def analyse(definition: VideoPokerDefinition, depth: Depth) -> Analysis:
+    """Return the figures of every number of credits and hands.
+
+    Raises :class:`AnalysisError` where a definition's proof is not what comes out.
+    """
+    proofs = definition.proved
+    if proofs is None or depth is Depth.FULL:
+        found = prove(definition)
+        if proofs is not None and proofs != found:
+            raise AnalysisError(f"{definition.game.id}: proved: other figures come out: {found!r}")
+        definition = definition.model_copy(update={"proved": found})
+    header, bets = definition.game, definition.bets
+    return Analysis(
+        game_id=header.id,
+        version=header.version,
+        family=header.family,
+        bets=tuple(analyse_bet(definition, c, hands) for c in bets.credits for hands in bets.hands),
+    )
+
+
+def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> BetAnalysis:
+    """Return the figures of so many hands at so many credits each.
+
+    The law is of one hand: the hands of one deal are alike in it and stand together only in the variance.
+    """
+    proofs = definition.proved or prove(definition)
+    proof = proofs.fewer if proofs.fewer is not None and credits_ != definition.most else proofs.most
+    rates = tuple(Fraction(rate) for rate in proof.rates)
+    held = Held(rates, Fraction(proof.deals) * credits_**2)
+    level, cost = definition.level(credits_, hands), credits_ * hands
+    pays = tuple(
+        0 if level is not None and row.id == level.row else pay
+        for row, pay in zip(definition.pay, definition.pays(credits_), strict=True)
+    )
+    prizes = tuple(
+        Prize(name=row.id, where="", credits=pay, rate=rate * hands, rtp=rate * pay / credits_)
+        for row, pay, rate in zip(definition.pay, pays, rates, strict=True)
+    )
+    most = max(pays)
+    alone = hands == 1 and level is None
+    options: dict[str, Json] = {"hands": hands}
+    return BetAnalysis(
+        bet=f"{credits_} x {hands}",
+        cost_credits=cost,
+        rtp=held.mean(pays) / credits_,
+        options=options,
+        prizes=prizes,
+        progressives=() if level is None else (_share(definition, rates, cost),),
+        variance=None if level is not None else held.variance(pays, hands),
+        hit_probability=sum(rates, Fraction(0)) if alone else None,
+        return_bet_probability=_at_least(rates, pays, cost) if alone else None,
+        law=_law(rates, pays) if alone else None,
+        max_win_credits=most * hands,
+        max_win_probability=_at_least(rates, pays, most) if alone else None,
+        strategy=STRATEGY,
+        worst_rtp=Fraction(proof.worst),
+    )
+
+
+def _share(definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int) -> ProgressiveShare:
+    level = definition.progressive
+    if level is None:
+        raise AnalysisError(f"{definition.game.id}: there is no level")
+    row = [pay.id for pay in definition.pay].index(level.row)
+    rest = sum(
+        (
+            rate * pay
+            for n, (rate, pay) in enumerate(zip(rates, definition.pays(cost), strict=True))
+            if n != row
+        ),
+        Fraction(0),
+    )
+    return ProgressiveShare(
+        level=level.id,
+        rate=rates[row],
+        reset_credits=level.reset_credits,
+        rtp_at_reset=rates[row] * level.reset_credits / cost,
+        increment=Fraction(level.increment),
+        break_even_credits=(cost - rest) / rates[row],
+    )
+
+
+def _at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> Fraction:
+    return sum((rate for rate, pay in zip(rates, pays, strict=True) if pay >= win), Fraction(0))
+
+
+def _law(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> Law:
+    total = lcm(*(rate.denominator for rate in rates))
+    counts = {0: total}
+    for rate, pay in zip(rates, pays, strict=True):
+        cases = int(rate * total)
+        counts[pay] = counts.get(pay, 0) + cases
+        counts[0] -= cases
+    return Law(total, counts)

@@ -1,0 +1,196 @@
+"""The rules of one video poker game: a deal, a hold, a draw for each hand, and what each hand pays."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.cards import Shoe, card_name, rank_of
+from paytables.cards.card import JOKER
+from paytables.cards.ranking import JOKER_RANK, Ranking, category
+from paytables.contract import Cue, Decision, Draw, Json, LevelPlay, Outcome, Play, Remark, Settlement, Wager
+from paytables.errors import WagerError
+from paytables.poker.pays import NAMES, row_of
+from paytables.poker.video import figures
+from paytables.poker.video.schema import HAND, Pay, Proofs, VideoPokerDefinition
+from paytables.tableless import Tableless
+from paytables.wording import counted
+
+
+@dataclass(frozen=True)
+class VideoPokerRules(Tableless):
+    """A video poker game made playable."""
+
+    definition: VideoPokerDefinition
+
+    @cached_property
+    def bet_options(self) -> tuple[int, ...]:
+        """What every number of credits on every number of hands costs, ascending."""
+        bets = self.definition.bets
+        return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
+
+    def wager(self, credits_: int, **asked: Json) -> Wager:
+        """Return the wager of ``credits_`` in all, on so many ``hands``, else the fewest that fit.
+
+        Raises :class:`WagerError`.
+        """
+        bets = self.definition.bets
+        if set(asked) - {"hands"}:
+            raise WagerError(f"video poker takes hands; not {', '.join(sorted(asked))}")
+        for hands in bets.hands:
+            each, rest = divmod(credits_, hands)
+            if asked.get("hands", hands) == hands and not rest and each in bets.credits:
+                return Wager(credits_, {"hands": hands})
+        named = f" on {asked['hands']!r} hands" if asked else ""
+        raise WagerError(
+            f"no bet of {counted(credits_, 'credit')}{named}; "
+            f"there are {list(bets.hands)} hands of {list(bets.credits)} credits"
+        )
+
+    @cached_property
+    def _ranking(self) -> Ranking:
+        return Ranking(self.definition.deck.order)
+
+    def pay(self, cards: list[int]) -> Pay | None:
+        """Return the row of the pay table that five cards win; None where they win nothing."""
+        order = self._ranking.order
+        wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild for card in cards)
+        row = row_of(self.definition.pay, self._ranking.strength(cards), wilds, order)
+        return None if row is None else self.definition.pay[row]
+
+    def _says(self, cards: list[int]) -> dict[str, str]:
+        pay = self.pay(cards)
+        if pay is not None:
+            return pay.title
+        english, french = NAMES[category(self._ranking.strength(cards), self._ranking.order)]
+        return {"en": english, "fr": french}
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Deal, ask which cards are held, and complete every hand from its own deck."""
+        hands = self.wager(wager.credits, **wager.options).options["hands"]
+        each = wager.credits // hands
+        shoe = Shoe.of(joker=self.definition.deck.joker)
+        dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(HAND)]
+        for card in dealt:
+            yield Cue("deal", {"hand": "player", "card": card_name(card)})
+        asked = Decision(
+            "hold",
+            tuple(range(1 << HAND)),
+            {**self._felt([dealt]), "result": self._says(dealt)},
+            default=(1 << HAND) - 1,
+        )
+        held = asked.check((yield asked))
+        thrown = [place for place in range(HAND) if not held >> place & 1]
+        yield from (Cue("discard", {"hand": "player", "index": place}) for place in thrown)
+        level = self.definition.level(each, hands)
+        finished: list[list[int]] = []
+        won: list[tuple[int, str]] = []
+        hit: list[str] = []
+        pays = dict(zip((pay.id for pay in self.definition.pay), self.definition.pays(each), strict=True))
+        for hand in range(1, hands + 1):
+            cards, left = list(dealt), Shoe(list(shoe.counts))
+            for place in thrown:
+                cards[place] = left.deal(draw, f"hand {hand} card {place + 1}")
+                data = {"hand": _hand_id(hand), "index": place, "card": card_name(cards[place])}
+                yield Cue("draw", data)
+            finished.append(cards)
+            pay = self.pay(cards)
+            if pay is None:
+                yield Settlement("lost", 0, {"hand": hand}, staked=each)
+                continue
+            won.append((pays[pay.id], pay.id))
+            if level is not None and pay.id == level.row:
+                hit.append(level.id)
+            yield Settlement(pay.id, 0 if hit else pays[pay.id], {"hand": hand}, staked=each)
+        display = {**self._felt(finished), "held": held, "won": max(won)[1] if won else None}
+        return Outcome(progressives=tuple(hit), display=display)
+
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+        """Return the level that one hand at the most credits plays for, where there is one."""
+        hands = wager.options["hands"]
+        level = self.definition.level(wager.credits // hands, hands)
+        if level is None:
+            return ()
+        rate = figures.analyse_bet(self.definition, wager.credits, 1).progressives[0].rate
+        return (
+            LevelPlay(
+                level=level.id,
+                names=level.name.model_dump(),
+                stake_credits=wager.credits,
+                odds=rate,
+                increment=Fraction(level.increment),
+                reset_credits=level.reset_credits,
+            ),
+        )
+
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return the level at the one price it is played for."""
+        return self.levels(self.wager(self.definition.most, hands=1))
+
+    def _felt(self, hands: list[list[int]]) -> dict[str, Json]:
+        return {
+            "kind": "table",
+            "felt": "cards",
+            "hands": [
+                {"id": _hand_id(n), "cards": [card_name(card) for card in cards], "says": self._says(cards)}
+                for n, cards in enumerate(hands, 1)
+            ],
+        }
+
+    def presentation(self) -> dict[str, Json]:
+        """Return the pay table for each credit and what may be bet (:file:`paytables/FELTS.md`)."""
+        bets = self.definition.bets
+        by_credits = {credits_: self.definition.pays(credits_) for credits_ in bets.credits}
+        return {
+            "kind": "table",
+            "felt": "cards",
+            "hold": True,
+            "spots": [],
+            "hands": [{"id": "player", "names": {"en": "Hand", "fr": "Main"}, "cards": HAND}],
+            "pays": [
+                {
+                    "name": pay.id,
+                    "names": pay.title,
+                    "credits": pay.pays,
+                    "by_credits": {str(credits_): pays[n] for credits_, pays in by_credits.items()},
+                }
+                for n, pay in enumerate(self.definition.pay)
+            ],
+            "bets": bets.model_dump(mode="json"),
+        }
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what each row pays."""
+        most = self.definition.bets.credits[-1]
+        return tuple(
+            f"{pay.id} pays {pay.pays:,} for each credit"
+            + (f", {pay.most_pays:,} where {most} are bet on the hand" if pay.most_pays else "")
+            for pay in self.definition.pay
+        )
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is legal in the definition and may surprise: a row below one that pays less."""
+        pays = [pay.pays for pay in self.definition.pay]
+        return tuple(
+            Remark(f"pay.{n}.pays", f"pays more than {self.definition.pay[n - 1].id}, which goes before it")
+            for n in range(1, len(pays))
+            if pays[n] > pays[n - 1]
+        )
+
+    def prove(self) -> Proofs:
+        """Work out what the definition carries as proved (laboratory packages)."""
+        return figures.prove(self.definition)
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures; see :mod:`paytables.poker.video.figures`."""
+        return figures.analyse(self.definition, depth)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of one wager."""
+        hands = self.wager(wager.credits, **wager.options).options["hands"]
+        return figures.analyse_bet(self.definition, wager.credits // hands, hands)
+
+
+def _hand_id(hand: int) -> str:
+    """The first hand, which is dealt and held, is the player's; others are told apart by number."""
+    return "player" if hand == 1 else f"player-{hand}"
