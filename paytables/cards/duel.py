@@ -6,18 +6,20 @@ of the player's cards follow by inclusion and exclusion over them. So 134,459 cl
 dealer's cost a few hundred million additions instead of 10 ** 11 comparisons.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from paytables.cards.subsets import Sets
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
+    from paytables.cards.arrays import Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +30,19 @@ class Counts:
     card the player holds has zeros.
     """
 
-    weaker: Any
-    equal: Any
-    closed: Any
+    weaker: Ints
+    equal: Ints
+    closed: Ints
 
 
 def duel(
-    player: Sets, chosen: Any, strengths: Any, dealer: Sets, dealers: Any, *, up: bool, opens: int = 0
+    player: Sets, chosen: Ints, strengths: Ints, dealer: Sets, dealers: Ints, *, up: bool, opens: int = 0
 ) -> Counts:
     """Count the dealer's hands against each ``chosen`` hand of the player, of these ``strengths``.
 
     ``dealers`` are the strengths of all the dealer's hands; with ``up``, one of his cards is known; he opens
     with a strength of at least ``opens``.
     """
-    import numpy as np  # noqa: PLC0415 (laboratory package)
-
     cards = player.cards
     binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(cards)])
     starts = np.cumsum([0] + [comb(cards, size) for size in range(dealer.size + 1)])
@@ -71,13 +71,13 @@ def duel(
 
 
 @cache
-def _kernels() -> tuple[Any, Any]:
+def _kernels() -> tuple[Callable[..., None], ...]:
     import numba  # noqa: PLC0415 (laboratory package)
 
-    return numba.njit(_put, cache=True), numba.njit(_ask, cache=True)
+    return tuple(numba.njit(nogil=True)(kernel) for kernel in (_put, _ask))
 
 
-def _put(hands: Any, table: Any, starts: Any, binomial: Any) -> None:
+def _put(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
     """Count each hand in every set of cards it holds."""
     size = hands.shape[1]
     number = [0] * (1 << size)
@@ -96,12 +96,12 @@ def _put(hands: Any, table: Any, starts: Any, binomial: Any) -> None:
 
 
 def _ask(  # noqa: C901 (one loop for numba)
-    mine: Any,
-    lot: Any,
-    table: Any,
-    starts: Any,
-    binomial: Any,
-    found: Any,
+    mine: Ints,
+    lot: Ints,
+    table: Ints,
+    starts: Ints,
+    binomial: Ints,
+    found: Ints,
     up: bool,  # noqa: FBT001
 ) -> None:
     """Count what is in the table and holds the card shown and none of the player's cards."""

@@ -6,80 +6,74 @@ of a set follows from its set without the highest card, a whole run at once. num
 is used: nothing here is loaded on a cabinet.
 """
 
+from __future__ import annotations
+
 from functools import cached_property, lru_cache
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from paytables.cards.card import JOKER, rank_of
 from paytables.cards.ranking import JOKER_RANK, Order, Ranking
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
+    from paytables.cards.arrays import Ints
 
 
 class Sets:
     """Every set of ``size`` cards of a deck of ``cards`` (52, or 53 with the joker), by its number."""
 
     def __init__(self, cards: int, size: int) -> None:
-        import numpy as np  # noqa: PLC0415 (laboratory package)
-
-        self.np, self.cards, self.size = np, cards, size
+        self.cards, self.size = cards, size
         self.count = comb(cards, size)
 
     @cached_property
-    def smaller(self) -> "Sets":
+    def smaller(self) -> Sets:
         """The sets of one card less."""
         return sets(self.cards, self.size - 1)
 
     @cached_property
-    def last(self) -> Any:
+    def last(self) -> Ints:
         """The highest card of each set."""
         runs = [comb(card, self.size - 1) for card in range(self.cards)]
-        return self.np.repeat(self.np.arange(self.cards, dtype=self.np.int8), runs)
+        return np.repeat(np.arange(self.cards, dtype=np.int8), runs)
 
     @cached_property
-    def parent(self) -> Any:
+    def parent(self) -> Ints:
         """The number of each set without its highest card."""
-        np = self.np
         runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.cards)]
         return np.concatenate(runs)
 
     @cached_property
-    def without(self) -> tuple[Any, ...]:
+    def without(self) -> tuple[Ints, ...]:
         """The number of each set without its lowest card, its second, and so on to the highest."""
-        np = self.np
         base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
         if self.size == 1:
             return (self.parent,)
         return (*(base[self.last] + fewer[self.parent] for fewer in self.smaller.without), self.parent)
 
     @cached_property
-    def suits(self) -> Any:
+    def suits(self) -> Ints:
         """The ranks of each set as bits, 13 a suit, clubs lowest; the joker is in no suit."""
-        np = self.np
         if not self.size:
             return np.zeros(1, dtype=np.int64)
         bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
         return self.smaller.suits[self.parent] | np.array(bits, dtype=np.int64)[self.last]
 
     @cached_property
-    def members(self) -> Any:
+    def members(self) -> Ints:
         """The cards of each set, ascending, as rows."""
-        np = self.np
         if not self.size:
             return np.zeros((1, 0), dtype=np.int8)
         return np.hstack([self.smaller.members[self.parent], self.last[:, None]])
 
     @cached_property
-    def classes(self) -> tuple[Any, Any]:
+    def classes(self) -> tuple[Ints, Ints]:
         """One set of every class that differs in suits only: its number, and how many sets are like it.
 
         The one chosen has its suits in ascending order of their bits.
         """
-        np = self.np
         masks = [self.suits >> 13 * suit & 8191 for suit in range(4)]
         chosen = np.flatnonzero((masks[0] <= masks[1]) & (masks[1] <= masks[2]) & (masks[2] <= masks[3]))
         same = [masks[n][chosen] == masks[n + 1][chosen] for n in range(3)]
@@ -94,9 +88,8 @@ class Sets:
         return chosen, like
 
     @cached_property
-    def class_of(self) -> Any:
+    def class_of(self) -> Ints:
         """The place in :attr:`classes` of the class of each set."""
-        np = self.np
         chosen, _ = self.classes
         parts = np.stack([self.suits >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
@@ -105,11 +98,11 @@ class Sets:
             key = key << 1 | (self.last == JOKER)
         known = key[chosen]
         order = np.argsort(known)
-        return order[np.searchsorted(known[order], key)]
+        found: Ints = order[np.searchsorted(known[order], key)]
+        return found
 
-    def strengths(self, order: Order) -> Any:
+    def strengths(self, order: Order) -> Ints:
         """Return the strength of each set by the order: the best hand where it has more cards than count."""
-        np = self.np
         ranking = Ranking(order)
         states, keys = self._states
         best = np.array([ranking.plain(key) for key in keys], dtype=np.int32)[states]
@@ -119,16 +112,15 @@ class Sets:
         most = int(wilds.max())
         table = np.zeros((most + 1, 8192), dtype=np.int32)
         for count in range(most + 1):
-            masks = [m for m in range(8192) if order.size - count <= m.bit_count() <= self.size - count]
-            table[count, masks] = [ranking.suited(mask, count) for mask in masks]
+            fitting = [m for m in range(8192) if order.size - count <= m.bit_count() <= self.size - count]
+            table[count, fitting] = [ranking.suited(mask, count) for mask in fitting]
         for suit in range(4):
             masks = self.suits >> 13 * suit & (8191 & ~odd)
             np.maximum(best, table[wilds, masks], out=best)
         return best
 
-    def wilds(self, order: Order) -> tuple[Any, int]:
+    def wilds(self, order: Order) -> tuple[Ints, int]:
         """How many wild cards each set has, and the ranks that are wild as bits."""
-        np = self.np
         wild = np.array([(card >> 2) in order.wild for card in range(self.cards)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
@@ -137,27 +129,25 @@ class Sets:
         return count, sum(1 << rank for rank in order.wild if rank != JOKER_RANK)
 
     @cached_property
-    def _states(self) -> tuple[Any, list[tuple[int, ...]]]:
+    def _states(self) -> tuple[Ints, list[tuple[int, ...]]]:
         """For each set the place in the list of the ranks it has, suits apart; and that list."""
-        np = self.np
         steps, keys = rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
         fewer, _ = self.smaller._states  # noqa: SLF001 (another of its own)
         return steps[-1][fewer[self.parent], self.last >> 2], keys
 
-    def sums(self, values: Any) -> list[Any]:
+    def sums(self, values: Ints) -> list[Ints]:
         """Return the sums of ``values`` over the sets that hold given cards.
 
         Element k is by the number of a set of k cards: the sum over all sets of :attr:`size` that hold them.
         """
-        np = self.np
-        tables = [values.astype(np.int64)]
+        tables: list[Ints] = [values.astype(np.int64)]
         level = self
         while level.size:
             table = tables[-1]
             some = np.flatnonzero(table)
-            rows: Any = some if 2 * len(some) < level.count else slice(None)
+            rows: Ints | slice = some if 2 * len(some) < level.count else slice(None)
             fewer = np.zeros(level.smaller.count, dtype=np.int64)
             for without in level.without:
                 # Sums below 2 ** 53 are exact in the floats that bincount adds.
@@ -166,9 +156,8 @@ class Sets:
             level = level.smaller
         return tables[::-1]
 
-    def parts(self, chosen: Any, kept: int) -> Any:
+    def parts(self, chosen: Ints, kept: int) -> Ints:
         """Return the number of the set of each chosen set's cards whose places are the bits of ``kept``."""
-        np = self.np
         number = np.zeros(len(chosen), dtype=np.int64)
         cards = self.members[chosen]
         for held, place in enumerate([place for place in range(self.size) if kept >> place & 1], 1):
@@ -176,13 +165,12 @@ class Sets:
             number += binomial[cards[:, place]]
         return number
 
-    def holds(self, tables: list[Any], chosen: Any) -> Any:
+    def holds(self, tables: list[Ints], chosen: Ints) -> Ints:
         """Return for each chosen set and each part of it kept what the finished hands sum to.
 
         Row ``kept`` (bit n keeps the n-th lowest card) sums over the hands of :attr:`size` cards that hold
         what is kept and nothing of what is thrown away: inclusion and exclusion over the latter.
         """
-        np = self.np
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
         for kept in range(1 << self.size):
             rows[kept] = tables[kept.bit_count()][self.parts(chosen, kept)]
@@ -192,9 +180,8 @@ class Sets:
                     rows[kept] -= rows[kept | 1 << place]
         return rows
 
-    def held(self, every: list[list[Any]], chosen: Any, kept: Any) -> Any:
+    def held(self, every: list[list[Ints]], chosen: Ints, kept: Ints) -> Ints:
         """Return row ``kept[n]`` of :meth:`holds` for the n-th chosen set only, for each of some tables."""
-        np = self.np
         found = np.zeros((len(every), len(chosen)), dtype=np.int64)
         whole = (1 << self.size) - 1
         for mask in np.unique(kept).tolist():
@@ -209,15 +196,13 @@ class Sets:
 
 
 @lru_cache(maxsize=16)
-def rank_steps(size: int, ranks: int) -> tuple[list[Any], list[tuple[int, ...]]]:
+def rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
     """Return the steps from the ranks of some cards to those of one more, and every ``size`` ranks, sorted.
 
     ``steps[k][state, rank]`` leads from a state of k cards to one of k + 1, whatever the order of the cards;
     a state of ``size`` cards is its place in the list. There are four cards of a rank, and one joker.
     """
-    import numpy as np  # noqa: PLC0415 (laboratory package)
-
-    steps: list[Any] = []
+    steps: list[Ints] = []
     keys: list[tuple[int, ...]] = [()]
     for _ in range(size):
         step = np.zeros((len(keys), ranks), dtype=np.int32)

@@ -7,16 +7,22 @@ be completed), so that turn, flop and first bets are decided on sums that are co
 for.
 """
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import comb
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from paytables.cards.ranking import FIVE, Ranking
 from paytables.cards.subsets import rank_steps, sets
+
+if TYPE_CHECKING:
+    from paytables.cards.arrays import Bits, Bools, Ints
 
 #: Ways to complete board and bank's hand after a flop and two cards of one's own, turn and river in order.
 AFTER_FLOP: Final = 47 * 46 * 990
@@ -58,22 +64,23 @@ class Solved:
     mean: Fraction
     worst: Fraction
     first: tuple[int, ...]
-    flop: Any
-    on: Any
+    flop: Bools
+    on: Bits
     law: dict[int, int]
     total: int
     staked: Fraction
 
 
 class Solver:
-    """Solves one game; ``threads`` flops at a time, ``told`` hears of each flop done of how many."""
+    """Solves one game. ``each`` is ``map``, or that of a pool of threads; ``told`` hears of every flop."""
 
     def __init__(
-        self, streets: Streets, threads: int = 2, told: Callable[[int, int], None] = lambda *_: None
+        self,
+        streets: Streets,
+        each: Callable[..., Iterator[tuple[Ints, ...]]] = map,
+        told: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
-        import numpy as np  # noqa: PLC0415 (laboratory package)
-
-        self.np, self.streets, self.threads, self.told = np, streets, threads, told
+        self.streets, self.each, self.told = streets, each, told
         self.tables = tables(streets.opens)
         self.flops, self.like = sets(52, 3).classes
         self.cards = sets(52, 3).members[self.flops].astype(np.int64)
@@ -82,30 +89,28 @@ class Solver:
 
     def solve(self) -> Solved:
         """Go through every flop twice: to decide, and to count what the decisions come to."""
-        np, streets = self.np, self.streets
-        count = len(self.flops)
-        flop = np.zeros((count, HOLES), dtype=bool)
+        count, firsts = len(self.flops), 1 + len(self.streets.first)
+        flop = np.zeros((count, HOLES), dtype=np.bool_)
         on = np.zeros((count, 52, (HOLES + 7) // 8), dtype=np.uint8)
-        sums = [np.zeros((1 + len(streets.first), HOLES), dtype=object) for _ in ("best", "worst")]
-        with ThreadPoolExecutor(self.threads) as pool:
-            for n, (bets, plays, best, worst) in enumerate(pool.map(self._decide, range(count))):
-                flop[n], on[n] = bets, plays
-                sums[0] += best * int(self.like[n])
-                sums[1] += worst * int(self.like[n])
-                self.told(n + 1, 2 * count)
-            chosen, first, mean, worst_mean = self._first(*sums)
-            law = np.zeros((4 + len(streets.first), 13), dtype=np.int64)
-            jobs = pool.map(lambda n: self._law(n, first, flop[n], on[n]), range(count))
-            for n, part in enumerate(jobs):
-                law += part
-                self.told(count + n + 1, 2 * count)
+        best, worst = (np.zeros((firsts, HOLES), dtype=object) for _ in range(2))
+        for n, found in enumerate(self.each(self._decide, range(count))):
+            flop[n], on[n] = found[:2]
+            best += found[2] * int(self.like[n])
+            worst += found[3] * int(self.like[n])
+            self.told(n + 1, 2 * count)
+        chosen, first, mean, worst_mean = self._first(best, worst)
+        law = np.zeros((3 + firsts, 13), dtype=np.int64)
+        laws = self.each(lambda n: (self._law(n, first, flop[n], on[n]),), range(count))
+        for n, (part,) in enumerate(laws):
+            law += part
+            self.told(count + n + 1, 2 * count)
         nets, staked = self._nets(law)
         total = int(law.sum())
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total))
 
-    def _decide(self, n: int) -> tuple[Any, Any, Any, Any]:
+    def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
         """Decide one flop: its bets, who plays on by turn, and sums for the first decision."""
-        np, streets = self.np, self.streets
+        streets = self.streets
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
@@ -140,9 +145,8 @@ class Solver:
         worst = np.stack([np.minimum(bet, spoils), *firsts]).astype(object)
         return flop, np.packbits(on, axis=1), best, worst
 
-    def _first(self, best: Any, worst: Any) -> tuple[tuple[int, ...], Any, Fraction, Fraction]:
+    def _first(self, best: Ints, worst: Ints) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
         """Decide before the flop: by class of own cards the bet, by own hand its place, and both means."""
-        np = self.np
         of = sets(52, 2).class_of
         sizes = (0, *self.streets.first)
         chosen: list[int] = []
@@ -160,9 +164,8 @@ class Solver:
             Fraction(low, ways),
         )
 
-    def _law(self, n: int, first: Any, flop: Any, on: Any) -> Any:
+    def _law(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
         """Count one flop's ends, its holes only: others have no place at it."""
-        np = self.np
         law = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
@@ -183,7 +186,7 @@ class Solver:
         )
         return law
 
-    def _nets(self, law: Any) -> tuple[dict[int, int], int]:
+    def _nets(self, law: Ints) -> tuple[dict[int, int], int]:
         """Return how many cases end with each net, and the sum of all that is staked in them."""
         streets = self.streets
         bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
@@ -204,15 +207,13 @@ class Solver:
 class Tables:
     """What ranks seven cards, as arrays: see :func:`paytables.cards.subsets.rank_steps`."""
 
-    ranks: tuple[Any, ...]
-    kind: Any
+    ranks: tuple[Ints, ...]
+    kind: Ints
     opens: int
 
 
 def tables(opens: int) -> Tables:
     """Return the tables, strengths numbered without gaps; ``opens`` is the strength the bank opens with."""
-    import numpy as np  # noqa: PLC0415 (laboratory package)
-
     steps, keys = rank_steps(7, 13)
     ranking = Ranking(FIVE)
     plain = np.array([ranking.plain(key) for key in keys])
@@ -237,7 +238,7 @@ def tables(opens: int) -> Tables:
 
 
 def _standings(  # noqa: C901, PLR0912, PLR0915 (one loop for numba)
-    board: Any, rest: Any, ranks: Any, opens: int, shown: Any, place: Any, bucket: Any, counts: Any
+    board: Ints, rest: Ints, ranks: Ints, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
 ) -> None:
     """Fill ``shown`` with the strength of each hole, ``counts`` with how the bank's 990 hands stand to it.
 
@@ -318,16 +319,16 @@ def _standings(  # noqa: C901, PLR0912, PLR0915 (one loop for numba)
 
 
 def _add(
-    flop: Any,
-    ranks: Any,
-    kind: Any,
+    flop: Ints,
+    ranks: Ints,
+    kind: Ints,
     opens: int,
-    money: Any,
-    pays: Any,
-    standings: Any,
-    counts: Any,
-    turns: Any,
-    sums: Any,
+    money: Ints,
+    pays: Ints,
+    standings: Callable[..., None],
+    counts: Ints,
+    turns: Ints,
+    sums: Ints,
 ) -> None:
     """Go through the 1,176 boards of a flop and add up what each hole comes to.
 
@@ -363,16 +364,16 @@ def _add(
 
 
 def _count(
-    flop: Any,
-    ranks: Any,
-    kind: Any,
+    flop: Ints,
+    ranks: Ints,
+    kind: Ints,
     opens: int,
     like: int,
-    standings: Any,
-    counts: Any,
-    early: Any,
-    on: Any,
-    law: Any,
+    standings: Callable[..., None],
+    counts: Ints,
+    early: Ints,
+    on: Ints,
+    law: Ints,
 ) -> None:
     """Go through the boards of a flop again, now that everything before the river is decided, and count.
 
@@ -409,7 +410,7 @@ def _count(
 
 
 @cache
-def _kernels() -> tuple[Any, Any, Any]:
+def _kernels() -> tuple[Callable[..., None], ...]:
     import numba  # noqa: PLC0415 (laboratory package)
 
-    return numba.njit(_standings), numba.njit(_add, nogil=True), numba.njit(_count, nogil=True)
+    return tuple(numba.njit(nogil=True)(kernel) for kernel in (_standings, _add, _count))

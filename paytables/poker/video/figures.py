@@ -1,5 +1,7 @@
 """The exact figures of a video poker game, from the proof its definition carries or worked out anew."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Final
@@ -8,28 +10,51 @@ from paytables.analysis import Analysis, BetAnalysis, Depth, Law, Prize, Progres
 from paytables.contract import Json
 from paytables.errors import AnalysisError
 from paytables.poker.proof import exact
-from paytables.poker.video.holds import Held, Holds
 from paytables.poker.video.schema import Proof, Proofs, VideoPokerDefinition
 
 STRATEGY: Final = "of the 32 ways to hold, always the one with the highest exact mean"
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What holding by one policy comes to: the chance of each row of the pay table, and how deals differ.
+
+    ``deals`` is the mean, over the deals, of the squared mean win of a deal in credits: hands played of one
+    deal are alike only in the cards they begin with.
+    """
+
+    rates: tuple[Fraction, ...]
+    deals: Fraction
+
+    def mean(self, pays: Sequence[int]) -> Fraction:
+        """Return the mean win of one hand, in credits."""
+        return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
+
+    def variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
+        """Return the variance of the win of so many hands of one deal, in credits squared."""
+        mean = self.mean(pays)
+        squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
+        return hands * (squares - mean**2) + hands * (hands - 1) * (self.deals - mean**2)
+
+
 def prove(definition: VideoPokerDefinition) -> Proofs:
     """Work out every hold of every deal (numpy; about two seconds)."""
+    from paytables.poker.video.holds import Holds  # noqa: PLC0415 (laboratory packages)
+
     holds = Holds(definition)
-    most = _prove(holds, definition.most)
-    least = definition.bets.credits[0]
-    return Proofs(most=most, fewer=None if definition.evenly else _prove(holds, least))
 
+    def at(credits_: int) -> Proof:
+        """The best and the worst of all holds; of equally good ones the first."""
+        values = holds.values(definition.pays(credits_))
+        rates, deals = holds.held(values, values.argmax(axis=0))
+        return Proof(
+            rates=tuple(map(exact, rates)),
+            deals=exact(deals / credits_**2),
+            worst=exact(holds.mean(values, values.argmin(axis=0)) / credits_),
+        )
 
-def _prove(holds: Holds, credits_: int) -> Proof:
-    """The best and the worst of all holds; of equally good ones the first."""
-    values = holds.values(holds.definition.pays(credits_))
-    held = holds.held(values, values.argmax(axis=0))
-    return Proof(
-        rates=tuple(map(exact, held.rates)),
-        deals=exact(held.deals / credits_**2),
-        worst=exact(holds.mean(values, values.argmin(axis=0)) / credits_),
+    return Proofs(
+        most=at(definition.most), fewer=None if definition.evenly else at(definition.bets.credits[0])
     )
 
 

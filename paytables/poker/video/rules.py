@@ -177,7 +177,7 @@ class VideoPokerRules(Tableless):
             if pays[n] > pays[n - 1]
         )
 
-    def prove(self) -> Proofs:
+    def prove(self, *_: object) -> Proofs:
         """Work out what the definition carries as proved (laboratory packages)."""
         return figures.prove(self.definition)
 

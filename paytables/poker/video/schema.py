@@ -96,7 +96,7 @@ class VideoPokerDefinition(Definition):
     bets: Bets = Bets()
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
     progressive: Progressive | None = None
-    proved: Proofs | None = Field(None, description="as `python -m paytables.poker.prove` says")
+    proved: Proofs | None = Field(None, description="as `python -m tools.dev prove` says")
 
     @model_validator(mode="after")
     def _rows(self) -> "VideoPokerDefinition":

@@ -51,8 +51,8 @@ _DEVICES: Final = ("/dev/random", "urandom", "hwrng", "kernel/random")
 #: All that games and meters import from outside: no clock, no chance, no way to code that is not here.
 _IMPORTS: Final = {
     "paytables": (
-        "abc", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "errno", "fractions",
-        "functools", "hashlib", "hmac", "importlib", "io", "itertools", "json", "math", "numba", "numpy",
+        "__future__", "abc", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "errno",
+        "fractions", "functools", "hashlib", "hmac", "importlib", "io", "itertools", "json", "math", "numba", "numpy",
         "operator", "pathlib", "pydantic", "re", "tomllib", "types", "typing", "unicodedata", "wave",
         "xml.parsers.expat", "paytables",
     ),

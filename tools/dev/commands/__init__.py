@@ -7,6 +7,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "host": ("host", "a SAS host for the bench; explain a recording"),
     "liars": ("liars", "tell sealed lies about honest journals, and see which the audit names"),
     "link": ("link", "a progressive link of simulated machines: a busy floor, and every trouble"),
+    "prove": ("prove", "work out the exact figures that definitions of card games carry"),
     "shots": ("shots", "draw every scene of every game"),
     "soak": ("soak", "a whole cabinet through players, faults and power cuts, held to the cent"),
 }

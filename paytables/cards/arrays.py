@@ -1,0 +1,13 @@
+"""Types of arrays, for the type checker: nothing here is imported when a cabinet runs."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints: TypeAlias = NDArray[np.integer[Any]]
+    Bools: TypeAlias = NDArray[np.bool_]
+    Bits: TypeAlias = NDArray[np.uint8]

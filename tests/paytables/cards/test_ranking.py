@@ -1,0 +1,192 @@
+"""How hands rank, held against the words of the rules and against the counts everybody publishes."""
+
+from collections import Counter
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paytables.cards import cards_of, ranking
+from paytables.cards.ranking import FIVE, FOUR, PAI_GOW, PAI_GOW_LOW, THREE, Order, Ranking
+from paytables.cards.subsets import sets
+from tests.paytables.poker import hands_brute as brute
+
+#: games.md, section 6.
+FIVES = {
+    "royal-flush": 4,
+    "straight-flush": 36,
+    "four-of-a-kind": 624,
+    "full-house": 3744,
+    "flush": 5108,
+    "straight": 10200,
+    "three-of-a-kind": 54912,
+    "two-pair": 123552,
+    "pair": 1098240,
+    "high-card": 1302540,
+}
+THREES = {"straight-flush": 48, "three-of-a-kind": 52, "straight": 720, "flush": 1096, "pair": 3744}
+FOURS_OF_FIVE = {
+    "four-of-a-kind": 624,
+    "straight-flush": 2072,
+    "three-of-a-kind": 58656,
+    "flush": 114616,
+    "straight": 101808,
+    "two-pair": 123552,
+}
+
+
+def counted(order, size, cards=52):
+    strengths = sets(cards, size).strengths(order)
+    found = Counter(dict(zip(*np.unique(strengths >> 20, return_counts=True), strict=True)))
+    return {order.categories[-1 - int(level)]: int(count) for level, count in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("order", "size", "published"), [(FIVE, 5, FIVES), (THREE, 3, THREES), (FOUR, 5, FOURS_OF_FIVE)]
+)
+def test_every_hand_of_the_deck_is_counted_as_published(order, size, published):
+    found = counted(order, size)
+    assert {name: found[name] for name in published} == published
+    assert sum(found.values()) == sets(52, size).count
+
+
+def test_pairs_of_four_of_five_by_rank():
+    strengths = sets(52, 5).strengths(FOUR)
+    pairs = Counter((strengths[strengths >> 20 == 1] >> 16 & 15).tolist())
+    assert [pairs[rank] for rank in (12, 11, 10)] == [81096, 81096, 80724]
+
+
+@pytest.mark.parametrize(
+    ("order", "names", "size", "cards"),
+    [
+        (FIVE, brute.FIVE, 5, 5),
+        (FIVE, brute.FIVE, 5, 7),
+        (FOUR, brute.FOUR, 4, 5),
+        (THREE, brute.THREE, 3, 3),
+    ],
+)
+def test_hands_stand_in_the_order_of_the_words(order, names, size, cards, seeded_draw):
+    """Of random hands, strengths compare exactly as hands judged from the text do."""
+    draw, rank = seeded_draw("order"), Ranking(order)
+    hands = []
+    for _ in range(400):
+        left = list(range(52))
+        hands.append([left.pop(draw.below(len(left), "card")) for _ in range(cards)])
+    judged = [brute.best([brute.DECK[card] for card in hand], size, names) for hand in hands]
+    found = [rank.strength(hand) for hand in hands]
+    for (a, x), (b, y) in combinations(zip(found, judged, strict=True), 2):
+        assert (a > b) - (a < b) == (x > y) - (x < y)
+
+
+@pytest.mark.parametrize(
+    ("size", "order"), [(5, FIVE), pytest.param(6, FOUR, marks=pytest.mark.slow), (3, THREE)]
+)
+def test_whole_tables_say_what_single_hands_say(size, order, seeded_draw):
+    table, rank, draw = sets(52, size), Ranking(order), seeded_draw("tables")
+    strengths = table.strengths(order)
+    for _ in range(300):
+        n = draw.below(table.count, "set")
+        assert rank.strength(table.members[n].tolist()) == strengths[n]
+
+
+@pytest.mark.parametrize(
+    "better_first",
+    [
+        ["As Ks Qs Js Ts", "As 2s 3s 4s 5s", "Kh Qh Jh Th 9h", "6c 5c 4c 3c 2c", "Ah Ac Ad As 2s"],
+        ["Ac Ad Ah As Jk", "Ks Qs Js Ts Jk", "2d 3d 4d 5d Jk", "Kh Qh Jh Th 9h", "Ac Ad Ah Jk 5s"],
+        ["As Kd Qd Jd Td", "As 2d 3d 4d 5d", "Ks Qd Jd Td 9d", "6s 5d 4d 3d 2d", "As Ad Ac Kd Qs"],
+        ["Kc Qd Jk Ts 9h", "6s 5d 4d 3d Jk", "Ks Kd Jk 4c 4d", "As Jk Kd Qh 2c", "Ks Kd Qd Jd 9c"],
+    ],
+)
+def test_pai_gow_has_its_own_straights_and_its_joker(better_first):
+    """By-law ss.39-40: ace to five is the highest straight flush and the second straight.
+
+    The joker is an ace, or completes a straight or a flush: with two pairs of its own it makes no full house.
+    """
+    strengths = [Ranking(PAI_GOW).strength(cards_of(hand)) for hand in better_first]
+    assert strengths == sorted(strengths, reverse=True)
+    assert len(set(strengths)) == len(strengths)
+
+
+def test_what_the_joker_of_pai_gow_makes():
+    rank = Ranking(PAI_GOW)
+    made = {
+        "Ac Ad Ah As Jk": "five-of-a-kind",
+        "Ks Kd Kc Kh Jk": "four-of-a-kind",
+        "Ks Qs Js Ts Jk": "royal-flush",
+        "2d 3d 4d 5d Jk": "straight-flush",
+        "2d 7d 9d Kd Jk": "flush",
+        "7d 8c Jk Ts Jh": "straight",
+        "Ks Kd 4c 4d Jk": "two-pair",
+        "Ks Kd Kc 4d Jk": "three-of-a-kind",
+        "Ks Qd 7c 4d Jk": "high-card",
+        "As Qd 7c 4d Jk": "pair",
+    }
+    assert {hand: rank.category(cards_of(hand)) for hand in made} == made
+
+
+def test_the_low_hand_of_pai_gow():
+    rank = Ranking(PAI_GOW_LOW)
+    hands = ["As Jk", "Ks Kd", "2c 2d", "As Ks", "Jk Qs", "Ks Qs", "3c 2d"]
+    strengths = [rank.strength(cards_of(hand)) for hand in hands]
+    assert strengths == sorted(strengths, reverse=True)
+    assert rank.strength(cards_of("Jk Qs")) == rank.strength(cards_of("Ad Qh"))
+
+
+@pytest.mark.parametrize("wilds", [1, 2])
+def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
+    """Against trying every card of the deck in the place of each wild one."""
+    rank = Ranking(Order(categories=ranking.CATEGORIES, wild=(0,)))
+    names = ["high-card", "pair", "two-pair", "three-of-a-kind", "straight", "flush", "full-house"]
+    names += ["four-of-a-kind", "straight-flush", "royal-flush", "five-of-a-kind"]
+    draw = seeded_draw(f"wild {wilds}")
+    for _ in range(25 if wilds == 1 else 4):
+        left = list(range(4, 52))
+        hand = [*range(wilds), *(left.pop(draw.below(len(left), "card")) for _ in range(5 - wilds))]
+        judged = brute.best_wild([brute.DECK[card] for card in hand], lambda card: card[0] == "2")
+        assert rank.category(hand) == names[judged[0]]
+
+
+def test_suit_classes_are_those_of_permuting_suits():
+    """Each set is in the class whose chosen set it becomes by some exchange of suits, and classes count sets."""
+    table = sets(52, 3)
+    chosen, like = table.classes
+    assert (len(chosen), int(like.sum())) == (1755, 22100)
+    smallest = {}
+    for n, row in enumerate(table.members.tolist()):
+        images = (tuple(sorted(c // 4 * 4 + turn[c % 4] for c in row)) for turn in _TURNS)
+        smallest.setdefault(min(images), []).append(n)
+    groups = sorted(sorted(group) for group in smallest.values())
+    found = {}
+    for n, place in enumerate(table.class_of.tolist()):
+        found.setdefault(place, []).append(n)
+    assert sorted(found.values()) == groups
+    assert all(len(found[place]) == like[place] and chosen[place] in found[place] for place in found)
+
+
+_TURNS = [turn for turn in product(range(4), repeat=4) if len(set(turn)) == 4]
+
+
+@pytest.mark.parametrize(
+    ("cards", "size", "classes"), [(52, 2, 169), (52, 4, 16432), (52, 5, 134459), (53, 5, 150891)]
+)
+def test_published_numbers_of_classes(cards, size, classes):
+    chosen, like = sets(cards, size).classes
+    assert (len(chosen), int(like.sum())) == (classes, sets(cards, size).count)
+
+
+def test_sums_over_hands_that_hold_given_cards(seeded_draw):
+    table, draw = sets(52, 4), seeded_draw("sums")
+    values = np.array([draw.below(50, "value") for _ in range(table.count)])
+    sums = table.sums(values)
+    rows = [set(row) for row in table.members.tolist()]
+    for part in ([], [7], [3, 51], [0, 1, 2], [10, 20, 30, 40]):
+        number = next(n for n, row in enumerate(sets(52, len(part)).members.tolist()) if row == part)
+        direct = sum(int(v) for v, row in zip(values, rows, strict=True) if row >= set(part))
+        assert sums[len(part)][number] == direct
+
+
+def test_laboratory_tables_are_not_needed_to_rank_a_hand():
+    source = (Path(ranking.__file__)).read_text()
+    assert "numpy" not in source

@@ -1,0 +1,168 @@
+"""Video poker, exactly: published returns to every digit, and holds counted card by card."""
+
+import math
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+import paytables
+from paytables import Depth, analyse, load_game
+from paytables.cards import rank_of
+from paytables.errors import AnalysisError
+from paytables.game import game_from_text
+from paytables.poker.video import figures
+from paytables.poker.video.holds import Holds
+from tests.paytables.poker import hands_brute as brute
+
+GAMES = Path(paytables.__file__).parent / "poker" / "games"
+
+#: Percent at the most credits (maths.md, section 3.1; the same as the tables of wizardofodds.com).
+PUBLISHED = {
+    "jacks-or-better-9-6": "99.543904369512",
+    "jacks-or-better-8-5": "97.298433750559",
+    "bonus-poker-8-5": "99.165973187234",
+    "double-bonus-10-7": "100.172522355101",
+    "double-bonus-9-7": "99.106471854031",
+    "double-double-bonus-9-6": "98.980783486948",
+    "all-american": "100.722076840820",
+    "deuces-wild-full-pay": "100.761961203935",
+    "deuces-wild-not-so-ugly": "99.728294651661",
+    "joker-poker-kings": "100.646296634588",
+}
+
+
+def load(name):
+    return load_game(GAMES / f"{name}.toml")
+
+
+def bet(name, title="5 x 1", depth=Depth.PRIZES):
+    return next(b for b in analyse(load(name), depth).bets if b.bet == title)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_figures_a_definition_carries_are_the_published_ones(name):
+    assert f"{float(bet(name).rtp * 100):.12f}" == PUBLISHED[name]
+
+
+def test_jacks_or_better_is_the_published_fraction_with_its_published_deviation():
+    """The covariance of two hands of one deal and the variance: wizardofodds.com, video poker, n-play."""
+    one, many = bet("jacks-or-better-9-6"), bet("jacks-or-better-9-6", "5 x 50")
+    assert one.rtp == Fraction(1653526326983, 1661102543100)
+    assert round(math.sqrt(one.variance / 25), 6) == 4.417542
+    assert round(float(one.variance / 25), 6) == 19.514676
+    covariance = (many.variance / 25 / 50 - one.variance / 25) / 49
+    assert round(float(covariance), 6) == 1.966389
+    assert one.law.variance() == one.variance
+    assert one.law.moment(1) / 5 == one.rtp == many.rtp
+
+
+@pytest.mark.parametrize(
+    "name", ["joker-poker-kings", *(pytest.param(n, marks=pytest.mark.slow) for n in PUBLISHED)]
+)
+def test_the_figures_a_definition_carries_come_out_again(name):
+    game = load(name)
+    assert figures.prove(game.rules.definition) == game.rules.definition.proved
+
+
+def test_a_definition_with_other_figures_is_refused_by_certification():
+    game = load("jacks-or-better-9-6")
+    worst = game.rules.definition.proved.most.worst
+    assert game.text.count(worst) == 1
+    other = game_from_text(game.text.replace(worst, "1/2"), "other.toml")
+    assert analyse(other, Depth.PRIZES).bets[-1].worst_rtp == Fraction(1, 2)
+    with pytest.raises(AnalysisError, match="jacks-or-better-9-6: proved: other figures come out"):
+        analyse(other, Depth.FULL)
+
+
+def test_a_definition_without_figures_has_the_same_worked_out():
+    game = load("jacks-or-better-8-5")
+    bare = game.rules.definition.model_copy(update={"proved": None})
+    assert figures.analyse(bare, Depth.RETURN).bets == analyse(game, Depth.RETURN).bets
+
+
+NAMES = {"royal": 4000, "sf": 250, "quads": 125, "full": 45, "flush": 30, "straight": 20, "trips": 15}
+
+
+def worth(hand):
+    """What a finished hand of 9/6 pays for five credits, from the words of the pay table."""
+    made = brute.judge(hand)
+    name = brute.FIVE[made[0]]
+    return {**NAMES, "two-pair": 10, "pair": 5 if made[1] >= brute.ORDER.index("J") else 0}.get(name, 0)
+
+
+@pytest.mark.parametrize("hand", ["As Ks Qs Js 2d", "4c 5c 6c 7d Jh", "2c 2d 3c 3d Ks"])
+def test_holds_are_worth_what_drawing_every_card_says(hand):
+    """Every hold of at least three cards, by drawing each of the 47, or each two, in turn."""
+    definition = load("jacks-or-better-9-6").rules.definition
+    holds = Holds(definition)
+    values = holds.values(definition.pays(5))
+    kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
+    cards, column = _canonical(hand.split(), kinds)
+    rest = [card for card in brute.DECK if card not in cards]
+    for kept in range(32):
+        own = [card for place, card in enumerate(cards) if kept >> place & 1]
+        if len(own) >= 3:
+            drawn = list(combinations(rest, 5 - len(own)))
+            mean = Fraction(sum(worth([*own, *more]) for more in drawn), len(drawn))
+            assert Fraction(int(values[kept, column]), holds.unit) == mean
+
+
+def _canonical(hand, kinds):
+    """The hand with its suits exchanged so that it is its class's, in order, and the place of the class."""
+    for turn in _TURNS:
+        cards = sorted((brute.DECK.index(card) for card in hand), key=lambda c: c // 4 * 4 + turn[c % 4])
+        turned = tuple(c // 4 * 4 + turn[c % 4] for c in cards)
+        if turned in kinds:
+            return [brute.DECK[c] for c in turned], kinds[turned]
+    raise AssertionError(hand)
+
+
+_TURNS = [
+    (a, b, c, 6 - a - b - c) for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3
+]
+
+
+def test_the_best_hold_of_well_known_hands():
+    """A made straight is broken for four to a royal; a high pair is not for four to a flush."""
+    definition = load("jacks-or-better-9-6").rules.definition
+    holds = Holds(definition)
+    best = holds.values(definition.pays(5)).argmax(axis=0)
+    kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
+    kept = {
+        "As Ks Qs Js Td": "As Ks Qs Js",
+        "Jc Jd 2c 5c 9c": "Jc Jd",
+        "4c 4d 2c 5c 9c": "2c 4c 5c 9c",
+        "2c 5d 7h 9s Kc": "Kc",
+        "2c 3d 5h 7s 9c": "",
+    }
+    for hand, held in kept.items():
+        for turn in _TURNS:
+            turned = sorted(c // 4 * 4 + turn[c % 4] for c in map(brute.DECK.index, hand.split()))
+            if tuple(turned) in kinds:
+                mask = int(best[kinds[tuple(turned)]])
+                found = {(c // 4, turn.index(c % 4)) for place, c in enumerate(turned) if mask >> place & 1}
+                assert found == {(rank_of(c), c % 4) for c in map(brute.DECK.index, held.split())}, hand
+
+
+def test_a_level_on_the_royal_takes_its_place_in_the_figures():
+    game = load("jacks-or-better-8-5")
+    plain = game.rules.definition
+    level = {
+        "id": "royal",
+        "name": {"en": "Royal", "fr": "Royale"},
+        "row": "royal-flush",
+        "reset_credits": 4000,
+        "increment": "1/100",
+    }
+    with_level = type(plain).model_validate({**plain.model_dump(), "progressive": level})
+    found = {b.bet: b for b in figures.analyse(with_level, Depth.PRIZES).bets}
+    share = found["5 x 1"].progressives[0]
+    assert found["5 x 1"].rtp + share.rtp_at_reset == bet("jacks-or-better-8-5").rtp
+    assert share.rate == next(p.rate for p in bet("jacks-or-better-8-5").prizes if p.name == "royal-flush")
+    # Break-even of the best play of the reset: the meter at which this play returns everything.
+    meter = share.break_even_credits
+    assert found["5 x 1"].rtp + share.rate * meter / 5 == 1
+    assert not found["5 x 3"].progressives
+    assert found["5 x 3"].rtp == bet("jacks-or-better-8-5", "5 x 3").rtp

@@ -1,0 +1,174 @@
+"""Video poker as it is played, against settlements written from the words of the pay tables."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import paytables
+from paytables import Choice, RecordingDraw, ReplayDraw, Round, WagerError, load_game, play_through
+from tests.paytables.poker import hands_brute as brute
+
+GAMES = Path(paytables.__file__).parent / "poker" / "games"
+
+
+def load(name):
+    return load_game(GAMES / f"{name}.toml")
+
+
+def jacks(hand, credits_):
+    made = brute.judge(hand)
+    name = brute.FIVE[made[0]]
+    if name == "royal":
+        return credits_ * (800 if credits_ == 5 else 250)
+    if name == "pair":
+        return credits_ if hand_pair(hand) in "JQKA" else 0
+    return credits_ * {
+        "sf": 50,
+        "quads": 25,
+        "full": 9,
+        "flush": 6,
+        "straight": 4,
+        "trips": 3,
+        "two-pair": 2,
+    }.get(name, 0)
+
+
+def hand_pair(hand):
+    ranks = [card[0] for card in hand]
+    return next(rank for rank in ranks if ranks.count(rank) == 2)
+
+
+def deuces(hand, credits_):
+    wild = sum(card[0] == "2" for card in hand)
+    name = brute.FIVE[brute.best_wild(hand, lambda card: card[0] == "2")[0]]
+    if wild == 4:
+        return 200 * credits_
+    if name == "royal":
+        return credits_ * ((800 if credits_ == 5 else 250) if not wild else 25)
+    pays = {"five": 15, "sf": 9, "quads": 5, "full": 3, "flush": 2, "straight": 2, "trips": 1}
+    return credits_ * pays.get(name, 0)
+
+
+class Deals:
+    """Deals given cards by their place in what is left of the deck, and nothing else."""
+
+    def __init__(self, cards):
+        self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
+
+    def below(self, bound, purpose):
+        del purpose
+        assert bound == len(self.left)
+        place = self.left.index(self.cards.pop(0))
+        self.left.pop(place)
+        return place
+
+
+@pytest.mark.parametrize(
+    ("name", "settle"), [("jacks-or-better-9-6", jacks), ("deuces-wild-full-pay", deuces)]
+)
+@pytest.mark.parametrize(("credits_", "hands"), [(1, 1), (5, 1), (15, 3)])
+def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands, seeded_draw):
+    game, draw = load(name), seeded_draw(f"{name} {credits_} {hands}")
+    few = 12 if name.startswith("deuces") else 60
+    for _ in range(few):
+        wager = game.wager(credits_, hands=hands)
+        held = draw.below(32, "the player")
+        if name.startswith("deuces"):  # two wild cards take the slow judge minutes
+            held = 0
+        record = RecordingDraw(draw)
+        outcome = play_through(game, wager, record, [Choice(held)])
+        shown = [hand["cards"] for hand in outcome.display["hands"]]
+        if any(sum(card[0] == "2" for card in hand) > 1 for hand in shown) and name.startswith("deuces"):
+            continue
+        each = credits_ // hands
+        assert [s.credits for s in outcome.settlements] == [settle(hand, each) for hand in shown]
+        assert [s.staked for s in outcome.settlements] == [each] * hands
+        again = ReplayDraw(json.loads(json.dumps(record.records)))
+        replayed = play_through(game, wager, again, [Choice(held)])
+        again.finish()
+        assert replayed == outcome
+        assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
+        assert len(record.records) == 5 + hands * (5 - held.bit_count())
+
+
+def test_a_royal_pays_more_at_five_credits_only():
+    game = load("jacks-or-better-9-6")
+    for credits_, win in ((4, 1000), (5, 4000)):
+        outcome = play_through(game, game.wager(credits_), Deals("As Ks Qs 2d 2c Js Ts"), [Choice(0b00111)])
+        assert outcome.win_credits == win
+        assert outcome.display["won"] == "royal-flush"
+        assert outcome.display["hands"][0]["cards"] == ["As", "Ks", "Qs", "Js", "Ts"]
+
+
+def test_what_is_held_stays_and_each_hand_has_its_own_deck(seeded_draw):
+    game = load("jacks-or-better-9-6")
+    wager = game.wager(100, hands=100)
+    outcome = play_through(game, wager, seeded_draw("hundred"), [Choice(0b00011)])
+    hands = [hand["cards"] for hand in outcome.display["hands"]]
+    assert len(hands) == 100
+    assert len({tuple(hand[:2]) for hand in hands}) == 1
+    assert all(len(set(hand)) == 5 for hand in hands)
+    drawn = [card for hand in hands for card in hand[2:]]
+    assert len(set(drawn)) < len(drawn)
+
+
+def test_the_deal_is_shown_before_it_is_asked_what_to_hold(seeded_draw):
+    game = load("jacks-or-better-9-6")
+    wager = game.wager(5)
+    played = Round(game.play(wager, seeded_draw("deal")), wager)
+    played.advance()
+    assert [cue.kind for cue in played.cues] == ["deal"] * 5
+    assert played.decision.kind == "hold"
+    assert played.decision.options == tuple(range(32))
+    assert played.decision.prompt["hands"][0]["cards"] == [cue.data["card"] for cue in played.cues]
+    assert played.undecided() == wager.bets
+    played.advance(Choice(0b11110))
+    assert [cue.kind for cue in played.cues] == ["discard", "draw"]
+    assert played.undecided() == ()
+
+
+@pytest.mark.parametrize(
+    ("credits_", "asked", "said"),
+    [
+        (6, {"hands": 1}, "no bet of 6 credits on 1 hands"),
+        (501, {}, "no bet of 501"),
+        (5, {"rows": 1}, "not rows"),
+    ],
+)
+def test_a_wager_the_game_does_not_offer_is_refused(credits_, asked, said):
+    with pytest.raises(WagerError, match=said):
+        load("jacks-or-better-9-6").wager(credits_, **asked)
+
+
+def test_a_level_is_won_instead_of_the_row(tmp_path):
+    text = (GAMES / "jacks-or-better-8-5.toml").read_text()
+    level = '[progressive]\nid = "royal"\nname = { en = "Royal", fr = "Royale" }\nrow = "royal-flush"\n'
+    text = text.replace("[proved.most]", level + 'reset_credits = 4000\nincrement = "1/100"\n\n[proved.most]')
+    (tmp_path / "with-level.toml").write_text(text)
+    game = load_game(tmp_path / "with-level.toml")
+    wager = game.wager(5, hands=1)
+    (play,) = game.levels(wager)
+    assert (play.stake_credits, play.reset_credits) == (5, 4000)
+    assert game.levels(game.wager(4, hands=1)) == ()
+    assert game.levels(game.wager(15, hands=3)) == ()
+    assert game.every_level() == (play,)
+    outcome = play_through(game, wager, Deals("As Ks Qs Js 2c Ts"), [Choice(0b01111)])
+    assert (outcome.progressives, outcome.win_credits) == (("royal",), 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('of = "J-A"', 'of = "A-J"', "pay.8.of: 'A-J' is no rank and no two ranks in order"),
+        ("hands = [1, 3, 5, 10, 25, 50, 100]", "hands = [1, 101]", "hands: 101; at most 100"),
+        ('id = "two-pair"', 'id = "straight"', "pay: two have the same id"),
+        ("[bets]", '[deck]\nwild = ["1"]\n[bets]', "deck.wild: .* are not all ranks"),
+    ],
+)
+def test_a_bad_definition_is_refused_by_key(old, new, said, tmp_path):
+    text = (GAMES / "jacks-or-better-9-6.toml").read_text()
+    assert old in text
+    (tmp_path / "bad.toml").write_text(text.replace(old, new))
+    with pytest.raises(paytables.DefinitionError, match=said):
+        load_game(tmp_path / "bad.toml")

@@ -1,0 +1,48 @@
+"""``prove``: works out the exact figures that definitions of card games carry, and writes them there."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import click
+
+from paytables import definition
+from paytables.game import game_from
+from paytables.source import read
+from tools.cli.terminal import echo
+
+
+def _toml(table: Mapping[str, Any], name: str) -> str:
+    values = {key: value for key, value in table.items() if value is not None}
+    plain = [f"{key} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict)]
+    inner = [_toml(value, f"{name}.{key}") for key, value in values.items() if isinstance(value, dict)]
+    return "\n".join([*([f"[{name}]", *plain] if plain else []), *inner])
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--threads", default=2, show_default=True, help="as many as may work at once")
+def command(files: tuple[Path, ...], threads: int) -> None:
+    """Work out the figures of each definition in FILES and replace its [proved] by them."""
+    for path in files:
+        data = definition.parse(read(path, definition.LIBRARY))
+        data.pop("proved", None)
+        rules: Any = game_from(data, str(path)).rules
+        started = perf_counter()
+        with ThreadPoolExecutor(threads) as pool:
+            found = rules.prove(pool.map, _told(str(path))).model_dump(mode="json")
+        text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
+        path.write_text(f"{text}\n\n{_toml(found, 'proved')}\n")
+        echo(f"{path}: {perf_counter() - started:.1f} s")
+
+
+def _told(name: str) -> Callable[[int, int], None]:
+    def told(done: int, of: int) -> None:
+        if done % max(1, of // 20) == 0:
+            echo(f"{name}: {done * 100 // of} %")
+
+    return told
