@@ -114,7 +114,7 @@ class Solver:
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
-        standings, add, _ = _kernels()
+        strengths, standings, add, _ = _kernels()
         money = (streets.ante, streets.turn, streets.river)
         tables_ = self.tables
         add(
@@ -124,6 +124,7 @@ class Solver:
             tables_.opens,
             money,
             self.pays,
+            strengths,
             standings,
             counts,
             turns,
@@ -170,7 +171,7 @@ class Solver:
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
-        standings, _, count = _kernels()
+        strengths, standings, _, count = _kernels()
         tables_ = self.tables
         count(
             self.cards[n],
@@ -178,6 +179,7 @@ class Solver:
             tables_.kind,
             tables_.opens,
             int(self.like[n]),
+            strengths,
             standings,
             counts,
             early,
@@ -237,12 +239,10 @@ def tables(opens: int) -> Tables:
     )
 
 
-def _standings(  # noqa: C901, PLR0912, PLR0915 (one loop for numba)
-    board: Ints, rest: Ints, ranks: Ints, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
-) -> None:
-    """Fill ``shown`` with the strength of each hole, ``counts`` with how the bank's 990 hands stand to it.
+def _strengths(board: Ints, rest: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
+    """Fill ``shown`` with the strength of each hole and count it in ``bucket``; return least and most.
 
-    The three are: closed, open and weaker, equal. A hole of cards a < b is number b (b - 1) / 2 + a.
+    A hole of cards a < b is number b (b - 1) / 2 + a.
     """
     five, sixth, seventh, plain, suited = ranks
     state = 0
@@ -273,6 +273,13 @@ def _standings(  # noqa: C901, PLR0912, PLR0915 (one loop for numba)
             shown[b * (b - 1) // 2 + a] = best
             bucket[best] += 1
             low, high = min(low, best), max(high, best)
+    return low, high
+
+
+def _standings(  # noqa: C901, PLR0912 (one loop for numba)
+    rest: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
+) -> None:
+    """Fill ``counts`` with how the bank's 990 hands stand to each hole: closed, open and weaker, equal."""
     start = 0
     for level in range(low, high + 1):
         start, bucket[level] = start + bucket[level], start
@@ -325,7 +332,8 @@ def _add(
     opens: int,
     money: Ints,
     pays: Ints,
-    standings: Callable[..., None],
+    strengths: Callable[..., tuple[int, int]],
+    standings: Callable[..., object],
     counts: Ints,
     turns: Ints,
     sums: Ints,
@@ -346,7 +354,8 @@ def _add(
             turn, river = left[first], left[second]
             rest = [card for card in left if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            standings(board, rest, ranks, opens, shown, place, bucket, counts)
+            low, high = strengths(board, rest, ranks, shown, bucket)
+            standings(rest, low, high, opens, shown, place, bucket, counts)
             for nb in range(47):
                 for na in range(nb):
                     hole = rest[nb] * (rest[nb] - 1) // 2 + rest[na]
@@ -369,7 +378,8 @@ def _count(
     kind: Ints,
     opens: int,
     like: int,
-    standings: Callable[..., None],
+    strengths: Callable[..., tuple[int, int]],
+    standings: Callable[..., object],
     counts: Ints,
     early: Ints,
     on: Ints,
@@ -390,7 +400,8 @@ def _count(
             turn, river = left[first], left[second]
             rest = [card for card in left if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            standings(board, rest, ranks, opens, shown, place, bucket, counts)
+            low, high = strengths(board, rest, ranks, shown, bucket)
+            standings(rest, low, high, opens, shown, place, bucket, counts)
             for nb in range(47):
                 for na in range(nb):
                     hole = rest[nb] * (rest[nb] - 1) // 2 + rest[na]
@@ -410,7 +421,7 @@ def _count(
 
 
 @cache
-def _kernels() -> tuple[Callable[..., None], ...]:
+def _kernels() -> tuple[Callable[..., object], ...]:
     import numba  # noqa: PLC0415 (laboratory package)
 
-    return tuple(numba.njit(nogil=True)(kernel) for kernel in (_standings, _add, _count))
+    return tuple(numba.njit(nogil=True)(kernel) for kernel in (_strengths, _standings, _add, _count))

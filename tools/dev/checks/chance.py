@@ -52,8 +52,8 @@ _DEVICES: Final = ("/dev/random", "urandom", "hwrng", "kernel/random")
 _IMPORTS: Final = {
     "paytables": (
         "__future__", "abc", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "errno",
-        "fractions", "functools", "hashlib", "hmac", "importlib", "io", "itertools", "json", "math", "numba", "numpy",
-        "operator", "pathlib", "pydantic", "re", "tomllib", "types", "typing", "unicodedata", "wave",
+        "fractions", "functools", "hashlib", "hmac", "importlib", "io", "itertools", "json", "math", "numba",
+        "numpy", "operator", "pathlib", "pydantic", "re", "tomllib", "types", "typing", "unicodedata", "wave",
         "xml.parsers.expat", "paytables",
     ),
     "meters": (
