@@ -34,6 +34,7 @@ from paytables.source import Source
 FAMILIES: Final[Mapping[str, str]] = {
     "keno": "paytables.keno",
     "reels": "paytables.reels",
+    "roulette": "paytables.roulette",
     "video-poker": "paytables.poker.video",
     "wheel": "paytables.wheel",
 }

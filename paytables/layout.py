@@ -46,6 +46,19 @@ class Odds:
             raise ValueError(f"{text!r} gives back less than the stake")
         return cls(text, net)
 
+    def words(self) -> dict[str, str]:
+        """Return the odds as rules say them, by language."""
+        if self.text.startswith("x"):
+            times = self.text[1:]
+            return {
+                "en": f"{times} for 1, stake included",
+                "fr": f"{times.replace('.', ',')} fois la mise, mise comprise",
+            }
+        if self.net == 1:
+            return {"en": "even money", "fr": "à l'égalité"}
+        won, to = self.text.split(":")
+        return {"en": f"{won} to {to}", "fr": f"{won.replace('.', ',')} à {to}"}
+
     def returned(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
         """Return all that a won stake brings back, itself included, in whole credits.
 

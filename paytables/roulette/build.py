@@ -1,0 +1,73 @@
+"""A roulette made of its definition: the cylinder, the cloth, the forms, each held against the others."""
+
+from paytables.contract import Spot
+from paytables.errors import DefinitionError
+from paytables.layout import check_forms, check_whole
+from paytables.roulette.cloth import grounds
+from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
+from paytables.roulette.table import Place, SpunTable
+
+
+def build(definition: RouletteDefinition, file: str) -> SpunTable:
+    """Make the rules. Raises :class:`DefinitionError` naming the key."""
+    cylinder = definition.cylinder
+    places: list[Place] = []
+    for n, bet in enumerate(definition.bet):
+        _check(bet, f"bet.{n}", file)
+        if bet.id in {other.id for other in definition.bet[:n]}:
+            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
+    for n, bet in definition.offered().items():
+        try:
+            places += _places(bet, cylinder)
+        except ValueError as error:
+            raise DefinitionError(file, f"bet.{n}", str(error)) from None
+    ids = [place.spot.id for place in places]
+    twice = next((name for name in ids if ids.count(name) > 1), None)
+    if twice is not None:
+        raise DefinitionError(file, "bet", f"two places are called {twice!r}")
+    table = SpunTable(
+        header=definition.game,
+        parts=cylinder.pockets,
+        places=tuple(places),
+        table=definition.table,
+        forms=definition.form,
+        zero=frozenset(cylinder.zeros),
+        felt=cylinder.felt,
+        revolutions=cylinder.revolutions,
+        shown={"colours": cylinder.colours()},
+    )
+    check_forms(table.cloth, file)
+    return table
+
+
+def _check(bet: BetGroup, key: str, file: str) -> None:
+    odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
+    check_whole(key, bet, odds, file)
+    if bet.on_zero != "lost" and bet.step % 2:
+        raise DefinitionError(file, f"{key}.step", f"{bet.step} has no half: zero gives the half back")
+    if bet.on_zero != "lost" and bet.spins > 1:
+        raise DefinitionError(file, f"{key}.on_zero", "a bet on spins in a row has no rule for zero")
+    if bet.option is not None and bet.spins != {"double": 2, "triple": 3}[bet.option]:
+        raise DefinitionError(file, f"{key}.spins", f"{bet.spins} spins in a row are no {bet.option}")
+
+
+def _places(bet: BetGroup, cylinder: Cylinder) -> list[Place]:
+    """The places of a bet. Raises ValueError."""
+    found = []
+    for ground in grounds(bet, cylinder):
+        if bet.spins > 1 and len(ground.covers) > 1:
+            raise ValueError(f"{ground.id!r} covers several numbers: one only comes several times in a row")
+        if bet.on_zero != "lost" and set(ground.covers) & set(cylinder.zeros):
+            raise ValueError(f"{ground.id!r} covers a zero, at which it is to give a half back")
+        spot = Spot(
+            id=ground.id,
+            group=bet.id,
+            names=ground.names,
+            odds=bet.pays.text,
+            least=bet.least,
+            most=bet.most,
+            step=bet.step,
+            covers=ground.covers,
+        )
+        found.append(Place(spot, dict.fromkeys(ground.covers, bet.pays), bet.spins, bet.on_zero))
+    return found

@@ -1,0 +1,134 @@
+"""The usual cloth of 36 numbers in three columns: the places of every bet, and what they are called."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from paytables.roulette.schema import BetGroup, Cylinder
+
+#: What bets are called, by their ids: English, and French as in Québec and Monaco.
+NAMES: Final = {
+    "straight": ("Straight", "Plein"),
+    "split": ("Split", "À cheval"),
+    "street": ("Street", "Transversale"),
+    "corner": ("Corner", "Carré"),
+    "first-four": ("First four", "Quatre premiers"),
+    "first-five": ("First five", "Cinq premiers"),
+    "six-line": ("Six-line", "Sixain"),
+    "dozen": ("Dozen", "Douzaine"),
+    "column": ("Column", "Colonne"),
+    "dozens": ("Two dozens", "À cheval sur deux douzaines"),
+    "columns": ("Two columns", "À cheval sur deux colonnes"),
+    "even-chance": ("Even chance", "Chance simple"),
+    "low": ("Low", "Manque"),
+    "high": ("High", "Passe"),
+    "even": ("Even", "Pair"),
+    "odd": ("Odd", "Impair"),
+    "red": ("Red", "Rouge"),
+    "black": ("Black", "Noir"),
+    "double": ("Double", "Double"),
+    "triple": ("Triple", "Triple"),
+}
+_LAST: Final = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A place of the cloth: its id, the names it has by language, the pockets it covers."""
+
+    id: str
+    names: dict[str, str]
+    covers: tuple[str, ...]
+
+
+def grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
+    """Return every place of a bet. Raises ValueError for numbers that are no pockets of the cylinder."""
+    if bet.places:
+        found = [_named(bet, name, _numbers(text, cylinder)) for name, text in bet.places.items()]
+    else:
+        found = list(_usual(bet, cylinder))
+    for text in bet.also:
+        covers = _numbers(text, cylinder)
+        found.append(_named(bet, f"{bet.id}-{'-'.join(covers)}", covers))
+    if not found:
+        raise ValueError(f"{bet.id!r} is no bet of the usual cloth: say its places")
+    return tuple(found)
+
+
+def called(bet: "BetGroup") -> dict[str, str]:
+    """Return what a bet is called, by language."""
+    if bet.name is not None:
+        return bet.name.model_dump()
+    english, french = NAMES.get(bet.id, (bet.id, bet.id))
+    return {"en": english, "fr": french}
+
+
+def _numbers(text: str, cylinder: "Cylinder") -> tuple[str, ...]:
+    numbers = tuple(text.split("-"))
+    unknown = [number for number in numbers if number not in cylinder.pockets]
+    if unknown or len(set(numbers)) != len(numbers):
+        raise ValueError(f"{text!r}: {'-'.join(unknown) or 'a number twice'}: no such pockets")
+    return numbers
+
+
+def _named(bet: "BetGroup", name: str, covers: tuple[str, ...], label: str = "") -> Ground:
+    if name in NAMES and name != bet.id:
+        return Ground(name, dict(zip(("en", "fr"), NAMES[name], strict=True)), covers)
+    if name == bet.id:
+        return Ground(name, called(bet), covers)
+    words = label or "-".join(covers)
+    return Ground(name, {code: f"{said} {words}" for code, said in called(bet).items()}, covers)
+
+
+def _usual(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:
+    if bet.id in {"straight", "double", "triple"}:
+        for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):
+            yield _named(bet, f"{bet.id}-{pocket}", (pocket,))
+    elif bet.id in {"split", "street", "corner", "six-line"}:
+        for numbers in _INSIDE[bet.id]:
+            covers = tuple(map(str, numbers))
+            yield _named(bet, f"{bet.id}-{'-'.join(covers)}", covers)
+    elif bet.id in _OUTSIDE:
+        for name, label, numbers in _OUTSIDE[bet.id]:
+            yield _named(bet, name, tuple(map(str, numbers)), label)
+    elif bet.id == "even-chance":
+        first, second = range(1, _LAST // 2 + 1), range(_LAST // 2 + 1, _LAST + 1)
+        whole = range(1, _LAST + 1)
+        yield _named(bet, "low", tuple(map(str, first)))
+        yield _named(bet, "even", tuple(str(n) for n in whole if n % 2 == 0))
+        yield _named(bet, "red", cylinder.red)
+        yield _named(bet, "black", cylinder.black)
+        yield _named(bet, "odd", tuple(str(n) for n in whole if n % 2))
+        yield _named(bet, "high", tuple(map(str, second)))
+
+
+def _column(first: int) -> tuple[int, ...]:
+    return tuple(range(first, _LAST + 1, 3))
+
+
+def _dozen(first: int) -> tuple[int, ...]:
+    return tuple(range(12 * first - 11, 12 * first + 1))
+
+
+_ROWS: Final = tuple((n, n + 1, n + 2) for n in range(1, _LAST + 1, 3))
+#: The places within the numbers, by the id of their bet.
+_INSIDE: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
+    "split": tuple(
+        pair
+        for n in range(1, _LAST + 1)
+        for pair in ((n, n + 1), (n, n + 3))
+        if pair[1] <= _LAST and (pair[1] - n == 3 or n % 3)
+    ),
+    "street": _ROWS,
+    "corner": tuple((n, n + 1, n + 3, n + 4) for n in range(1, _LAST - 3) if n % 3),
+    "six-line": tuple((*a, *b) for a, b in pairwise(_ROWS)),
+}
+#: The places beside the numbers: their ids, how they are told apart, what they cover.
+_OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
+    "dozen": tuple((f"dozen-{n}", f"{12 * n - 11}-{12 * n}", _dozen(n)) for n in (1, 2, 3)),
+    "column": tuple((f"column-{n}", str(n), _column(n)) for n in (1, 2, 3)),
+    "dozens": tuple((f"dozens-{a}-{b}", f"{a}-{b}", _dozen(a) + _dozen(b)) for a, b in ((1, 2), (2, 3))),
+    "columns": tuple((f"columns-{a}-{b}", f"{a}-{b}", _column(a) + _column(b)) for a, b in ((1, 2), (2, 3))),
+}

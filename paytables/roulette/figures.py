@@ -1,0 +1,103 @@
+"""The exact figures of a table with a wheel: every kind of bet, every form, and any bets laid together.
+
+Results are equally likely parts of the wheel, so a bet of one spin is an enumeration. Bets that outlast a
+spin make a Markov chain that only goes on where the same result comes again: it is followed to its end.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.contract import Settlement, Wager
+from paytables.layout import Case, analysed
+from paytables.wording import percent
+
+if TYPE_CHECKING:
+    from paytables.roulette.table import Held, SpunTable
+
+_STRATEGY: Final = "take your part back at every zero"
+
+
+def analyse(table: "SpunTable", depth: Depth) -> Analysis:
+    """Return the figures of every kind of bet at its least stake, and of every form of several bets."""
+    bets = []
+    for group, places in table.groups().items():
+        spot = places[0].spot
+        wager = table.wager(spot.least, bets={spot.id: spot.least})
+        bets.append(analyse_bets(table, wager, group, depth))
+    if depth in {Depth.HIGHEST, Depth.FULL}:
+        for form in table.forms:
+            if len(form.bets) > 1:
+                wager = table.wager(sum(form.bets.values()), form=form.id)
+                bets.append(analyse_bets(table, wager, form.id, depth))
+    header = table.header
+    return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
+
+
+def analyse_bets(table: "SpunTable", wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
+    """Return the figures of a wager, each bet followed to its end; who may choose takes his part back."""
+    bets = tuple(replace(table, held=()).on_table(wager))
+    figures = analysed(name, wager, cases(table, bets), depth)
+    figures = replace(figures, cycle=len(table.parts))
+    asked = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
+    if not asked:
+        return figures
+    worst = analysed(name, wager, cases(table, bets, prison=True), Depth.RETURN).rtp
+    ever = min(prison_for_ever(table, spot) for spot in asked)
+    note = f"stakes left in prison at every zero return {percent(worst)} %, halved for ever {percent(ever)} %"
+    return replace(
+        figures,
+        strategy=_STRATEGY,
+        worst_rtp=worst,
+        simplest_strategy=_STRATEGY,
+        simplest_rtp=figures.rtp,
+        notes=(*figures.notes, note),
+    )
+
+
+def cases(table: "SpunTable", bets: "Sequence[Held]", *, prison: bool = False) -> Iterator[Case]:
+    """Every way the bets may come to their end, with its weight; ``prison``: whoever may choose it does."""
+    whole = len(table.parts)
+    for result, count in Counter(table.parts).items():
+        done: list[Settlement] = []
+        stand: list[Held] = []
+        for bet in bets:
+            settlement, stands = table.fate(bet, result)
+            if stands is not None and (settlement is None or prison):
+                stand.append(stands)
+            elif settlement is not None:
+                done.append(settlement)
+        if not stand:
+            yield Case(count, done)
+            continue
+        for later in cases(table, stand, prison=prison):
+            yield Case(count * Fraction(later.weight) / whole, [*done, *later.settlements])
+
+
+def prison_for_ever(table: "SpunTable", spot: str) -> Fraction:
+    """Return what a simple chance returns whose stake is left in prison at every zero and halved for ever."""
+    whole, pays = len(table.parts), table.by_spot[spot].pays
+    wins = Fraction(sum(part in pays for part in table.parts), whole)
+    zero = Fraction(sum(part in table.zero for part in table.parts), whole)
+    held = wins / (1 - zero / 2)
+    net = next(iter(pays.values())).net
+    return wins * (1 + net) + zero * held
+
+
+def most_back(table: "SpunTable", wager: Wager) -> dict[int, int]:
+    """Return the most that one result may give each seat back, as if it completed every repeat."""
+    found: dict[int, int] = {}
+    for result in set(table.parts):
+        back: dict[int, int] = {}
+        for bet in table.on_table(wager):
+            odds = table.by_spot[bet.spot].pays.get(result)
+            if odds is not None:
+                in_prison = bet.count and table.by_spot[bet.spot].spins == 1
+                credits_ = bet.value if in_prison else odds.returned(bet.credits)
+                back[bet.seat] = back.get(bet.seat, 0) + credits_
+        for seat, credits_ in back.items():
+            found[seat] = max(found.get(seat, 0), credits_)
+    return found

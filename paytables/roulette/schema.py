@@ -1,0 +1,114 @@
+"""The model of a roulette's definition: the pockets, the bets of the cloth, the options of the house."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, model_validator
+
+from paytables.definition import Identifier, PositiveInt, Strict, Strip, Text
+from paytables.layout import Limits, Pay, TableDefinition
+from paytables.roulette.cloth import called
+
+#: Québec by-law, s. 74; Monaco, arrêté 88-384, arts. 4.2 and 8.3.
+REVOLUTIONS_LEAST: Final = 7
+
+
+class Cylinder(Strict):
+    """The pockets clockwise, their colours, and when a spin counts. ``zeros`` are in no simple chance."""
+
+    pockets: Strip
+    red: Strip
+    black: Strip
+    yellow: Strip = ()
+    zeros: Strip = ()
+    felt: Literal["roulette", "wheel"] = Field(
+        default="roulette", description="the picture it has on the screen"
+    )
+    revolutions: PositiveInt | None = Field(
+        default=REVOLUTIONS_LEAST, description="the fewest turns of a valid spin; boule has none"
+    )
+
+    @model_validator(mode="after")
+    def _coloured(self) -> "Cylinder":
+        if len(set(self.pockets)) != len(self.pockets):
+            raise ValueError("a pocket is there twice")
+        for colour, of in (
+            ("red", self.red),
+            ("black", self.black),
+            ("yellow", self.yellow),
+            ("zeros", self.zeros),
+        ):
+            for pocket in of:
+                if pocket not in self.pockets:
+                    raise ValueError(f"{colour} names {pocket!r}, and there is no such pocket")
+        coloured = (*self.red, *self.black, *self.yellow, *self.zeros)
+        if sorted(coloured) != sorted(self.pockets):
+            raise ValueError("every pocket is either red, black, yellow or a zero")
+        if self.revolutions is not None and self.revolutions < REVOLUTIONS_LEAST:
+            raise ValueError(f"a spin of {self.revolutions} turns is no spin; {REVOLUTIONS_LEAST} at least")
+        return self
+
+    def colours(self) -> dict[str, str]:
+        """Return the colour of each pocket."""
+        found = dict.fromkeys(self.zeros, "green")
+        for colour in ("red", "black", "yellow"):
+            found |= dict.fromkeys(getattr(self, colour), colour)
+        return {pocket: found[pocket] for pocket in self.pockets}
+
+
+class BetGroup(Limits):
+    """One kind of bet: where it may be laid, its limits, what it pays.
+
+    The bets of the usual cloth of 36 numbers are known by their ``id`` (:mod:`paytables.roulette.cloth`).
+    ``also`` adds places by their numbers ("0-1"), ``places`` says all of them, by id, instead of the usual.
+    """
+
+    id: Identifier
+    name: Text | None = Field(default=None, description="where the usual name of the bet is not meant")
+    pays: Pay
+    also: Strip = ()
+    places: dict[Identifier, str] = {}  # noqa: RUF012 (pydantic copies it)
+    outside: bool = Field(default=False, description="an outside wager (Québec by-law, s. 72)")
+    on_zero: Literal["lost", "half", "choice"] = Field(
+        default="lost",
+        description="what a zero does: half comes back, or the player chooses it or prison (Monaco, art. 8.2)",
+    )
+    spins: Annotated[int, Field(strict=True, ge=1, le=3)] = Field(
+        default=1, description="spins in a row that must all end on its number (Québec by-law, s. 72.1)"
+    )
+    option: Literal["double", "triple"] | None = Field(default=None, description="only with this option")
+    with_triple: Pay | None = Field(default=None, description="what it pays where the triple is offered too")
+
+
+class Options(Strict):
+    """What a table may offer besides (Québec by-law, s. 72.1)."""
+
+    double: bool = Field(default=False, description="a number twice in a row may be bet on")
+    triple: bool = Field(default=False, description="a number three times in a row may be bet on")
+    outside: bool = Field(default=False, description="outside wagers are taken beside double or triple")
+
+
+class RouletteDefinition(TableDefinition):
+    """A whole roulette."""
+
+    cylinder: Cylinder
+    option: Options = Options()
+    bet: Annotated[tuple[BetGroup, ...], Field(min_length=1)]
+
+    def offered(self) -> dict[int, BetGroup]:
+        """Return the bets taken with the options as they are, at the odds they then have, by number."""
+        option = self.option
+        repeats = option.double or option.triple
+        return {
+            n: bet.model_copy(update={"pays": bet.with_triple}) if bet.with_triple and option.triple else bet
+            for n, bet in enumerate(self.bet)
+            if (bet.option is None or getattr(option, bet.option))
+            and not (bet.outside and repeats and not option.outside)
+        }
+
+    def pay_lines(self) -> dict[str, list[str]]:
+        """Return what each bet pays, by language."""
+        taken = self.offered().values()
+        return {
+            "en": [f"{called(bet)['en']}: {bet.pays.words()['en']}" for bet in taken],
+            "fr": [f"{called(bet)['fr']} : {bet.pays.words()['fr']}" for bet in taken],
+        }

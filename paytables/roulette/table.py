@@ -1,0 +1,252 @@
+"""A wheel at a table made playable: bets on places of a cloth, one spin, and what becomes of every bet.
+
+It is what a roulette, a boule and a wheel of fortune of a table have in common. A bet may outlast its spin:
+one on the same number several times in a row, and a stake that its player left "in prison" at zero. Those are
+the table's state, ``{"held": [{"spot", "credits", "count", "seat"?}]}``, where ``count`` is how many spins of
+a repeat have come, or how many zeros a stake in prison has met.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, Literal
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.definition import Header
+from paytables.layout import Form, Layout, Odds, Table, bets_from_json, settled
+from paytables.roulette import figures
+from paytables.tableless import Tableless
+from paytables.wording import counted
+
+#: What a player may choose at zero: his part back, or the whole stake in prison.
+BACK: Final = "back"
+PRISON: Final = "prison"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A spot of the cloth and what it pays on each result; the rest as its definition says."""
+
+    spot: Spot
+    pays: Mapping[str, Odds]
+    spins: int = 1
+    on_zero: Literal["lost", "half", "choice"] = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Bet):
+    """A bet on the table: ``count`` is 0 as it is laid, then spins that came or zeros met (see above)."""
+
+    count: int = 0
+
+    @property
+    def value(self) -> int:
+        """What a stake in prison is worth when it is freed: half less for each zero after the first."""
+        return self.credits >> max(0, self.count - 1)
+
+    @property
+    def part(self) -> int:
+        """What its player may take back of a stake at the zero last met: a half, a quarter, an eighth ..."""
+        return self.credits >> self.count
+
+
+@dataclass(frozen=True)
+class SpunTable(Tableless):
+    """The rules of a table with a wheel; ``parts`` are its results clockwise, some of them several times."""
+
+    header: Header
+    parts: tuple[str, ...]
+    places: tuple[Place, ...]
+    table: Table
+    forms: tuple[Form, ...]
+    zero: frozenset[str]
+    felt: Literal["roulette", "wheel"]
+    revolutions: int | None
+    shown: Mapping[str, Json]
+    """What the screen needs besides: colours, names of parts."""
+    held: tuple[Held, ...] = ()
+
+    @cached_property
+    def by_spot(self) -> dict[str, Place]:
+        """The places by the ids of their spots."""
+        return {place.spot.id: place for place in self.places}
+
+    @cached_property
+    def cloth(self) -> Layout:
+        """The layout; bets that outlast their spin are no longer the player's to touch or to count."""
+        return Layout(tuple(place.spot for place in self.places), self.table, self.forms)
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        """What the forms cost, in credits, ascending."""
+        return self.cloth.bet_options
+
+    def layout(self) -> tuple[Spot, ...]:
+        """Return the spots in the order of the cloth."""
+        return self.cloth.spots
+
+    def wager(self, credits_: int, **asked: Json) -> Wager:
+        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`).
+
+        While bets are held a spin may cost nothing. Raises :class:`WagerError`.
+        """
+        if self.held and credits_ == 0 and asked in ({}, {"bets": {}}):
+            return Wager(0, {"bets": {}})
+        wager = self.cloth.wager(credits_, **asked)
+        if self.table.most_win is not None:
+            self.cloth.most_win(figures.most_back(self, wager))
+        return wager
+
+    def at(self, table: Json) -> "SpunTable":
+        """Return the table as a round has left it. Raises ValueError for what no round leaves."""
+        held = () if table is None else self._held(table)
+        return self if held == self.held else replace(self, held=held)
+
+    def _held(self, table: Json) -> tuple[Held, ...]:
+        if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
+            raise ValueError(f"no round of this table leaves {table!r}")
+        bets = bets_from_json(table["held"], self.by_spot, self.table.seats)
+        counts = [each.get("count") for each in table["held"]]
+        if any(isinstance(count, bool) or not isinstance(count, int) or count < 1 for count in counts):
+            raise ValueError(f"bets stand without what they have met: {table!r}")
+        held = tuple(Held(b.spot, b.credits, b.seat, n) for b, n in zip(bets, counts, strict=True))
+        if len({(h.seat, h.spot, h.count) for h in held}) != len(held):
+            raise ValueError("a bet stands twice")
+        results = set(self.parts)
+        for bet in held:
+            place = self.by_spot[bet.spot]
+            least, most, step = place.spot.least, place.spot.most, place.spot.step
+            if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(place, bet):
+                raise ValueError(f"no bet of this table stands as {bet.to_json()} after {bet.count}")
+            results &= set(place.pays) if place.spins > 1 else self.zero
+        if not results:
+            raise ValueError("the bets that stand are of different results")
+        return held
+
+    @staticmethod
+    def _may_stand(place: Place, bet: Held) -> bool:
+        if place.spins > 1:
+            return bet.count < place.spins
+        return place.on_zero == "choice" and bet.credits % (2 << bet.count) == 0
+
+    def standing(self) -> tuple[Bet, ...]:
+        """Return the bets that stay: repeats under way, and stakes in prison."""
+        return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
+
+    def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
+        """Return the part of each stake in prison that its player could have taken at the zero.
+
+        For who leaves, that spin was the last (Monaco, art. 8.2). A repeat under way cannot be taken down.
+        """
+        prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
+        left = tuple(bet for bet in self.held if bet not in prison)
+        return tuple(_part_back(bet) for bet in prison), _state(left)
+
+    def fate(self, bet: Held, result: str) -> tuple[Settlement | None, Held | None]:
+        """Return what a result makes of a bet: a settlement, or how it stands; both: the player chooses."""
+        place = self.by_spot[bet.spot]
+        if place.spins > 1:
+            if result in place.pays and bet.count + 1 < place.spins:
+                return None, replace(bet, count=bet.count + 1)
+            return settled(bet, place.pays.get(result)), None
+        if result in self.zero and place.on_zero != "lost" and result not in place.pays:
+            met = replace(bet, count=bet.count + 1)
+            may_stand = self._may_stand(place, met)
+            return _part_back(met), met if may_stand else None
+        if bet.count:
+            name, credits_ = ("freed", bet.value) if result in place.pays else ("lost", 0)
+            return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat), None
+        return settled(bet, place.pays.get(result)), None
+
+    def on_table(self, wager: Wager) -> Iterator[Held]:
+        """Every bet of a round in the order it is settled: seat by seat as the cloth has the spots."""
+        order = {place.spot.id: n for n, place in enumerate(self.places)}
+        laid = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+        yield from sorted((*self.held, *laid), key=lambda bet: (bet.seat, order[bet.spot], -bet.count))
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Spin once, and settle every bet; a stake on a simple chance is asked for at zero."""
+        bets = tuple(self.on_table(self.wager(wager.credits, **wager.options)))
+        pocket = draw.below(len(self.parts), "spin")
+        result = self.parts[pocket]
+        yield Cue("ball" if self.felt == "roulette" else "wheel", {"pocket": result, "part": pocket})
+        standing: list[Held] = []
+        shown = {"kind": "table", "felt": self.felt, "result": result, "pocket": result, "part": pocket}
+        for bet in bets:
+            settlement, stands = self.fate(bet, result)
+            if settlement is not None and stands is not None:
+                choice = yield self._question(stands, shown)
+                settlement, stands = (
+                    (settlement, None) if choice is None or choice.value == BACK else (None, stands)
+                )
+            if settlement is not None:
+                yield settlement
+            elif stands is not None:
+                standing.append(stands)
+        if self.revolutions is not None:
+            shown |= {"revolutions": self.revolutions}
+        return Outcome(display=shown, table=_state(standing))
+
+    @staticmethod
+    def _question(bet: Held, shown: Mapping[str, Json]) -> Decision:
+        prompt = {**shown, "spot": bet.spot, "staked": bet.credits, "credits": bet.part, "advice": BACK}
+        return Decision("zero", (BACK, PRISON), prompt, seat=bet.seat, default=BACK)
+
+    def presentation(self) -> dict[str, Json]:
+        """Return the wheel clockwise, the cloth with its spots, and each pocket's neighbours on it."""
+        numbers = len(self.parts)
+        around = {
+            part: [self.parts[(n + step) % numbers] for step in (-2, -1, 0, 1, 2)]
+            for n, part in enumerate(self.parts)
+        }
+        return {
+            "kind": "table",
+            "felt": self.felt,
+            "wheel": list(self.parts),
+            "revolutions": self.revolutions,
+            **({"neighbours": around} if self.felt == "roulette" else {}),
+            **self.shown,
+            **self.cloth.to_json(),
+        }
+
+    def groups(self) -> dict[str, list[Place]]:
+        """Return the places by the group of their spots, in the order of the cloth."""
+        found: dict[str, list[Place]] = {}
+        for place in self.places:
+            found.setdefault(place.spot.group, []).append(place)
+        return found
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what each kind of bet pays, on how many parts of the wheel, and where it may be laid."""
+        return tuple(
+            f"{group}: {places[0].spot.odds}"
+            f" on {sum(part in places[0].pays for part in self.parts)} of {len(self.parts)}"
+            + (f", {places[0].spins} times in a row" if places[0].spins > 1 else "")
+            + f"; {counted(len(places), 'place')}"
+            for group, places in self.groups().items()
+        )
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return none."""
+        return ()
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures of every kind of bet and of every form."""
+        return figures.analyse(self, depth)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of any bets laid together, each to its own end."""
+        return figures.analyse_bets(self, self.wager(wager.credits, **wager.options), "bets")
+
+
+def _part_back(bet: Held) -> Settlement:
+    name = "half" if bet.count == 1 else "part"
+    detail = {"part": f"1/{1 << bet.count}"}
+    return Settlement(name, bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+
+
+def _state(held: Sequence[Held]) -> Json:
+    if not held:
+        return None
+    return {"held": [{**bet.to_json(), "count": bet.count} for bet in held]}
