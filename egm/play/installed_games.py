@@ -131,11 +131,12 @@ def _examine(
     counted = profile.progressives.counted
     analysis = analyse(game, Depth.PRIZES)
     bets = analysis.bets
-    name, least = min(((bet.bet, bet.rtp_counting(counted)) for bet in bets), key=lambda bet: bet[1])
-    if least < floor:
+    returns = {bet.bet: bet.rtp_counting(counted) for bet in bets}
+    least, name = min(returns.values()), floor.refused(returns)
+    if name is not None:
         raise OperatorError(
-            f"{game.id}: returns {percent(least, 4)}% at bet {name}; "
-            f"the profile {profile.id} requires at least {percent(floor)}% of a {game.family} game"
+            f"{game.id}: returns {percent(returns[name], 4)}% at bet {name}; "
+            f"the profile {profile.id} requires at least {percent(floor.least)}% of a {game.family} game"
         )
     certificate = certifying.certificate(slot, game, profile, least)
     _chance_decides(game, analysis, profile)

@@ -7,6 +7,7 @@ fractions, money is minor units; a TOML float is refused for both.
 import contextlib
 import dataclasses
 import tomllib
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -101,6 +102,31 @@ class _Table(BaseModel):
     )
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Floor:
+    """The least return, and what it is held against: each bet of a game, its best bet, or nothing."""
+
+    least: Fraction
+    of: Literal["bet", "game", "nothing"] = "bet"
+
+    def refused(self, returns: Mapping[str, Fraction]) -> str | None:
+        """Return the bet whose return makes the game refused; None where it is not. ``returns``: by bet."""
+        if self.of == "nothing" or not returns:
+            return None
+        choose = min if self.of == "bet" else max
+        bet = choose(returns, key=lambda name: returns[name])
+        return bet if returns[bet] < self.least else None
+
+
+class TableReturns(_Table):
+    """The least return of a table game, where the text that has the floor is about slot machines only."""
+
+    least: Odds = Fraction(0)
+    """What a bet should return; certification names every bet below it."""
+    applies_to: Literal["bet", "game", "nothing"] = "nothing"
+    """Refused below it: any bet, a game no bet of which returns as much, or nothing."""
+
+
 class Returns(_Table):
     """The least return a game may have, by family; the machine refuses a game below it."""
 
@@ -110,15 +136,16 @@ class Returns(_Table):
     """Keno (Québec s.85)."""
     wheel: Odds
     """Wheels of fortune (Québec s.122)."""
+    tables: TableReturns = TableReturns()
+    """Table games, which have no floor of their own in the texts."""
     ceiling: Odds | None = None
     """The most a game may return; certification refuses one above. None: what is above 100 % is noted."""
 
-    def floor(self, family: str) -> Fraction:
-        """The floor for a family of games. Raises OperatorError for a family the profile does not know."""
-        value = getattr(self, family, None)
-        if not isinstance(value, Fraction):
-            raise OperatorError(f"returns: this profile has no floor for the game family {family!r}")
-        return value
+    def floor(self, family: str) -> Floor:
+        """The floor for a family of games: its own, or that of table games."""
+        if family in {"reels", "keno", "wheel"}:
+            return Floor(getattr(self, family))
+        return Floor(self.tables.least, self.tables.applies_to)
 
 
 class ValueIn(_Table):

@@ -47,7 +47,10 @@ def analyse_bets(table: "SpunTable", wager: Wager, name: str, depth: Depth = Dep
         return figures
     worst = analysed(name, wager, cases(table, bets, prison=True), Depth.RETURN).rtp
     ever = min(prison_for_ever(table, spot) for spot in asked)
-    note = f"stakes left in prison at every zero return {percent(worst)} %, halved for ever {percent(ever)} %"
+    note = (
+        f"with every stake left in prison at zero {percent(worst)} %; "
+        f"of a simple chance that could be halved for ever {percent(ever)} %"
+    )
     return replace(
         figures,
         strategy=_STRATEGY,

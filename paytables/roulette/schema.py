@@ -70,7 +70,7 @@ class BetGroup(Limits):
     outside: bool = Field(default=False, description="an outside wager (Québec by-law, s. 72)")
     on_zero: Literal["lost", "half", "choice"] = Field(
         default="lost",
-        description="what a zero does: half comes back, or the player chooses it or prison (Monaco, art. 8.2)",
+        description="what a zero does: half comes back, or that or prison is chosen (Monaco, art. 8.2)",
     )
     spins: Annotated[int, Field(strict=True, ge=1, le=3)] = Field(
         default=1, description="spins in a row that must all end on its number (Québec by-law, s. 72.1)"

@@ -78,6 +78,11 @@ class SpunTable(Tableless):
         return Layout(tuple(place.spot for place in self.places), self.table, self.forms)
 
     @property
+    def betting_seconds(self) -> int | None:
+        """How long several seats place bets on one spin; None where it is played by one."""
+        return self.table.betting_seconds if self.table.seats > 1 else None
+
+    @property
     def bet_options(self) -> tuple[int, ...]:
         """What the forms cost, in credits, ascending."""
         return self.cloth.bet_options

@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from paytables import Choice, Decision, Draw, Game, Law, answered, load_game
+from paytables import Choice, Decision, Draw, Game, Law, Round, Wager, load_game
 from tools.lab.named import named
 from tools.lab.rng.service import start_service
 
@@ -178,6 +178,18 @@ def policy(decision: Decision, picker: Draw) -> Choice:
     return Choice(decision.options[picker.below(len(decision.options), "player")])
 
 
+def _played(game: Game, wager: Wager, draw: Draw) -> tuple[int, Game]:
+    """One round: what it gives back less what was added to its wager, and the game as it leaves the table."""
+    played = Round(game.play(wager, draw), wager)
+    played.advance()
+    while played.decision is not None:
+        played.advance(policy(played.decision, draw))
+    if played.outcome is None:
+        raise SimulationError(f"{game.id}: a round neither asks nor ends")
+    added = played.staked_credits - wager.credits
+    return played.outcome.win_credits - added, game.at(played.outcome.table)
+
+
 def play_batch(
     game: Game,
     credits_: int,
@@ -186,12 +198,19 @@ def play_batch(
     draw: Draw,
     most_counted: int | None = None,
 ) -> Tally:
-    """Play games through the production path; a win above ``most_counted`` counts as that much."""
-    wager = game.wager(credits_, **options)
+    """Play games through the production path; a win above ``most_counted`` counts as that much.
+
+    A bet that outlasts its round is played on until it is decided: what comes of it belongs to its game, and
+    what is added in a round counts against the win. What is no bet (a shoe) stays for the next game.
+    """
     total = squares = hits = most = 0
     wins: Counter[int] = Counter()
+    at = game
     for _ in range(games):
-        win = answered(game.play(wager, draw), wager, lambda asked: policy(asked, draw)).win_credits
+        win, at = _played(at, at.wager(credits_, **options), draw)
+        while at.rules.standing():
+            more, at = _played(at, at.wager(0), draw)
+            win += more
         win = win if most_counted is None else min(win, most_counted)
         total += win
         squares += win * win

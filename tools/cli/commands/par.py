@@ -7,7 +7,7 @@ import click
 from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from meters import JournalError, open_view
-from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
+from paytables import Analysis, AnalysisError, DefinitionError, Game, WagerError, analyse, load_game
 from paytables.wording import counted
 from tools.cli.par_sheet import standings, to_terminal
 from tools.cli.tables import working
@@ -41,6 +41,9 @@ def load(name: str) -> Game:
 @click.option(
     "--jurisdiction", help="hold the return against this profile's floor; below it the exit status is 1"
 )
+@click.option(
+    "--bet", "bets", multiple=True, metavar="SPOT=CREDITS", help="of a layout instead: these bets together"
+)
 @click.option("--meter", "meters", multiple=True, metavar="LEVEL=CREDITS", help="a level's return at a value")
 @click.option(
     "--state",
@@ -52,6 +55,7 @@ def command(
     form: str | None,
     out: Path | None,
     jurisdiction: str | None,
+    bets: tuple[str, ...],
     meters: tuple[str, ...],
     state: Path | None,
 ) -> None:
@@ -60,8 +64,12 @@ def command(
     rules = None if jurisdiction is None else profile_of(jurisdiction).awards
     try:
         with working(f"analysing {loaded.id}"):
-            analysis = analyse(loaded)
+            analysis = _of_layout(loaded, bets) if bets else analyse(loaded)
+    except WagerError as error:
+        raise click.ClickException(f"--bet: {error}") from None
     except AnalysisError as error:
+        if bets:
+            raise click.ClickException(str(error)) from None
         raise click.ClickException(estimated(game, loaded, str(error))) from None
     if meters or state is not None:
         _stand(loaded, analysis, meters, state)
@@ -78,6 +86,19 @@ def command(
             out.write_text(text, encoding="utf-8")
     if jurisdiction is not None:
         hold(loaded, analysis, jurisdiction)
+
+
+def _of_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
+    """The figures of the bets of a layout, as laid together. Raises WagerError for what may not be laid."""
+    laid: dict[str, int] = {}
+    for text in bets:
+        spot, _, credits_ = text.partition("=")
+        if not credits_.isdecimal():
+            raise click.ClickException(f"--bet {text}: write SPOT=CREDITS, a whole number of credits")
+        laid[spot] = laid.get(spot, 0) + int(credits_)
+    found = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
+    header = game.header
+    return Analysis(game_id=game.id, version=header.version, family=header.family, bets=(found,))
 
 
 def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None) -> None:
@@ -125,12 +146,10 @@ def profile_of(jurisdiction: str) -> Profile:
 def hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
     """Hold the lowest return against a profile's floor. Raises ``click.ClickException`` below it."""
     profile = profile_of(jurisdiction)
-    try:
-        floor = profile.returns.floor(game.family)
-    except OperatorError as error:
-        raise click.ClickException(str(error)) from None
-    least = min(bet.rtp_counting(profile.progressives.counted) for bet in analysis.bets)
-    held = f"{percent(least)} at its lowest bet; {jurisdiction} asks {percent(floor)}"
-    if least < floor:
+    floor = profile.returns.floor(game.family)
+    returns = {bet.bet: bet.rtp_counting(profile.progressives.counted) for bet in analysis.bets}
+    held = f"{percent(min(returns.values()))} at its lowest bet; {jurisdiction} asks {percent(floor.least)}"
+    held += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.of]
+    if floor.refused(returns) is not None:
         raise click.ClickException(f"{game.id} returns {held}")
     echo(held, err=True)

@@ -10,6 +10,7 @@ from paytables.reels.bonus import Wheel
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
+from paytables.roulette.table import SpunTable
 from paytables.wheel.rules import WheelRules
 from paytables.wording import counted
 from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
@@ -108,7 +109,11 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
     Of a wheel and of balls the draws of a game are held against the parts and the balls that are left.
     """
     rules, requirements = case.game.rules, ("B-09", "B-10", "B-17")
-    if isinstance(rules, WheelRules):
+    if isinstance(rules, SpunTable):
+        found = f"{counted(len(rules.parts), 'equal part')} of the wheel"
+        drawn = _bounds(case, "spin")
+        yield Finding("depicted-odds", requirements, passed(ok=drawn == {len(rules.parts)}), found)
+    elif isinstance(rules, WheelRules):
         parts = len(rules.definition.wheel.parts)
         found = f"{counted(parts, 'equal part')} of the wheel"
         yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "spin") == {parts}), found)
