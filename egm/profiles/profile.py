@@ -131,7 +131,7 @@ class Returns(_Table):
     """The least return a game may have, by family; the machine refuses a game below it."""
 
     reels: Odds
-    """Reel games (Québec s.93)."""
+    """Games of slot machines: reels and video poker (Québec s.93)."""
     keno: Odds
     """Keno (Québec s.85)."""
     wheel: Odds
@@ -143,8 +143,9 @@ class Returns(_Table):
 
     def floor(self, family: str) -> Floor:
         """The floor for a family of games: its own, or that of table games."""
-        if family in {"reels", "keno", "wheel"}:
-            return Floor(getattr(self, family))
+        own = {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
+        if family in own:
+            return Floor(own[family])
         return Floor(self.tables.least, self.tables.applies_to)
 
 
