@@ -78,7 +78,7 @@ def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
     return ledger
 
 
-def digest(saved: Mapping[str, Any]) -> str:
+def digest(saved: Mapping[str, object]) -> str:
     """Return the SHA-256 of a snapshot's canonical JSON, hexadecimal."""
     return hashlib.sha256(canonical(saved)).hexdigest()
 
@@ -99,7 +99,7 @@ def make(ledger: Ledger, key: MachineKey) -> Transaction:
     )
 
 
-def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, Any]:
+def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, object]:
     """Prove ``entry`` is a checkpoint this key signed for its place in the chain; return its snapshot.
 
     Raises :class:`JournalDamaged`.

@@ -171,14 +171,14 @@ def _plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
     if data is None:
         raise ClearRefused(f"{state_dir}: no clear was begun")
     try:
-        plan: dict[str, Any] = json.loads(data)
+        plan: dict[str, object] = json.loads(data)
     except ValueError as why:
         raise ClearRefused(f"{state_dir / PLAN_NAME}: not the plan of a clear: {why}") from why
     return plan
 
 
 def _move_all(
-    medium: Storage, state_dir: Path, second: Path, evidence: Path, origin: Mapping[str, Any]
+    medium: Storage, state_dir: Path, second: Path, evidence: Path, origin: Mapping[str, object]
 ) -> None:
     """Move the old memory aside, its archive with it; what is aside already stays."""
     medium.make_folder(evidence)

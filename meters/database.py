@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from meters.entry import GENESIS_HASH, StoredEntry, decode, follow
 from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
@@ -97,7 +97,7 @@ class DatabaseReader:
                 str(self._path), f"format {self._format}, this program reads {_FORMATS} and keeps {FORMAT}"
             )
 
-    def run(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
+    def run(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         """Run one statement; raise :class:`JournalDamaged` or :class:`JournalUnwritable`."""
         try:
             return self._database.execute(sql, parameters)

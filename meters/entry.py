@@ -39,7 +39,7 @@ _FIELDS: Final = frozenset(
     }
 )
 _SELDOM: Final = frozenset({"phase", "ref", "marks"})
-_NOTHING: Final[dict[str, Any]] = {}
+_NOTHING: Final[dict[str, object]] = {}
 _put: Final = object.__setattr__
 GENESIS_HASH: Final = "0" * _HASH_DIGITS
 """What the first entry names as the hash before it."""
@@ -213,7 +213,7 @@ def decode(body: bytes) -> StoredEntry:
         raise ValueError(f"not an entry ({type(why).__name__}: {why})") from why
 
 
-def _read_back(raw: dict[str, Any], body: bytes) -> Transaction:
+def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     """The transaction of an entry's bytes; its story is looked through where they may hide something.
 
     What a parser of JSON has read is JSON: only depth, and characters that are none, are left to ask about.
@@ -282,7 +282,7 @@ def _at_a_glance(raw: dict[str, Any]) -> Transaction | None:
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _plain_transfer(source: Any, target: Any, amount_cents: Any) -> Transfer:
+def _plain_transfer(source: object, target: object, amount_cents: object) -> Transfer:
     """A transfer without dimensions: a machine makes the same ones again and again."""
     return _transfer([source, target, amount_cents])
 
@@ -313,7 +313,7 @@ def transaction_of(raw: Mapping[str, Any]) -> Transaction:
     )
 
 
-def _transfer(raw: Any) -> Transfer:
+def _transfer(raw: object) -> Transfer:
     if type(raw) is not list or type(raw[0]) is not str or type(raw[1]) is not str:
         raise ValueError(f"not an entry (transfer {raw!r})")
     return Transfer(*raw)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Final
 
 from meters.entry import StoredEntry
 
@@ -220,7 +220,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
 
 def subject(entry: StoredEntry) -> str:
     """Return what an entry is about: its kind, and the door, code, menu or denomination it concerns."""
-    record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+    record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
     for key in ("door", "code", "menu"):
         if isinstance(record.get(key), str):
             return f"{entry.kind}:{record[key]}"
@@ -243,6 +243,6 @@ def significance_of(about: str) -> Significant | None:
 
 def person(entry: StoredEntry) -> str:
     """Return who did it, where the entry names somebody."""
-    record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+    record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
     found = record.get("person") or record.get("key")
     return str(found) if found else ""

@@ -139,7 +139,7 @@ class Play:
         return tuple((level, cents) for level, cents in named if level is not None)
 
     @property
-    def prizes_won(self) -> tuple[Mapping[str, Any], ...]:
+    def prizes_won(self) -> tuple[Mapping[str, object], ...]:
         """The prizes in kind it won, each with its id, names by language and stated value."""
         return () if self.end is None else tuple(details(self.end).get("prizes", ()))
 
@@ -150,7 +150,7 @@ class Play:
         return before if isinstance(before, int) else None
 
     @property
-    def outcome(self) -> Any:
+    def outcome(self) -> object:
         """The outcome with its display, as of the last step: enough to show the play again."""
         return details(self.steps[-1] if self.steps else self.start).get("outcome")
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from meters.entry import BODY_BYTES_MAX, StoredEntry, canonical, follow, parse
 from meters.errors import JournalDamaged
@@ -99,7 +99,7 @@ class SegmentWriter:
     def finish(self, key: MachineKey, before: str, kinds_before: Sequence[str], genesis_hex: str) -> str:
         """Write the facts, signed; return the segment's digest. ``before`` is that of the one before."""
         self._write_block()
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "format": _FORMAT,
             "first": self._first,
             "last": self._last,

@@ -44,7 +44,7 @@ class Rows(Protocol):
 class Database(Protocol):
     """One SQLite connection in autocommit: SQL in, rows out. Errors are :class:`MediumError`."""
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         """Run one statement."""
 
     def close(self) -> None:
@@ -158,7 +158,7 @@ class _SqliteDatabase:
         self._connection = connection
         self._beneath = beneath
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         try:
             return self._connection.execute(sql, parameters)
         except sqlite3.Error as why:

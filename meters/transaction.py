@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from meters.errors import InvalidTransaction
 
@@ -118,7 +118,7 @@ def _check_json(value: object, depth: int) -> None:
             _check_json(member, depth - 1)
 
 
-def _check_keys(value: Mapping[Any, object]) -> None:
+def _check_keys(value: Mapping[object, object]) -> None:
     """Keys are text, or numbers that become different text."""
     if all(type(key) is str and key.isascii() for key in value):
         return

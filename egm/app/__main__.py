@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -29,7 +28,7 @@ _RESTART = 3
 _FILE_CHANGED = 4
 
 
-async def _run(work: Coroutine[Any, Any, None]) -> bool:
+async def _run(work: Coroutine[object, object, None]) -> bool:
     """Work until it ends, or somebody stops it: whether it ended by itself."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()

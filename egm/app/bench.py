@@ -31,7 +31,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from egm.app.watchdog import notify
 from egm.config.cabinet_file import CabinetFile, load_cabinet
@@ -74,7 +74,7 @@ class Bench:
         self._token = ""  # made anew at each start
         self._server: asyncio.Server | None = None
         self._mine = False  # whether the folder's sockets, links and files are this bench's
-        self.twins: dict[str, Twin[Any]] = {}
+        self.twins: dict[str, Twin[object]] = {}
         for name, protocol in protocols.items():
             entry = PROTOCOLS[protocol]
             port = Port(self._run / "dev" / name, entry.line.character_seconds)
@@ -100,7 +100,7 @@ class Bench:
         replace_private(self._run / "bench.ready", f"{os.getpid()}\n")
 
     # ------------------------------------------------------------ what devices keep without power
-    def _recall(self, name: str, twin: Twin[Any]) -> None:
+    def _recall(self, name: str, twin: Twin[object]) -> None:
         """Bring back what the device kept, and keep it from now on whenever it changes."""
         path = self._memory / f"{name}.json"
         kept = {"kind": twin.kind, **twin.memory()}

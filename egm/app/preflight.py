@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from egm.config.cabinet_file import SIMULATED, CabinetFile
 from egm.config.faults import Fault, near
@@ -83,7 +83,7 @@ def shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
             yield Fault(f"memory.{name}", f"{folder} is {whose} folder already")
 
 
-def unknown_names(data: Mapping[str, Any]) -> Iterator[Fault]:
+def unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
     """The profile and the games that are not there, of a file refused for its form: ``data`` is its TOML."""
     profile = _table(data.get("machine")).get("profile")
     if isinstance(profile, str):
@@ -94,7 +94,7 @@ def unknown_names(data: Mapping[str, Any]) -> Iterator[Fault]:
             yield from _game(name, f"games[{i + 1}].game")[1]
 
 
-def _table(data: object) -> Mapping[str, Any]:
+def _table(data: object) -> Mapping[str, object]:
     return data if isinstance(data, Mapping) else {}
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from egm.clock import Clock
 from egm.kernel.machine import Identity
@@ -26,7 +25,7 @@ def start_chance(
     boots: int,
     carry_over_file: Path,
     clock: Clock,
-    on_event: Callable[[str, Mapping[str, Any]], None],
+    on_event: Callable[[str, Mapping[str, object]], None],
     instance: int = 1,
     sources: Sequence[EntropySource] | None = None,
 ) -> RandomService:

@@ -7,7 +7,7 @@ is the machine's (:mod:`egm.app.process`), and so is everything that works besid
 import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from egm.app.absent import settle_absent
 from egm.app.ports import Ports
@@ -136,13 +136,13 @@ class Station:
         # After a restart the screen is on its way back, and the player has yet to see how his game ended.
         return _RETURN_SECONDS_MAX if message.resumed else self._game_seconds()
 
-    def _shown_by_screen(self, play_id: Any) -> None:
+    def _shown_by_screen(self, play_id: object) -> None:
         if play_id != self._showing:  # late news of an earlier game: this one is still being shown
             return
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
         self._show_for(max(0.0, self._game_seconds() - elapsed), play_id)
 
-    def _show_for(self, seconds: float, play_id: Any) -> None:
+    def _show_for(self, seconds: float, play_id: object) -> None:
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(

@@ -36,8 +36,8 @@ _LOOK_S: Final = 1.0
 
 
 async def come_up(
-    machine: Callable[[bool], Coroutine[Any, Any, None]],
-    still: Callable[[str], Coroutine[Any, Any, None]],
+    machine: Callable[[bool], Coroutine[object, object, None]],
+    still: Callable[[str], Coroutine[object, object, None]],
     clock: Clock,
     *,
     patience_s: float = PATIENCE_S,

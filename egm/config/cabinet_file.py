@@ -362,9 +362,9 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     return file
 
 
-def _beside(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, Any]:
+def _beside(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, object]:
     """What changes in a table where its relative paths count from ``folder``; ``written``: as they stood."""
-    changed: dict[str, Any] = {}
+    changed: dict[str, object] = {}
     for name, value in table:
         if isinstance(value, BaseModel):
             fresh: Any = value.model_copy(update=_beside(value, folder, written))

@@ -166,7 +166,7 @@ def named(at: Iterable[str | int]) -> str:
 
 def _keys_of(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
     """The keys of a table of the model, each with its meaning; nothing where there is no such table."""
-    found: Any = model
+    found: object = model
     for part in table:
         found = _plain(found)
         if isinstance(found, type) and issubclass(found, BaseModel):
@@ -183,13 +183,13 @@ def _keys_of(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, st
     }
 
 
-def _about(annotation: Any) -> str:
+def _about(annotation: object) -> str:
     """What a table is, or the tables of a list, in its own words."""
     tables = (_plain(each) for each in (annotation, *get_args(annotation)))
     return next((t.__doc__ or "" for t in tables if isinstance(t, type) and issubclass(t, BaseModel)), "")
 
 
-def _plain(annotation: Any) -> Any:
+def _plain(annotation: object) -> object:
     """An annotation without what is said of it, and without None."""
     if get_origin(annotation) is Annotated:
         return _plain(get_args(annotation)[0])
@@ -228,7 +228,7 @@ class Lines:
                 return self._lines[at[:end]]
         return None
 
-    def _opened(self, header: Mapping[str, Any], *, double: bool) -> Where:
+    def _opened(self, header: Mapping[str, object], *, double: bool) -> Where:
         path: Where = ()
         found: Any = header
         while found:
@@ -265,12 +265,12 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
             first, start = line, token.end()
 
 
-def _inner(found: Any) -> Any:
+def _inner(found: object) -> object:
     """What a header names below this key."""
     return found[0] if isinstance(found, list) else found
 
 
-def _paths(read_in: Mapping[str, Any]) -> Iterator[Where]:
+def _paths(read_in: Mapping[str, object]) -> Iterator[Where]:
     """Every key of a statement, with those of its inline tables."""
     for key, value in read_in.items():
         yield (key,)

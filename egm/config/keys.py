@@ -34,7 +34,7 @@ def resolved(whole: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
     reference = stated.get("$ref")
     if reference is None:
         return stated
-    found: dict[str, Any] = whole["$defs"][reference.rsplit("/", 1)[-1]]
+    found: dict[str, object] = whole["$defs"][reference.rsplit("/", 1)[-1]]
     return found
 
 
@@ -64,7 +64,7 @@ def kind(whole: dict[str, Any], stated: dict[str, Any]) -> str:
     return " ".join([str(stated.get("type", "")), *bounds])
 
 
-def toml(value: Any) -> str:
+def toml(value: object) -> str:
     """A value as it would be written in the file."""
     if value is None:
         return "none"

@@ -273,7 +273,7 @@ class BillTwin(Twin[M]):
         self._go(Phase.IN_BOX)
         return "lying"
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """The paper where it is, what ails it, the box's contents and the sums."""
         paper = self._paper
         return {

@@ -31,9 +31,9 @@ class PrinterTwin(Twin[M]):
         self._chassis_open = False
         self._failure = False
         self._hold = False
-        self._job: dict[str, Any] = {}
+        self._job: dict[str, object] = {}
         self.paper_tickets = 200
-        self.printed: list[dict[str, Any]] = []
+        self.printed: list[dict[str, object]] = []
 
     def _status(self) -> PrinterStatus:
         return PrinterStatus(
@@ -97,7 +97,7 @@ class PrinterTwin(Twin[M]):
             self.printed.append({**self._job, "barcode_complete": False})
         self._busy = self._barcode_done = False
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """The paper, and the last tickets that came out."""
         return {
             "paper_tickets": self.paper_tickets,

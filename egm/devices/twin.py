@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from egm.devices.bench_line import claim, owner_of
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
@@ -205,15 +205,15 @@ class Twin(ABC, Generic[M]):
     def power_restored(self) -> None:
         """The supply is back."""
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """What the device keeps without power, as JSON can hold it."""
         return {}
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
+    def recall(self, memory: Mapping[str, object]) -> None:
         """Become the device that :meth:`memory` described, found without power and switched on."""
 
     @abstractmethod
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, object]:
         """The device's own description of itself: what a person beside it could see or open it to find."""
 
     @abstractmethod
@@ -281,7 +281,7 @@ class Twin(ABC, Generic[M]):
         self.changed()
         return done
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """:meth:`state`, with plug and power."""
         return {"kind": self.kind, "powered": self.powered, "plugged": self.port.plugged, **self.state()}
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.keys import KernelKey
@@ -51,7 +50,7 @@ def record_self_test(machine: Machine, event: Event) -> None:
     if machine.position.number > 1:
         return
     stopped = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
-    lifted: dict[str, Any] = (
+    lifted: dict[str, object] = (
         {IntegrityKey.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
     )
     machine.record("self_test.passed", state=lifted, details=dict(event.data))
@@ -66,7 +65,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
     machine.record(f"{entry['cause']}.failed", state={IntegrityKey.OUT_OF_SERVICE: entry}, details=entry)
 
 
-def disabled_by(machine: Machine) -> dict[str, Any]:
+def disabled_by(machine: Machine) -> dict[str, object]:
     """Who has taken the machine out of service, and why: source -> its reason and since when."""
     states = sorted(machine.journal.states(IntegrityKey.DISABLED).items())
     return {key.removeprefix(IntegrityKey.DISABLED): held for key, held in states}

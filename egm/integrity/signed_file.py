@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
@@ -150,7 +150,7 @@ def sign_file(machine: Machine, event: Event) -> None:
 def _record(machine: Machine, persons: Sequence[str], reason: str) -> None:
     kept, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
     by = {"digest": in_use.digest, "persons": list(persons)}
-    details: dict[str, Any] = {
+    details: dict[str, object] = {
         **by,
         "reason": reason,
         "before": "" if kept is None else kept["digest"],

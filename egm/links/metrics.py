@@ -168,7 +168,7 @@ class _Server(ThreadingMixIn, WSGIServer):
             end.cancel()
             self._places.release()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """A connection that broke, or was ended, is no fault of ours."""
 
 

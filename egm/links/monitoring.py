@@ -5,7 +5,7 @@ import contextlib
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
@@ -166,7 +166,7 @@ class Monitoring:
         yield from self._machine.state(Features).metrics(self._machine)
 
 
-def _at_work(opened: Mapping[str, Any] | None) -> Metric:
+def _at_work(opened: Mapping[str, object] | None) -> Metric:
     """Who has identified himself to open the machine (Monaco art. 20.3)."""
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")

@@ -6,9 +6,9 @@ twice and what nobody claims is kept or shown.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import Fate, Key, Keys
@@ -19,7 +19,7 @@ from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, account, words_of
 from meters.ledger import Ledger, Reservation
 from meters.salvage import Salvage
-from meters.transaction import JSON
+from meters.transaction import JSON, Dims
 
 R = TypeVar("R")
 
@@ -31,9 +31,10 @@ BY_HAND: Final = "out:handpay_cancelled_credit"
 KEPT: Final = "clear.kept"
 IDENTIFIERS: Final = "clear.identifiers"
 _CHUNK: Final = 4096
+_NOTHING: Final[Mapping[str, str]] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One thing owed. ``amount`` is minor units, exact; ``says`` its particulars, for whoever decides.
 
@@ -43,8 +44,9 @@ class Claim:
     """
 
     id: str
-    amount: Fraction
-    says: Mapping[str, Any] = field(default_factory=dict)
+    amount: Fraction | int
+    says: Mapping[str, JSON]
+    _: KW_ONLY
     carried: tuple[Transaction, ...]
     paid: Callable[[int], tuple[Transaction, ...]] | None = None
     ended: tuple[Transaction, ...] | None = None
@@ -79,11 +81,30 @@ class ClaimBook:
         """Credit that another claim than the credit's accounts for."""
 
     # ------------------------------------------------------------------ making entries
-    def entry(self, claim: str, kind: str, number: int = 1, **what: Any) -> Transaction:
+    def entry(
+        self,
+        claim: str,
+        kind: str,
+        number: int = 1,
+        *,
+        id: str = "",  # noqa: A002 (the entry's field)
+        named: str = "",
+        phase: Phase = Phase.POST,
+        transfers: tuple[Transfer, ...] = (),
+        dims: Dims = _NOTHING,
+        state: Mapping[str, JSON] = _NOTHING,
+        record: Mapping[str, JSON] = _NOTHING,
+    ) -> Transaction:
         """An entry of the new journal about a claim; its own ids carry the mark of the old one."""
-        made = what.pop("id", "") or f"{kind}-{claim}-{number}-{self.mark}"
-        record = {"claim": claim, **what.pop("record", {})}
-        return Transaction(id=made, kind=what.pop("named", kind), record=record, **what)
+        return Transaction(
+            id=id or f"{kind}-{claim}-{number}-{self.mark}",
+            kind=named or kind,
+            phase=phase,
+            transfers=transfers,
+            dims=dims,
+            state=state,
+            record={"claim": claim, **record},
+        )
 
     def fund(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
         """The credit that flows need, from what the old journal owed."""
@@ -111,7 +132,6 @@ class ClaimBook:
         for number, each in enumerate(kept := list(held), start=1):
             if funds := self.fund(each.transfers):
                 made.append(self.entry(claim, CARRIED, number, transfers=funds))
-            last: dict[str, Any] = {"state": state} if number == len(kept) else {}
             made.append(
                 self.entry(
                     claim,
@@ -120,14 +140,14 @@ class ClaimBook:
                     phase=Phase.RESERVE,
                     transfers=each.transfers,
                     record={"reserved_as": each.kind, **record},
-                    **last,
+                    state=state if number == len(kept) else {},
                 )
             )
         return tuple(made)
 
-    def add(self, claim: str, amount_cents: int | Fraction, says: Mapping[str, Any], **acts: Any) -> None:
-        """Write down a claim; ``acts`` are what may be done about it."""
-        self.claims.append(Claim(id=claim, amount=Fraction(amount_cents), says=dict(says), **acts))
+    def add(self, claim: Claim) -> None:
+        """Write down a claim."""
+        self.claims.append(claim)
 
     def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
         """Make the claim of a key; what cannot be understood is shown as it is, and decided by people."""
@@ -139,7 +159,7 @@ class ClaimBook:
             self.used.add(name)
             said = str(why) if isinstance(why, RecordError) else repr(why)
             says = {"cannot be read": said, "state": self.state[name]}
-            self.add(f"unreadable:{name}", 0, says, carried=(), ended=(), is_readable=False)
+            self.add(Claim(f"unreadable:{name}", 0, says, carried=(), ended=(), is_readable=False))
 
     # ------------------------------------------------------------------ what no key names
     def reservations(self) -> None:
@@ -147,11 +167,13 @@ class ClaimBook:
         for held in list(self.pending.values()):
             name = f"reservation:{held.id}"
             self.add(
-                name,
-                sum(flow.amount_cents for flow in held.transfers),
-                {"kind": held.kind, "flows": flows_told(held.transfers)},
-                carried=self.again(name, [held], {}),
-                ended=self._unspent(name, held),
+                Claim(
+                    name,
+                    sum(flow.amount_cents for flow in held.transfers),
+                    {"kind": held.kind, "flows": flows_told(held.transfers)},
+                    carried=self.again(name, [held], {}),
+                    ended=self._unspent(name, held),
+                )
             )
 
     def _unspent(self, claim: str, held: Reservation) -> tuple[Transaction, ...]:
@@ -172,11 +194,13 @@ class ClaimBook:
             flow = Transfer(SOURCE, name, cents)
             out = Transfer(name, BY_HAND, cents)
             self.add(
-                name,
-                cents,
-                {"terms": next(iter(state.values()), None)} if restricted else {},
-                carried=(self.entry(name, CARRIED, transfers=(flow,), state=state),),
-                paid=None if restricted else self._paid(name, (flow, out)),
+                Claim(
+                    name,
+                    cents,
+                    {"terms": next(iter(state.values()), None)} if restricted else {},
+                    carried=(self.entry(name, CARRIED, transfers=(flow,), state=state),),
+                    paid=None if restricted else self._paid(name, (flow, out)),
+                )
             )
 
     def _paid(self, claim: str, flows: tuple[Transfer, ...]) -> Callable[[int], tuple[Transaction, ...]]:
@@ -189,14 +213,16 @@ class ClaimBook:
             return
         chunks = [known[n : n + _CHUNK] for n in range(0, len(known), _CHUNK)]
         self.add(
-            "transfers",
-            0,
-            {"identifiers": len(known)},
-            carried=tuple(
-                self.entry("transfers", CARRIED, number, named=IDENTIFIERS, record={"sha256": part})
-                for number, part in enumerate(chunks, start=1)
-            ),
-            ended=(self.entry("transfers", ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),),
+            Claim(
+                "transfers",
+                0,
+                {"identifiers": len(known)},
+                carried=tuple(
+                    self.entry("transfers", CARRIED, number, named=IDENTIFIERS, record={"sha256": part})
+                    for number, part in enumerate(chunks, start=1)
+                ),
+                ended=(self.entry("transfers", ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),),
+            )
         )
 
     def kept(self) -> Transaction | None:

@@ -76,12 +76,14 @@ def _paper(book: ClaimBook, name: str) -> None:
     promotional = any(is_restricted(flow.target) for flow in held.transfers)
     done = (book.entry(claim, PAID, id=f"{held.id}.in", transfers=(*held.transfers, *out)),)
     book.add(
-        claim,
-        paper.amount_cents,
-        {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
-        carried=book.again(claim, [held], state),
-        paid=None if promotional else lambda _: done,
-        ended=(book.entry(claim, ENDED),),
+        Claim(
+            claim,
+            paper.amount_cents,
+            {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
+            carried=book.again(claim, [held], state),
+            paid=None if promotional else lambda _: done,
+            ended=(book.entry(claim, ENDED),),
+        )
     )
 
 
@@ -108,13 +110,15 @@ def _pay_out(book: ClaimBook, name: str) -> None:
 
     ended = f"{held.id}.{'printed' if pay_out.way == 'ticket' else 'paid'}"
     book.add(
-        claim,
-        cents,
-        {"way": pay_out.way, "position": position, **progress},
-        carried=book.again(claim, [held], state),
-        paid=None if restricted else paid,
-        ended=(book.entry(claim, ENDED, id=ended, transfers=(*funds, *credit)),),
-        least_cents=cents if pay_out.way == "ticket" else 0,
+        Claim(
+            claim,
+            cents,
+            {"way": pay_out.way, "position": position, **progress},
+            carried=book.again(claim, [held], state),
+            paid=None if restricted else paid,
+            ended=(book.entry(claim, ENDED, id=ended, transfers=(*funds, *credit)),),
+            least_cents=cents if pay_out.way == "ticket" else 0,
+        )
     )
 
 
@@ -127,7 +131,7 @@ def _coins_gone(book: ClaimBook, name: str) -> None:
     state = book.take(name)
     funds = (Transfer(SOURCE, credit, cents),)
     carried = (book.entry(claim, CARRIED, transfers=funds, state=state),)
-    book.add(claim, 0, {"coins": gone.paid_coins, "amount_cents": cents}, carried=carried)
+    book.add(Claim(claim, 0, {"coins": gone.paid_coins, "amount_cents": cents}, carried=carried))
 
 
 # ---------------------------------------------------------------------------------------------- in dispute
@@ -138,15 +142,17 @@ def _disputed(book: ClaimBook, name: str) -> None:
     claim = f"disputed:{disputed.id}"
     kept = () if held is None else book.again(claim, [held], state)
     book.add(
-        claim,
-        disputed.most_cents,
-        {
-            "device": disputed.device,
-            "why": disputed.why,
-            "ticket": disputed.ticket,
-            "least_cents": disputed.least_cents,
-        },
-        carried=kept or (book.entry(claim, CARRIED, state=state),),
+        Claim(
+            claim,
+            disputed.most_cents,
+            {
+                "device": disputed.device,
+                "why": disputed.why,
+                "ticket": disputed.ticket,
+                "least_cents": disputed.least_cents,
+            },
+            carried=kept or (book.entry(claim, CARRIED, state=state),),
+        )
     )
 
 
@@ -159,12 +165,14 @@ def _ruling(book: ClaimBook, name: str) -> None:
     state = book.take(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(SOURCE, credit, held_cents),) if held_cents else ()
-    says = {"id": ruling.disputed.id, "held_cents": held_cents}
+    says: dict[str, JSON] = {"id": ruling.disputed.id, "held_cents": held_cents}
     book.add(
-        claim,
-        ruling.amount_cents,
-        says,
-        carried=(book.entry(claim, CARRIED, transfers=funds, state=state),),
+        Claim(
+            claim,
+            ruling.amount_cents,
+            says,
+            carried=(book.entry(claim, CARRIED, transfers=funds, state=state),),
+        )
     )
 
 
@@ -179,13 +187,15 @@ def _handpay(book: ClaimBook, name: str) -> None:
     flows = held[-1].transfers if held else ()
     paying = (*book.fund(flows), *flows)
     book.add(
-        claim,
-        handpay.amount_cents,
-        {"kind": handpay.kind, "position": position, "prizes": prizes},
-        carried=book.again(claim, held, state),
-        paid=lambda _: (
-            book.entry(claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}),
-        ),
+        Claim(
+            claim,
+            handpay.amount_cents,
+            {"kind": handpay.kind, "position": position, "prizes": prizes},
+            carried=book.again(claim, held, state),
+            paid=lambda _: (
+                book.entry(claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}),
+            ),
+        )
     )
 
 
@@ -198,7 +208,7 @@ def _unclaimed(book: ClaimBook, name: str) -> None:
         book.promised[flow.target] += flow.amount_cents
     carried = (book.entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
     cents = sum(flow.amount_cents for flow in flows if account(flow.source).book is Book.LIVE)
-    book.add(claim, cents, {"id": unclaimed.id, "flows": flows_told(flows)}, carried=carried)
+    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": flows_told(flows)}, carried=carried))
 
 
 # ---------------------------------------------------------------------------------------------- games
@@ -235,19 +245,21 @@ def _game(book: ClaimBook, name: str) -> None:
         book.entry(claim, PAID, transfers=tuple(by_hand), state=told),
     )
     book.add(
-        claim,
-        stake_cents if outcome is None else total_cents,
-        {
-            "play_id": play_id,
-            "position": position,
-            "game": game.game.id,
-            "decided": outcome is not None,
-            "staked_cents": stake_cents,
-            "prizes": prizes,
-            "awaited": waits,
-        },
-        carried=(_game_entry(book, claim, play_id, game, state),),
-        paid=(lambda _: over) if by_hand else None,
+        Claim(
+            claim,
+            stake_cents if outcome is None else total_cents,
+            {
+                "play_id": play_id,
+                "position": position,
+                "game": game.game.id,
+                "decided": outcome is not None,
+                "staked_cents": stake_cents,
+                "prizes": prizes,
+                "awaited": waits,
+            },
+            carried=(_game_entry(book, claim, play_id, game, state),),
+            paid=(lambda _: over) if by_hand else None,
+        )
     )
 
 
@@ -288,10 +300,12 @@ def _level(book: ClaimBook, name: str) -> None:
     told = {part: str(amount) for part, amount in amounts.items()}
     record = {"pool": pool, "opened": book.seen.levels.get(pool)}
     book.add(
-        name,
-        sum(amounts.values()),
-        told,
-        carried=(book.entry(name, CARRIED, transfers=flows, state=state, record=record),),
+        Claim(
+            name,
+            sum(amounts.values()),
+            told,
+            carried=(book.entry(name, CARRIED, transfers=flows, state=state, record=record),),
+        )
     )
 
 
@@ -316,7 +330,7 @@ def _link(book: ClaimBook, name: str) -> None:
     uncounted = [share for made in fed.values() for share in made if _is_of(share, pool, kept.counted)]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
     says = {"sequence": kept.sequence, "counted": kept.counted, "uncounted": len(uncounted)}
-    book.add(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark})))
+    book.add(Claim(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark}))))
 
 
 def _is_of(share: Share, pool: str, after: int) -> bool:
@@ -328,7 +342,7 @@ def _linked_claim(book: ClaimBook, name: str) -> None:
     state = book.take(name)
     kept = book.read(ClaimRecord, name)
     says = {"pool": kept.pool, "way": kept.way, "amount_cents": kept.amount_cents}
-    book.add(name, 0, says, carried=(book.entry(name, CARRIED, state=state),))
+    book.add(Claim(name, 0, says, carried=(book.entry(name, CARRIED, state=state),)))
 
 
 def _held_prize(book: ClaimBook, name: str) -> None:
@@ -340,18 +354,20 @@ def _held_prize(book: ClaimBook, name: str) -> None:
     games = (_game_entry(book, "games", held.play_id, game, {}),) if game is not None and over else ()
     says = {"pool": held.pool, "why": held.why, "ruling": held.ruling}
     carried = (*games, book.entry(name, CARRIED, state=state))
-    book.add(name, held.amount_cents, says, carried=carried)
+    book.add(Claim(name, held.amount_cents, says, carried=carried))
 
 
 def _registration(book: ClaimBook, name: str) -> None:
     """With what the machine is registered for transfers."""
     state = book.take(name)
     book.add(
-        name,
-        0,
-        {"pos_id": book.read(RegistrationRecord, name).pos_id},
-        carried=(book.entry(name, CARRIED, state=state),),
-        ended=(book.entry(name, ENDED),),
+        Claim(
+            name,
+            0,
+            {"pos_id": book.read(RegistrationRecord, name).pos_id},
+            carried=(book.entry(name, CARRIED, state=state),),
+            ended=(book.entry(name, ENDED),),
+        )
     )
 
 

@@ -45,7 +45,7 @@ class Evidence:
 
     def see(self, entry: StoredEntry) -> None:
         """Take one entry."""
-        told: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+        told: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         for name, value in entry.state.items():
             if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
                 self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from egm.errors import OperatorError
 from egm.people.person import NUMBER, Person
@@ -196,7 +196,7 @@ class Roster:
         return replace(self, is_sealed=bool(seal))
 
 
-def _content(roster: Roster) -> dict[str, Any]:
+def _content(roster: Roster) -> dict[str, object]:
     people = {
         key: {
             "name": person.name,

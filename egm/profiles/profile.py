@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import (
     BaseModel,
@@ -64,9 +64,9 @@ _POLICY_MEANINGS: Final = {
 }
 
 
-def _policy_schema() -> dict[str, Any]:
+def _policy_schema() -> dict[str, object]:
     """The settings of :class:`rng.ReseedPolicy` as JSON Schema; what they mean together only it can say."""
-    kinds: dict[type, dict[str, Any]] = {
+    kinds: dict[type, dict[str, object]] = {
         bool: {"type": "boolean"},
         int: {"type": "integer", "minimum": 0},
         frozenset: {"type": "array", "items": {"type": "string"}},

@@ -7,7 +7,7 @@ from egm.config.keys import Key, key, resolved
 from egm.profiles.profile import Profile
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, object]:
     """The JSON Schema (draft 2020-12) of a profile file.
 
     It says what a file of the right shape is. Rules between keys (a limit below another, a text for each

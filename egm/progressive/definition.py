@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -109,14 +109,14 @@ def own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
     return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in brought.items())
 
 
-def _parsed(source: Source) -> dict[str, Any]:
+def _parsed(source: Source) -> dict[str, object]:
     try:
         return toml(source.data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LevelFileError(f"level file {source.path}: not TOML: {error}") from None
 
 
-def _own_games(data: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
     """The entries that name a game by a path, and the path as it is written."""
     entries = data.get("level")
     for entry in entries if isinstance(entries, list) else ():
@@ -125,7 +125,7 @@ def _own_games(data: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
             yield entry, game
 
 
-def levels_of(data: Mapping[str, Any], file: str) -> tuple[LevelDefinition, ...]:
+def levels_of(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, ...]:
     """Make the levels of parsed TOML; ``file`` names it in refusals. Raises :class:`LevelFileError`."""
     try:
         entries = _LevelFile.model_validate(data).level

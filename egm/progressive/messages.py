@@ -16,7 +16,7 @@ its id, and the answer to a repeat is the first answer again. What does not pars
 """
 
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -97,7 +97,7 @@ class Join(_Message):
     levels: Annotated[tuple[Enrolment, ...], Field(min_length=1, max_length=32)]
 
 
-def _trigger(data: Any) -> Trigger:
+def _trigger(data: object) -> Trigger:
     if isinstance(data, Trigger):
         return data
     try:
@@ -118,7 +118,7 @@ class Won(_Message):
     amount_cents: Cents
     order: Annotated[StrictInt, Field(ge=1)]
     at_utc: str = ""
-    trigger: Annotated[Trigger, BeforeValidator(_trigger), PlainSerializer(Trigger.to_json)]
+    trigger: Annotated[Trigger, BeforeValidator(_trigger), PlainSerializer(Trigger.to_json, return_type=dict)]
 
 
 class Joined(_Message):

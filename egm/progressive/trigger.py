@@ -12,14 +12,15 @@ by-law, s.92), and the law is that of :meth:`egm.progressive.level.Level.mystery
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from egm.errors import LocalError
-from egm.exact import rational
 from egm.progressive.level import Terms
+from egm.record_codec import RecordError, from_json, to_json
+from meters.transaction import JSON
 
 _SALT_BITS: Final = 256
 
@@ -70,7 +71,7 @@ class Trigger:
         )
         drawn = chance.below(made.points, f"progressive.{level}")
         salt = chance.below(1 << _SALT_BITS, f"progressive.{level}.salt")
-        return cls(**{**_fields(made), "drawn": drawn, "salt": f"{salt:064x}"})
+        return replace(made, drawn=drawn, salt=f"{salt:064x}")
 
     @property
     def points(self) -> int:
@@ -88,40 +89,26 @@ class Trigger:
         """What is published beforehand (SHA-256, hexadecimal)."""
         return hashlib.sha256(self.to_text().encode("ascii")).hexdigest()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the secret as records keep it, once it may be known; :meth:`from_json` is the inverse."""
-        fields = _fields(self)
-        return {name: str(value) if name in _EXACT else value for name, value in fields.items()}
+    def to_json(self) -> dict[str, JSON]:
+        """Return the secret as records keep it, once it may be known; :meth:`from_json` is the inverse.
+
+        What may be larger than every reader of JSON can hold travels as text, as fractions do.
+        """
+        return {**to_json(self), "drawn": str(self.drawn)}
 
     def to_text(self) -> str:
         """Return the one text of it that the commitment is over."""
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, data: Any) -> "Trigger":
+    def from_json(cls, data: object) -> "Trigger":
         """Read it back. Raises :class:`TriggerError` where it is none."""
         try:
-            made = cls(**{name: _READ[name](value) for name, value in dict(data).items()})
+            whole = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data
+            made = from_json(cls, whole, "its record")
             sound = made.step > 0 and 0 <= made.drawn < made.points and len(made.salt) == _SALT_BITS // 4
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, ValueError, RecordError) as error:
             raise TriggerError(f"no secret of a mystery prize: {error!r}") from None
         if not sound:
             raise TriggerError(f"no secret of a mystery prize: {made.to_text()}")
         return made
-
-
-def _fields(trigger: Trigger) -> dict[str, Any]:
-    return asdict(trigger)
-
-
-#: What may be a fraction, or larger than every reader of JSON can hold, travels as text.
-_EXACT: Final = frozenset({"start", "step", "drawn"})
-_READ: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "level": str,
-    "number": int,
-    "start": rational,
-    "step": rational,
-    "ceiling_cents": int,
-    "drawn": int,
-    "salt": str,
-}

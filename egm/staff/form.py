@@ -99,7 +99,7 @@ class Form:
     persons: int = 1
     needs: tuple[Callable[[Machine, Event], bool], ...] = ()
     subject: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
 
     def persons_needed(self, machine: Machine) -> int:
         """How many must authorise it here."""

@@ -8,7 +8,7 @@ sheet of an intervention is made from the journal's entries alone: see :mod:`egm
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import Event
@@ -149,7 +149,7 @@ def return_base(machine: Machine, event: Event) -> None:
     )
 
 
-def _at_work(machine: Machine, event: Event) -> dict[str, Any]:
+def _at_work(machine: Machine, event: Event) -> dict[str, object]:
     """The intervention it belongs to, and who stands behind it."""
     values = event.data
     return {
@@ -171,7 +171,7 @@ def is_identified(machine: Machine, door: str) -> bool:
     return not staff.monitored_openings or machine.memory.get(StaffKey.MONITORED) == opened["id"]
 
 
-def _identity(machine: Machine) -> dict[str, Any]:
+def _identity(machine: Machine) -> dict[str, object]:
     """Both numbers of the machine, in every record that leaves it (Monaco art. 19.1)."""
     return {"serial": machine.identity.serial, "operator_number": machine.identity.operator_number}
 

@@ -44,7 +44,7 @@ _LINES: Final = (
 
 def document(
     machine: Machine, kept: Inventory, certificates: Mapping[str, Certificate | None]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The inventory entry as it is now. Raises OperatorError for a photograph that cannot be read."""
     identity = machine.identity
     of = {name: one for name, one in certificates.items() if one is not None}

@@ -7,7 +7,7 @@ take effect when the machine starts again, so nothing a player sees changes unde
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
@@ -43,7 +43,7 @@ class Options:
         denominations = {game: tuple(cents) for game, cents in kept["denominations_cents"].items()}
         return cls(tuple(kept["off"]), denominations, kept["bet_limit_cents"], kept.get("bet_minimum_cents"))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the journal keeps them."""
         minimum_cents = self.bet_minimum_cents
         return {
@@ -118,7 +118,7 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
     )
 
 
-def _changed(machine: Machine, values: Mapping[str, Any]) -> Options | None:
+def _changed(machine: Machine, values: Mapping[str, object]) -> Options | None:
     """The options as they would be; None where the values name nothing that can be set."""
     options = Options.of(machine)
     match values:

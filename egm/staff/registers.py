@@ -53,7 +53,7 @@ def record_note(machine: Machine, event: Event) -> None:
     """Write the note down."""
     identities = machine.installed(IdentityRegister)
     note = NOTES[event.type]
-    told: dict[str, Any] = {name: str(event.data[name]).strip() for name in note.fields}
+    told: dict[str, object] = {name: str(event.data[name]).strip() for name in note.fields}
     if note.private:
         if identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
@@ -240,7 +240,7 @@ REGISTERS: Final[Mapping[str, Register]] = {
 }
 
 
-def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, Any]]:
+def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
     """The lines of a register, in the order of ``entries``: sequence, time, then its columns.
 
     Raises OperatorError for a name that is no register.
@@ -250,7 +250,7 @@ def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, Any]]
     register = REGISTERS[name]
     for entry in entries:
         if register.takes(entry):
-            told: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+            told: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
             at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
             told = {**told, "event": entry.kind}
             yield {**at, **{column: _shown(column, told.get(column)) for column in register.columns}}

@@ -7,7 +7,7 @@ where the money is counted, is held against just that, and the difference stands
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from egm.devices.interface import Devices
 from egm.kernel.events import Event
@@ -20,7 +20,7 @@ from meters import Transfer
 BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
 
 
-def collected(machine: Machine, collection: str) -> dict[str, Any]:
+def collected(machine: Machine, collection: str) -> dict[str, object]:
     """The machine state a collection leaves: what was metered into each box up to it, and to the last one."""
     values, last = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
@@ -92,7 +92,7 @@ def count_box(machine: Machine, event: Event) -> None:
     )
 
 
-def _behind(machine: Machine, event: Event) -> dict[str, Any]:
+def _behind(machine: Machine, event: Event) -> dict[str, object]:
     values = event.data
     return {
         "machine": machine.identity.serial,

@@ -5,7 +5,6 @@ It keeps everything in memory, and what it keeps survives every disconnection, a
 
 from collections import Counter
 from fractions import Fraction
-from typing import Any
 
 from egm.config.levels import Kind
 from egm.progressive import messages as m
@@ -134,6 +133,6 @@ class SmallController:
             )
         return self.awards[message.claim]
 
-    def _refuse(self, message: m.FromMachine, reason: m.Reason, of: str, **more: Any) -> m.Refused:
+    def _refuse(self, message: m.FromMachine, reason: m.Reason, of: str, **more: object) -> m.Refused:
         self.refusals.append(m.Refused(machine=message.machine, reason=reason, of=of, **more))
         return self.refusals[-1]

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.driver import LineDriver
@@ -26,7 +25,7 @@ class DeviceRig:
 
     def __post_init__(self) -> None:
         self.cable = Cable(self.line, self.seed)
-        self.twin: Twin[Any] = PROTOCOLS[self.protocol].twin("device", self.cable)
+        self.twin: Twin[object] = PROTOCOLS[self.protocol].twin("device", self.cable)
         self.cable.plug()
         self._task: asyncio.Task[None] | None = None
 
@@ -39,11 +38,11 @@ class DeviceRig:
         self.events.append(event)
         self.react(event)
 
-    def of(self, *kinds: type[DeviceEvent]) -> list[Any]:
+    def of(self, *kinds: type[DeviceEvent]) -> list[object]:
         """The events of these kinds so far."""
         return [event for event in self.events if isinstance(event, kinds)]
 
-    def start(self, driver: LineDriver[Any]) -> None:
+    def start(self, driver: LineDriver[object]) -> None:
         """Let a driver live."""
         self._task = asyncio.ensure_future(driver.run())
 
@@ -59,7 +58,7 @@ class DeviceRig:
         """Whether the driver has ended by itself."""
         return self._task is not None and self._task.done()
 
-    async def until(self, condition: Callable[[], Any], seconds: float = 60.0) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         """Let time pass until the condition holds; fails after that much of it."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds

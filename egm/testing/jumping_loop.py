@@ -7,7 +7,7 @@ import asyncio
 import selectors
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeVar, TypeVarTuple
+from typing import Final, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -22,7 +22,7 @@ class _JumpingSelector:
         self._real = selectors.DefaultSelector()
         self.now = 1000.0
 
-    def select(self, timeout: float | None = None) -> Any:
+    def select(self, timeout: float | None = None) -> object:
         ready = self._real.select(0)
         if ready or timeout == 0:
             return ready
@@ -31,7 +31,7 @@ class _JumpingSelector:
         self.now += timeout
         return []
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._real, name)
 
 
@@ -46,7 +46,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         """Seconds, as far as this loop has jumped."""
         return self._jumping.now
 
-    def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
+    def run_in_executor(self, executor: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
         """Do it at once: a thread would be done whenever it likes, and no two runs would be the same."""
         del executor
         done: asyncio.Future[T] = self.create_future()
@@ -72,7 +72,7 @@ class LoopClock:
         return int(self._loop.time() * 1e9)
 
 
-def jump(coroutine: Coroutine[Any, Any, T]) -> T:
+def jump(coroutine: Coroutine[object, object, T]) -> T:
     """Run to the end on a loop whose time jumps."""
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         return runner.run(coroutine)

@@ -145,7 +145,7 @@ class Hands:
     """Where orders and messages arrive; an order to stack reaches the ledger as a driver's would."""
 
     def __init__(self) -> None:
-        self.told: list[Any] = []
+        self.told: list[object] = []
         self.orders: list[tuple[str, int]] = []
         self.ledgers: Ledgers | None = None
         self.offered: dict[int, Note | Barcode] = {}

@@ -23,7 +23,7 @@ FILE = {
 }
 
 
-def machine_context(room: MachineRig, folder: Path, sas: dict[str, dict[str, Any]]) -> MachineContext:
+def machine_context(room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]) -> MachineContext:
     """What an attachment sees of a room."""
 
     def handle(event: Event) -> None:
@@ -56,7 +56,7 @@ class Bench:
     """One host's channel over a real machine; time is the room's clock, and effects run at once."""
 
     def __init__(
-        self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: Any
+        self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object
     ) -> None:
         self.room = room
         self.line = next(
@@ -66,7 +66,7 @@ class Bench:
         )
         self.host = self.line.host
         self.channel: Channel = self.line._line._channel
-        self.actions: list[Any] = []
+        self.actions: list[object] = []
         self.slow = False
         """Whether effects take longer than the host waits."""
         self.waiting: list[Ask] = []

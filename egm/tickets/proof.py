@@ -9,7 +9,7 @@ nobody else learns anything.
 import hmac
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from meters import JournalView
 
@@ -67,7 +67,7 @@ def said_of(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
     """What one journal says of a ticket: it was printed, or (without ``issue_id``) taken in."""
     wanted = commitment(key, number)
     for entry in journal.entries(("voucher.out", *_TAKEN)):
-        story: Any = entry.record
+        story: object = entry.record
         if not isinstance(story, Mapping) or story.get("commitment") != wanted:
             continue
         if entry.kind == "voucher.out":

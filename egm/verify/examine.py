@@ -122,7 +122,7 @@ async def _beside(order: Mapping[str, Any]) -> dict[str, Any]:
     if process.returncode:
         lines = said.decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
         raise LocalError(f"the software could not be read: {lines[-1]}")
-    answer: dict[str, Any] = json.loads(out)
+    answer: dict[str, object] = json.loads(out)
     return answer
 
 

@@ -58,7 +58,7 @@ class Manifest:
         """Component -> short digest."""
         return short_digests(self.files)
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         """The signed content."""
         return {
             "format": FORMAT,

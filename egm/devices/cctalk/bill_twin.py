@@ -89,7 +89,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
             self._events.add(0, BillEvent.RETURNED)
         super()._out()
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """As of every acceptor, and the life-time count."""
         return {**super().memory(), "accepted": self._accepted}
 

@@ -68,7 +68,7 @@ class CctalkCoinTwin(CctalkTwin):
     def power_restored(self) -> None:
         """Every coin is inhibited until the machine says otherwise."""
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """The life-time count, and where the coins are."""
         sums = [self.hopper_cents, self.drop_cents, self.tray_cents]
         return {"accepted": self._accepted, "sums": sums}
@@ -156,7 +156,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._events.add(0, CoinError.SORTER_BLOCKED)
         return "diverter blocked"
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, object]:
         """Where the coins went."""
         return {
             "status": "idle" if self._master and self._mask else "disabled",

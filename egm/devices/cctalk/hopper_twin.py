@@ -112,7 +112,7 @@ class CctalkHopperTwin(CctalkTwin):
     def power_restored(self) -> None:
         """Waits to be armed."""
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """The life-time count, and the coins inside and out."""
         return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
 

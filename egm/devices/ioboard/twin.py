@@ -127,7 +127,7 @@ class IoBoardTwin(Twin[Message]):
     def power_restored(self) -> None:
         """Nothing was forgotten."""
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """Everything but the outputs: the board has a battery."""
         return {
             "boot": self._boot,

@@ -11,7 +11,7 @@ answer to its command finds an error then, never the result of another command.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.links.gat import codec
@@ -148,7 +148,7 @@ class Service:
         """The calculation cannot be done."""
         self._finish(trouble=why)
 
-    def _finish(self, **facts: Any) -> None:
+    def _finish(self, **facts: object) -> None:
         kept = self._machine.memory.get(LinksKey.GAT) | {"finished": self._now()} | facts
         self._machine.record(
             "gat.result",

@@ -6,7 +6,7 @@ back. Every test is kept with the person. Nothing here reserves, credits or sett
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.devices.ledgers import PayoutRecord
@@ -105,7 +105,7 @@ def start_test(machine: Machine, event: Event) -> None:
     values = event.data
     test, bench = values["test"], machine.state(ServiceDesk).bench
     devices, test_id = machine.state(Devices), machine.fresh_id(PREFIX.rstrip("-"))
-    told: dict[str, Any] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
+    told: dict[str, object] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
     machine.record(
         "test.started",
         transaction_id=test_id,

@@ -6,7 +6,7 @@ through the state table (:mod:`egm.staff.service.device_tests`).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from egm.devices.interface import Devices
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
@@ -127,7 +127,7 @@ class OneDevice:
         return Do(Event(EventType.TEST, values))
 
 
-def _wanted(kind: str, action: str, text: str) -> dict[str, Any] | None:
+def _wanted(kind: str, action: str, text: str) -> dict[str, object] | None:
     """The test an action asks for, as values of :attr:`EventType.TEST`; None where there is none."""
     match kind, action:
         case "ticket_printer", "print":

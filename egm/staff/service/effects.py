@@ -7,7 +7,7 @@ they are. Nothing of it survives a restart, and everything is recorded with the 
 
 import contextlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
@@ -95,7 +95,7 @@ def ask_who(machine: Machine, event: Event) -> None:
     machine.state(ServiceDesk).menu = "attendant"
 
 
-def signature(*persons: Person) -> dict[str, Any]:
+def signature(*persons: Person) -> dict[str, object]:
     """Who stands behind an event, as its values say it."""
     return {"person": persons[0].id, "persons": tuple(person.id for person in persons)}
 

@@ -19,7 +19,7 @@ from egm.kernel.messages import Hello, decode, encode
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE
 from egm.memory_clear.carrying import look
-from egm.memory_clear.claim_book import CARRIED, ClaimMaker
+from egm.memory_clear.claim_book import CARRIED, Claim, ClaimMaker
 from egm.people import Role
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
@@ -234,7 +234,7 @@ class Tab(Key):
 def songs_paid_for(book, name):
     """Songs that are paid for and not played."""
     cents, state = book.state[name], book.take(name)
-    book.add("songs", cents, {}, carried=(book.entry("songs", CARRIED, state=state),))
+    book.add(Claim("songs", cents, {}, carried=(book.entry("songs", CARRIED, state=state),)))
 
 
 def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):

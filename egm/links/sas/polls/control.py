@@ -6,7 +6,7 @@ release, and a repeat changes nothing.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from egm.config.sas_line import Group
 from egm.kernel.events import EventType
@@ -23,12 +23,12 @@ _DELAY_UNIT_SECONDS: Final = 0.1
 """One source; another says milliseconds."""
 
 
-def _wish(host: Host, name: str, value: Any) -> Reply:
+def _wish(host: Host, name: str, value: object) -> Reply:
     host.handle(EventType.CONTROL, source=host.source, name=name, value=value)
     return ACK
 
 
-def _wishing(control: Control, value: Any) -> Effect:
+def _wishing(control: Control, value: object) -> Effect:
     def effect(host: Host, _: LongPoll) -> Reply:
         return _wish(host, control, value)
 
