@@ -35,6 +35,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "keno": "paytables.keno",
     "reels": "paytables.reels",
     "roulette": "paytables.roulette",
+    "sic-bo": "paytables.sicbo",
     "video-poker": "paytables.poker.video",
     "wheel": "paytables.wheel",
 }

@@ -194,6 +194,8 @@ class Layout:
         return Wager(credits_, options)
 
     def _seats(self, asked: Json) -> dict[int, dict[str, int]]:
+        if self.table.seats == 1:
+            raise WagerError("seats: this table is played by one; say its bets")
         if not isinstance(asked, Mapping) or not asked:
             raise WagerError("seats: says the bets of each seat that plays, by its number")
         known = {str(seat): seat for seat in range(self.table.seats)}

@@ -6,7 +6,7 @@ from typing import Any
 from paytables.definition import Definition
 from paytables.roulette.build import build
 from paytables.roulette.schema import RouletteDefinition
-from paytables.roulette.table import SpunTable
+from paytables.roulette.spun import SpunTable
 
 
 class RouletteFamily:

@@ -3,9 +3,10 @@
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import check_forms, check_whole
+from paytables.onedraw.table import Place
 from paytables.roulette.cloth import grounds
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
-from paytables.roulette.table import Place, SpunTable
+from paytables.roulette.spun import SpunTable
 
 
 def build(definition: RouletteDefinition, file: str) -> SpunTable:
@@ -34,7 +35,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         zero=frozenset(cylinder.zeros),
         felt=cylinder.felt,
         revolutions=cylinder.revolutions,
-        shown={"colours": cylinder.colours()},
+        looks={"colours": cylinder.colours()},
     )
     check_forms(table.cloth, file)
     return table

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from paytables.definition import Definition
+from paytables.roulette.spun import SpunTable
 from paytables.wheel.rules import WheelRules, check
 from paytables.wheel.schema import WheelDefinition
+from paytables.wheel.table import at_table
 
 
 class WheelFamily:
@@ -20,10 +22,10 @@ class WheelFamily:
         """Return the data as it is: a wheel definition has no shorthand."""
         return data
 
-    def build(self, data: WheelDefinition, file: str) -> WheelRules:
-        """Make the rules. Raises :class:`DefinitionError`."""
+    def build(self, data: WheelDefinition, file: str) -> WheelRules | SpunTable:
+        """Make the rules, of a wheel by itself or at a table. Raises :class:`DefinitionError`."""
         check(data, file)
-        return WheelRules(data)
+        return WheelRules(data) if data.table is None else at_table(data, data.table, file)
 
 
 FAMILY = WheelFamily()

@@ -6,9 +6,9 @@ to the most there is, so the expected number of spins at each factor follows one
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import lcm
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Law, Prize
+from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize
+from paytables.layout import law_of
 from paytables.wheel.schema import Form, WheelDefinition
 
 
@@ -76,7 +76,7 @@ def analyse_bets(
         for factor, n in at.items():
             p = n * parts.count(symbol) / len(parts)
             chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
-    law = _law(chances)
+    law = law_of(chances)
     top = max(law.counts)
     return BetAnalysis(
         bet=name,
@@ -93,11 +93,6 @@ def analyse_bets(
         max_win_credits=top,
         max_win_probability=law.at_least(top),
     )
-
-
-def _law(chances: Mapping[int, Fraction]) -> Law:
-    total = lcm(*(p.denominator for p in chances.values()))
-    return Law(total, {win: p.numerator * (total // p.denominator) for win, p in sorted(chances.items())})
 
 
 def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from paytables import layout
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, Outcome, Play, Remark, Settlement, Wager
+from paytables.contract import Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
 from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import Tableless
 from paytables.wheel import figures
@@ -26,12 +27,12 @@ class WheelRules(Tableless):
 
     def _offers(self) -> list[tuple[Form, dict[str, int]]]:
         """Every form at every stake it may be bought at."""
-        layout = self.definition.layout
+        offered = self.definition.layout
         return [
             (form, dict.fromkeys(form.areas, stake))
             for form in self.definition.form
-            for stake in layout.stakes
-            if layout.cost is None or stake * len(form.areas) <= layout.cost
+            for stake in offered.stakes
+            if offered.cost is None or stake * len(form.areas) <= offered.cost
         ]
 
     def wager(self, credits_: int, **asked: Json) -> Wager:
@@ -39,37 +40,35 @@ class WheelRules(Tableless):
 
         ``form`` asks for a form by its id. Raises :class:`WagerError`.
         """
-        if set(asked) - {"bets", "form"} or len(asked) > 1:
-            raise WagerError(f"a wheel takes bets, or a form; not {', '.join(sorted(asked))}")
-        if "bets" in asked:
-            stakes = self._stakes(asked["bets"])
-            if sum(stakes.values()) != credits_:
-                raise WagerError(f"the bets cost {counted(sum(stakes.values()), 'credit')}, not {credits_}")
-            return Wager(credits_, {"bets": stakes})
-        for form, stakes in self._offers():
-            if asked.get("form", form.id) == form.id and sum(stakes.values()) == credits_:
-                return Wager(credits_, {"bets": stakes})
-        named = f" of form {asked['form']!r}" if asked else ""
-        raise WagerError(
-            f"no bet{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
-        )
+        offered, wager = self.definition.layout, self._cloth.wager(credits_, **asked)
+        stakes = wager.options["bets"]
+        for area, stake in stakes.items():
+            if stake not in offered.stakes:
+                raise WagerError(f"bets.{area}: a stake of {stake!r}; there are {list(offered.stakes)}")
+        if offered.areas is not None and len(stakes) > offered.areas:
+            raise WagerError(
+                f"bets: {counted(len(stakes), 'area')}; at most {offered.areas} may be staked on"
+            )
+        return wager
 
-    def _stakes(self, asked: Json) -> dict[str, int]:
-        layout = self.definition.layout
-        if not isinstance(asked, Mapping) or not asked:
-            raise WagerError("bets: says the credits on each area staked on")
-        areas = [area.id for area in self.definition.area]
-        for area, stake in asked.items():
-            if area not in areas:
-                raise WagerError(f"bets: there is no area {area!r}; there are {areas}")
-            if isinstance(stake, bool) or stake not in layout.stakes:
-                raise WagerError(f"bets.{area}: a stake of {stake!r}; there are {list(layout.stakes)}")
-        if layout.areas is not None and len(asked) > layout.areas:
-            raise WagerError(f"bets: {counted(len(asked), 'area')}; at most {layout.areas} may be staked on")
-        cost = sum(asked.values())
-        if layout.cost is not None and cost > layout.cost:
-            raise WagerError(f"bets: {counted(cost, 'credit')}; a spin costs at most {layout.cost}")
-        return {area: asked[area] for area in areas if area in asked}
+    @cached_property
+    def _cloth(self) -> layout.Layout:
+        """The areas as the spots of a layout, every form at every stake."""
+        stakes, most = self.definition.layout.stakes, self.definition.layout.cost
+        spots = tuple(
+            Spot(
+                id=area.id,
+                group=area.id,
+                names=area.name.model_dump(),
+                odds="",
+                least=min(stakes),
+                most=max(stakes),
+                covers=tuple(area.pays),
+            )
+            for area in self.definition.area
+        )
+        forms = tuple(layout.Form(id=f.id, name=f.name, bets=stakes) for f, stakes in self._offers())
+        return layout.Layout(spots, layout.Table(most=most), forms)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Spin until a part comes up that is not spun again, and pay every area that it wins."""

@@ -1,10 +1,11 @@
 """The model of a wheel game's definition: the parts of the wheel, the areas of the layout, the bets."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Strip, Text
+from paytables.layout import Limits, Table
 
 #: Québec by-law, s. 117: equal parts, at least 9 and at most 60.
 PARTS_LEAST, PARTS_MOST = 9, 60
@@ -17,6 +18,9 @@ class Symbol(Strict):
 
     id: Identifier
     name: Text
+    colour: Literal["red", "black", "green", "yellow", "white", "blue"] | None = Field(
+        default=None, description="of its parts, on the felt of a table"
+    )
     again: PositiveInt | None = Field(default=None, description="spin again, with the prizes times this")
 
 
@@ -65,9 +69,10 @@ class Area(Strict):
 
 
 class Layout(Strict):
-    """What may be staked at once."""
+    """What may be staked: one of some ``stakes`` on an area, or at a table what its ``limits`` let."""
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    limits: Limits = Limits()
     areas: PositiveInt | None = Field(default=None, description="the most areas one player may stake on")
     cost: PositiveInt | None = Field(default=None, description="the most one spin may cost, in credits")
 
@@ -93,4 +98,5 @@ class WheelDefinition(Definition):
     symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
     area: Annotated[tuple[Area, ...], Field(min_length=1)]
     layout: Layout = Layout()
+    table: Table | None = Field(default=None, description="played at a table, on a felt, by several")
     form: Annotated[tuple[Form, ...], Field(min_length=1)]

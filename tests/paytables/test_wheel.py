@@ -263,13 +263,13 @@ def test_a_recorded_game_comes_out_the_same(seed):
 @pytest.mark.parametrize(
     ("credits_", "asked", "reason"),
     [
-        (1, {"bets": {"on-z": 1}}, "no area 'on-z'"),
+        (1, {"bets": {"on-z": 1}}, "no spot 'on-z'"),
         (3, {"bets": {"on-a": 3}}, "a stake of 3"),
-        (1, {"bets": {"on-a": True}}, "a stake of True"),
-        (1, {"bets": {}}, "says the credits"),
+        (1, {"bets": {"on-a": True}}, "True is no number"),
+        (1, {"bets": {}}, "nothing is staked"),
         (2, {"bets": {"on-a": 1}}, "cost 1 credit, not 2"),
         (8, {"bets": {"on-a": 5, "on-b": 2, "on-c": 1}}, "at most 2 may be staked on"),
-        (10, {"bets": {"on-a": 5, "on-b": 5}}, "at most 9"),
+        (10, {"bets": {"on-a": 5, "on-b": 5}}, "9 at most"),
         (3, {}, "no bet of 3"),
         (1, {"form": "z"}, "form 'z'"),
         (1, {"lines": 3}, "not lines"),

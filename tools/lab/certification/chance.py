@@ -1,16 +1,17 @@
 """Rules about chance: that it decides, that what is shown has its real odds, that every prize can be won."""
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, RecordingDraw, answered
 from paytables.keno.rules import KenoRules
+from paytables.onedraw.table import OneDrawTable
 from paytables.reels.bonus import Wheel
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
-from paytables.roulette.table import SpunTable
 from paytables.wheel.rules import WheelRules
 from paytables.wording import counted
 from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
@@ -109,10 +110,12 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
     Of a wheel and of balls the draws of a game are held against the parts and the balls that are left.
     """
     rules, requirements = case.game.rules, ("B-09", "B-10", "B-17")
-    if isinstance(rules, SpunTable):
-        found = f"{counted(len(rules.parts), 'equal part')} of the wheel"
-        drawn = _bounds(case, "spin")
-        yield Finding("depicted-odds", requirements, passed(ok=drawn == {len(rules.parts)}), found)
+    if isinstance(rules, OneDrawTable):
+        draw, whole = RecordingDraw(case.draw), sum(rules.weights.values())
+        rules.drawn(draw)
+        found = f"{len(draw.records)} drawn: {whole:,} equally likely results"
+        drawn = math.prod(bound for bound, _, _ in draw.records)
+        yield Finding("depicted-odds", requirements, passed(ok=drawn == whole), found)
     elif isinstance(rules, WheelRules):
         parts = len(rules.definition.wheel.parts)
         found = f"{counted(parts, 'equal part')} of the wheel"

@@ -1,10 +1,9 @@
-"""The exact figures of a table with a wheel: every kind of bet, every form, and any bets laid together.
+"""The exact figures of a table of one draw: every kind of bet, every form, and any bets laid together.
 
-Results are equally likely parts of the wheel, so a bet of one spin is an enumeration. Bets that outlast a
-spin make a Markov chain that only goes on where the same result comes again: it is followed to its end.
+Results are counted among equally likely cases, so a bet of one draw is an enumeration. Bets that outlast a
+draw make a Markov chain that only goes on where the same result comes again: it is followed to its end.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -16,12 +15,12 @@ from paytables.layout import Case, analysed
 from paytables.wording import percent
 
 if TYPE_CHECKING:
-    from paytables.roulette.table import Held, SpunTable
+    from paytables.onedraw.table import Held, OneDrawTable
 
 _STRATEGY: Final = "take your part back at every zero"
 
 
-def analyse(table: "SpunTable", depth: Depth) -> Analysis:
+def analyse(table: "OneDrawTable", depth: Depth) -> Analysis:
     """Return the figures of every kind of bet at its least stake, and of every form of several bets."""
     bets = []
     for group, places in table.groups().items():
@@ -37,11 +36,11 @@ def analyse(table: "SpunTable", depth: Depth) -> Analysis:
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
-def analyse_bets(table: "SpunTable", wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
+def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
     """Return the figures of a wager, each bet followed to its end; who may choose takes his part back."""
     bets = tuple(replace(table, held=()).on_table(wager))
     figures = analysed(name, wager, cases(table, bets), depth)
-    figures = replace(figures, cycle=len(table.parts))
+    figures = replace(figures, cycle=sum(table.weights.values()))
     asked = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
     if not asked:
         return figures
@@ -61,10 +60,10 @@ def analyse_bets(table: "SpunTable", wager: Wager, name: str, depth: Depth = Dep
     )
 
 
-def cases(table: "SpunTable", bets: "Sequence[Held]", *, prison: bool = False) -> Iterator[Case]:
+def cases(table: "OneDrawTable", bets: "Sequence[Held]", *, prison: bool = False) -> Iterator[Case]:
     """Every way the bets may come to their end, with its weight; ``prison``: whoever may choose it does."""
-    whole = len(table.parts)
-    for result, count in Counter(table.parts).items():
+    whole = sum(table.weights.values())
+    for result, count in table.weights.items():
         done: list[Settlement] = []
         stand: list[Held] = []
         for bet in bets:
@@ -80,20 +79,20 @@ def cases(table: "SpunTable", bets: "Sequence[Held]", *, prison: bool = False) -
             yield Case(count * Fraction(later.weight) / whole, [*done, *later.settlements])
 
 
-def prison_for_ever(table: "SpunTable", spot: str) -> Fraction:
+def prison_for_ever(table: "OneDrawTable", spot: str) -> Fraction:
     """Return what a simple chance returns whose stake is left in prison at every zero and halved for ever."""
-    whole, pays = len(table.parts), table.by_spot[spot].pays
-    wins = Fraction(sum(part in pays for part in table.parts), whole)
-    zero = Fraction(sum(part in table.zero for part in table.parts), whole)
+    whole, pays = sum(table.weights.values()), table.by_spot[spot].pays
+    wins = Fraction(sum(table.weights[result] for result in pays), whole)
+    zero = Fraction(sum(table.weights[result] for result in table.zero), whole)
     held = wins / (1 - zero / 2)
     net = next(iter(pays.values())).net
     return wins * (1 + net) + zero * held
 
 
-def most_back(table: "SpunTable", wager: Wager) -> dict[int, int]:
+def most_back(table: "OneDrawTable", wager: Wager) -> dict[int, int]:
     """Return the most that one result may give each seat back, as if it completed every repeat."""
     found: dict[int, int] = {}
-    for result in set(table.parts):
+    for result in table.weights:
         back: dict[int, int] = {}
         for bet in table.on_table(wager):
             odds = table.by_spot[bet.spot].pays.get(result)

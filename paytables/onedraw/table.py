@@ -1,21 +1,20 @@
-"""A wheel at a table made playable: bets on places of a cloth, one spin, and what becomes of every bet.
+"""A table of one draw made playable: bets on places of a cloth, one result, what becomes of every bet.
 
-It is what a roulette, a boule and a wheel of fortune of a table have in common. A bet may outlast its spin:
-one on the same number several times in a row, and a stake that its player left "in prison" at zero. Those are
-the table's state, ``{"held": [{"spot", "credits", "count", "seat"?}]}``, where ``count`` is how many spins of
-a repeat have come, or how many zeros a stake in prison has met.
+A bet may outlast its draw: one on the same number several times in a row, and a stake that its player left
+"in prison" at zero. Those are the table's state, ``{"held": [{"spot", "credits", "count", "seat"?}]}``, where
+``count`` is how many spins of a repeat have come, or how many zeros a stake in prison has met.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
 from paytables.definition import Header
 from paytables.layout import Form, Layout, Odds, Table, bets_from_json, settled
-from paytables.roulette import figures
+from paytables.onedraw import figures
 from paytables.tableless import Tableless
 from paytables.wording import counted
 
@@ -52,20 +51,29 @@ class Held(Bet):
 
 
 @dataclass(frozen=True)
-class SpunTable(Tableless):
-    """The rules of a table with a wheel; ``parts`` are its results clockwise, some of them several times."""
+class OneDrawTable(Tableless):
+    """The rules of a table of one draw; its family says what is drawn (:meth:`drawn`, :attr:`weights`)."""
 
     header: Header
-    parts: tuple[str, ...]
     places: tuple[Place, ...]
     table: Table
     forms: tuple[Form, ...]
-    zero: frozenset[str]
-    felt: Literal["roulette", "wheel"]
-    revolutions: int | None
-    shown: Mapping[str, Json]
-    """What the screen needs besides: colours, names of parts."""
+    felt: Literal["roulette", "wheel", "dice"]
+    zero: frozenset[str] = frozenset()
     held: tuple[Held, ...] = ()
+
+    @property
+    def weights(self) -> Mapping[str, int]:
+        """Every result, and how many of the equally likely cases have it."""
+        raise NotImplementedError
+
+    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, Json]]:
+        """Draw a result: how :attr:`weights` calls it, what a screen animates, and what it shows after it."""
+        raise NotImplementedError
+
+    def pictured(self) -> dict[str, Json]:
+        """Return what the screen needs besides the cloth."""
+        raise NotImplementedError
 
     @cached_property
     def by_spot(self) -> dict[str, Place]:
@@ -103,7 +111,7 @@ class SpunTable(Tableless):
             self.cloth.most_win(figures.most_back(self, wager))
         return wager
 
-    def at(self, table: Json) -> "SpunTable":
+    def at(self, table: Json) -> Self:
         """Return the table as a round has left it. Raises ValueError for what no round leaves."""
         held = () if table is None else self._held(table)
         return self if held == self.held else replace(self, held=held)
@@ -118,7 +126,7 @@ class SpunTable(Tableless):
         held = tuple(Held(b.spot, b.credits, b.seat, n) for b, n in zip(bets, counts, strict=True))
         if len({(h.seat, h.spot, h.count) for h in held}) != len(held):
             raise ValueError("a bet stands twice")
-        results = set(self.parts)
+        results = set(self.weights)
         for bet in held:
             place = self.by_spot[bet.spot]
             least, most, step = place.spot.least, place.spot.most, place.spot.step
@@ -171,13 +179,12 @@ class SpunTable(Tableless):
         yield from sorted((*self.held, *laid), key=lambda bet: (bet.seat, order[bet.spot], -bet.count))
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Spin once, and settle every bet; a stake on a simple chance is asked for at zero."""
+        """Draw once, and settle every bet; a stake on a simple chance may be asked for at zero."""
         bets = tuple(self.on_table(self.wager(wager.credits, **wager.options)))
-        pocket = draw.below(len(self.parts), "spin")
-        result = self.parts[pocket]
-        yield Cue("ball" if self.felt == "roulette" else "wheel", {"pocket": result, "part": pocket})
+        result, cue, drawn = self.drawn(draw)
+        yield cue
         standing: list[Held] = []
-        shown = {"kind": "table", "felt": self.felt, "result": result, "pocket": result, "part": pocket}
+        shown = {"kind": "table", "felt": self.felt, **drawn}
         for bet in bets:
             settlement, stands = self.fate(bet, result)
             if settlement is not None and stands is not None:
@@ -189,8 +196,6 @@ class SpunTable(Tableless):
                 yield settlement
             elif stands is not None:
                 standing.append(stands)
-        if self.revolutions is not None:
-            shown |= {"revolutions": self.revolutions}
         return Outcome(display=shown, table=_state(standing))
 
     @staticmethod
@@ -199,21 +204,8 @@ class SpunTable(Tableless):
         return Decision("zero", (BACK, PRISON), prompt, seat=bet.seat, default=BACK)
 
     def presentation(self) -> dict[str, Json]:
-        """Return the wheel clockwise, the cloth with its spots, and each pocket's neighbours on it."""
-        numbers = len(self.parts)
-        around = {
-            part: [self.parts[(n + step) % numbers] for step in (-2, -1, 0, 1, 2)]
-            for n, part in enumerate(self.parts)
-        }
-        return {
-            "kind": "table",
-            "felt": self.felt,
-            "wheel": list(self.parts),
-            "revolutions": self.revolutions,
-            **({"neighbours": around} if self.felt == "roulette" else {}),
-            **self.shown,
-            **self.cloth.to_json(),
-        }
+        """Return the cloth with its spots, and what the family pictures besides."""
+        return {"kind": "table", "felt": self.felt, **self.pictured(), **self.cloth.to_json()}
 
     def groups(self) -> dict[str, list[Place]]:
         """Return the places by the group of their spots, in the order of the cloth."""
@@ -223,10 +215,11 @@ class SpunTable(Tableless):
         return found
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each kind of bet pays, on how many parts of the wheel, and where it may be laid."""
+        """Return what each kind of bet pays, on how many of the cases, and where it may be laid."""
+        whole = sum(self.weights.values())
         return tuple(
             f"{group}: {places[0].spot.odds}"
-            f" on {sum(part in places[0].pays for part in self.parts)} of {len(self.parts)}"
+            f" on {sum(self.weights[result] for result in places[0].pays):,} of {whole:,}"
             + (f", {places[0].spins} times in a row" if places[0].spins > 1 else "")
             + f"; {counted(len(places), 'place')}"
             for group, places in self.groups().items()

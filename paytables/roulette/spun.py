@@ -1,0 +1,51 @@
+"""A table with a wheel: what is drawn is one of its parts, each as likely as every other."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from paytables.contract import Cue, Draw, Json
+from paytables.onedraw.table import OneDrawTable
+
+
+@dataclass(frozen=True)
+class SpunTable(OneDrawTable):
+    """The rules of a table with a wheel; ``parts`` are its results clockwise, some of them several times.
+
+    ``revolutions`` are the fewest turns of a valid spin, ``looks`` what the screen needs besides: colours of
+    parts, names of signs.
+    """
+
+    parts: tuple[str, ...] = ()
+    revolutions: int | None = None
+    looks: Mapping[str, Json] = field(default_factory=dict)
+
+    @cached_property
+    def weights(self) -> Mapping[str, int]:
+        """Every result, and how many parts of the wheel have it."""
+        return Counter(self.parts)
+
+    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, Json]]:
+        """Spin: the part where the ball or the pin ends."""
+        part = draw.below(len(self.parts), "spin")
+        result = self.parts[part]
+        where = {"pocket": result, "part": part}
+        shown = {"result": result, **where}
+        if self.revolutions is not None:
+            shown["revolutions"] = self.revolutions
+        return result, Cue("ball" if self.felt == "roulette" else "wheel", where), shown
+
+    def pictured(self) -> dict[str, Json]:
+        """Return the wheel clockwise, and on a cylinder each number with two neighbours on either side."""
+        count = len(self.parts)
+        around = {
+            part: [self.parts[(n + step) % count] for step in (-2, -1, 0, 1, 2)]
+            for n, part in enumerate(self.parts)
+        }
+        return {
+            "wheel": list(self.parts),
+            "revolutions": self.revolutions,
+            **({"neighbours": around} if self.felt == "roulette" else {}),
+            **self.looks,
+        }

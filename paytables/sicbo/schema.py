@@ -1,0 +1,71 @@
+"""The model of a sic bo definition: the kinds of bet on three dice, their limits and what they pay."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, model_validator
+
+from paytables.definition import Identifier, Strict
+from paytables.layout import Limits, Pay, TableDefinition
+
+#: What bets are called, by their kinds: English and French as the by-law has them (Québec, s. 95.22).
+NAMES: Final = {
+    "triple": ("Three of a kind", "Triplé"),
+    "double": ("Two of a kind", "Doublé"),
+    "any-triple": ("Any three of a kind", "Tout triplé"),
+    "total": ("Total of", "Somme de"),
+    "duo": ("Duo", "Duo"),
+    "small": ("Small", "Petit"),
+    "big": ("Big", "Gros"),
+    "single": ("Single", "Simple"),
+}
+
+
+class DiceBet(Limits):
+    """One kind of bet. A single pays by how many dice show its number: for one, two and three of them."""
+
+    id: Identifier
+    kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
+    pays: tuple[Pay, ...] | Pay
+    totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()
+
+    @model_validator(mode="after")
+    def _fits(self) -> "DiceBet":
+        if len(self.odds) != (3 if self.kind == "single" else 1):
+            raise ValueError("a single has three pays, for one, two and three dice; every other bet has one")
+        if bool(self.totals) != (self.kind == "total"):
+            raise ValueError("totals belong to a bet on totals, and it has some")
+        return self
+
+    @property
+    def odds(self) -> tuple[Pay, ...]:
+        """What it pays, by the dice that show its number where that counts."""
+        return self.pays if isinstance(self.pays, tuple) else (self.pays,)
+
+
+class DiceOptions(Strict):
+    """What the text leaves open."""
+
+    double_on_triple: bool = Field(default=True, description="a triple of its number wins a double as well")
+
+
+class SicBoDefinition(TableDefinition):
+    """A whole sic bo."""
+
+    option: DiceOptions = DiceOptions()
+    bet: Annotated[tuple[DiceBet, ...], Field(min_length=1)]
+
+    def pay_lines(self) -> dict[str, list[str]]:
+        """Return what each bet pays, by language."""
+        found: dict[str, list[str]] = {}
+        for n, (code, colon, either) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):
+            found[code] = []
+            for bet in self.bet:
+                name = NAMES[bet.kind][n]
+                if bet.totals:
+                    name += f" {f' {either} '.join(map(str, bet.totals))}"
+                pays = [odds.words()[code] for odds in bet.odds]
+                dice = ({"en": " die", "fr": " dé"}[code], {"en": " dice", "fr": " dés"}[code])
+                if len(pays) > 1:
+                    pays = [f"{k} {dice[k > 1].strip()}, {each}" for k, each in enumerate(pays, 1)]
+                found[code].append(f"{name}{colon} {'; '.join(pays)}")
+        return found

@@ -1,0 +1,104 @@
+"""Sic bo made playable: which throws of three dice win each bet, and the throw.
+
+Its results are what the dice show in ascending order, ``"2-4-4"``; each die is drawn by itself.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import Final
+
+from paytables.contract import Cue, Draw, Json, Spot
+from paytables.errors import DefinitionError
+from paytables.layout import Odds, check_forms, check_whole
+from paytables.onedraw.table import OneDrawTable, Place
+from paytables.sicbo.schema import NAMES, DiceBet, SicBoDefinition
+
+_DICE: Final = 3
+_FACES: Final = range(1, 7)
+_EACH: Final = tuple((face,) for face in _FACES)
+_ALONE: Final[tuple[tuple[int, ...], ...]] = ((),)
+#: Every throw, as a result, and how many of the 216 cases it is.
+_THROWS: Final = Counter("-".join(map(str, sorted(throw))) for throw in product(_FACES, repeat=_DICE))
+#: What each kind of bet is about (a total: what its definition says), and how often a throw wins it; a single
+#: is won once for each die.
+_KINDS: Final[Mapping[str, tuple[Sequence[tuple[int, ...]], Callable[[list[int], tuple[int, ...]], int]]]] = {
+    "triple": (_EACH, lambda dice, n: dice.count(n[0]) == _DICE),
+    "double": (_EACH, lambda dice, n: dice.count(n[0]) > 1),
+    "any-triple": (_ALONE, lambda dice, _: len(set(dice)) == 1),
+    "total": ((), lambda dice, n: sum(dice) == n[0]),
+    "duo": (tuple(combinations(_FACES, 2)), lambda dice, n: set(n) <= set(dice)),
+    "small": (_ALONE, lambda dice, _: len(set(dice)) > 1 and sum(dice) <= 10),
+    "big": (_ALONE, lambda dice, _: len(set(dice)) > 1 and sum(dice) > 10),
+    "single": (_EACH, lambda dice, n: dice.count(n[0])),
+}
+
+
+@dataclass(frozen=True)
+class SicBoTable(OneDrawTable):
+    """The rules of a table with three dice."""
+
+    @cached_property
+    def weights(self) -> Mapping[str, int]:
+        """Every result, and how many of the 216 throws have it."""
+        return _THROWS
+
+    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, Json]]:
+        """Throw the dice, each for itself."""
+        dice = [1 + draw.below(len(_FACES), f"die {n}") for n in range(1, _DICE + 1)]
+        shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
+        return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
+
+    def pictured(self) -> dict[str, Json]:
+        """Return how many dice there are."""
+        return {"dice": _DICE}
+
+
+def build(definition: SicBoDefinition, file: str) -> SicBoTable:
+    """Make the rules. Raises :class:`DefinitionError` naming the key."""
+    places: list[Place] = []
+    for n, bet in enumerate(definition.bet):
+        check_whole(f"bet.{n}", bet, bet.odds, file)
+        places += _places(bet, double_on_triple=definition.option.double_on_triple)
+    ids = Counter(place.spot.id for place in places)
+    twice = next((name for name, count in ids.items() if count > 1), None)
+    if twice is not None:
+        raise DefinitionError(file, "bet", f"two places are called {twice!r}")
+    table = SicBoTable(
+        header=definition.game,
+        places=tuple(places),
+        table=definition.table,
+        forms=definition.form,
+        felt="dice",
+    )
+    check_forms(table.cloth, file)
+    return table
+
+
+def _places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[Place]:
+    """The places of a bet: one of each number, pair or total it is about, or one alone."""
+    about, wins = _KINDS[bet.kind]
+    for numbers in about or [(total,) for total in bet.totals]:
+        pays: dict[str, Odds] = {}
+        for throw in _THROWS:
+            dice = [int(die) for die in throw.split("-")]
+            count = int(wins(dice, numbers))
+            if bet.kind == "double" and len(set(dice)) == 1 and not double_on_triple:
+                count = 0
+            if count:
+                pays[throw] = bet.odds[count - 1]
+        label = "-".join(map(str, numbers))
+        said = dict(zip(("en", "fr"), NAMES[bet.kind], strict=True))
+        spot = Spot(
+            id=f"{bet.kind}-{label}" if label else bet.kind,
+            group=bet.id,
+            names={code: f"{words} {label}".strip() for code, words in said.items()},
+            odds=" / ".join(odds.text for odds in bet.odds),
+            least=bet.least,
+            most=bet.most,
+            step=bet.step,
+            covers=(label,) if bet.kind == "total" else (),
+        )
+        yield Place(spot, pays)

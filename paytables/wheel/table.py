@@ -1,0 +1,61 @@
+"""A wheel of fortune at a table: its areas as the spots of a cloth, its parts as the results of a spin."""
+
+from fractions import Fraction
+
+from paytables import layout
+from paytables.contract import Spot
+from paytables.errors import DefinitionError
+from paytables.layout import Odds, Table, check_forms
+from paytables.onedraw.table import Place
+from paytables.roulette.spun import SpunTable
+from paytables.wheel.schema import Area, WheelDefinition
+
+
+def at_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
+    """Make the rules. Raises :class:`DefinitionError` naming the key."""
+    for symbol in definition.symbol:
+        if symbol.again is not None:
+            raise DefinitionError(
+                file, f"symbol.{symbol.id}.again", "at a table a spin is the last of its round"
+            )
+    if "stakes" in definition.layout.model_fields_set:
+        raise DefinitionError(
+            file, "layout.stakes", "a table takes any bet within its limits: say layout.limits"
+        )
+    wheel, least = definition.wheel, definition.layout.limits.least
+    forms = tuple(
+        layout.Form(id=form.id, name=form.name, bets=dict.fromkeys(form.areas, least))
+        for form in definition.form
+    )
+    rules = SpunTable(
+        header=definition.game,
+        places=tuple(_place(area, definition) for area in definition.area),
+        table=table,
+        forms=forms,
+        felt="wheel",
+        parts=wheel.parts,
+        revolutions=wheel.revolutions,
+        looks={
+            "colours": {s.id: s.colour for s in definition.symbol if s.colour},
+            "names": {s.id: s.name.model_dump() for s in definition.symbol},
+        },
+    )
+    check_forms(rules.cloth, file)
+    return rules
+
+
+def _place(area: Area, definition: WheelDefinition) -> Place:
+    """An area pays by part, stake included, where an odds' text says what is won on top."""
+    pays = {part: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for part, pay in area.pays.items()}
+    limits = definition.layout.limits
+    spot = Spot(
+        id=area.id,
+        group=area.id,
+        names=area.name.model_dump(),
+        odds=" / ".join(dict.fromkeys(odds.text for odds in pays.values())),
+        least=limits.least,
+        most=limits.most,
+        step=limits.step,
+        covers=tuple(pays),
+    )
+    return Place(spot, pays)
