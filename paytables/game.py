@@ -32,11 +32,14 @@ from paytables.source import Source
 
 #: family name of a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
+    "baccarat": "paytables.bank.baccarat",
     "keno": "paytables.keno",
+    "red-dog": "paytables.bank.red_dog",
     "reels": "paytables.reels",
     "roulette": "paytables.roulette",
     "sic-bo": "paytables.sicbo",
     "video-poker": "paytables.poker.video",
+    "war": "paytables.bank.war",
     "wheel": "paytables.wheel",
 }
 

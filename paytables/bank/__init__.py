@@ -1,0 +1,1 @@
+"""Card games against the bank with one thing to decide at most: baccarat, war, red dog."""

@@ -1,0 +1,319 @@
+"""Baccarat: Québec's Grand and Midi, Monaco's punto banco and punto 2000, with dragon bonus and pairs.
+
+Two hands, the player's and the bank's; 2 to 9 count their face, an ace 1, ten and faces nothing, and of a sum
+the units. Cards 1 and 3 are the player's, 2 and 4 the bank's; 8 or 9 in two cards is a natural and ends the
+round; third cards follow the tables of Québec s.37 and Monaco art. 13.6, which are the same.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Final, Literal
+
+from pydantic import Field, model_validator
+
+from paytables.bank.dealing import left, opened
+from paytables.bank.rules import BankFamily, BankRules
+from paytables.bank.schema import BankBet, BankDefinition
+from paytables.cards.card import Card, Shoe, card_name, rank_of
+from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
+from paytables.definition import PositiveInt, Strict
+from paytables.layout import Case, Odds, Pay, pushed, settled
+
+#: Points of each rank, two to ace.
+POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
+#: At these points of the player's third card (None: he stood) the bank draws, by its own points.
+BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
+    **dict.fromkeys((0, 1, 2), frozenset({None, *range(10)})),
+    3: frozenset({None, 0, 1, 2, 3, 4, 5, 6, 7, 9}),
+    4: frozenset({None, 2, 3, 4, 5, 6, 7}),
+    5: frozenset({None, 4, 5, 6, 7}),
+    6: frozenset({6, 7}),
+    7: frozenset(),
+}
+_PLAYER_STANDS: Final = 6
+_NATURAL: Final = 8
+
+Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "player-dragon", "bank-dragon"]
+
+
+class Commission(Strict):
+    """Kept of a winning bet on the bank: one credit for each ``per`` credits staked, or part of them.
+
+    Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: where ten dollars are 20
+    credits, ``per = 20``.
+    """
+
+    per: PositiveInt
+
+    def of(self, credits_: int) -> int:
+        """Return what is kept, in credits."""
+        return -(-credits_ // self.per)
+
+
+class BaccaratBet(BankBet):
+    """A bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the margin it wins by.
+
+    ``pays_six`` are the bank's odds where it wins with six (punto 2000). ``margins`` are a dragon's odds by
+    the margin of a hand that is no natural; ``pays`` are then those of a natural, and a natural tie is given
+    back. ``three_cards_only``: a win of two cards that is no natural is none (the letter of art. 13.9).
+    """
+
+    on: Kind
+    pays_six: Pay | None = None
+    commission: Commission | None = None
+    margins: dict[int, Pay] = Field({}, description="a dragon's odds by the margin won by")
+    three_cards_only: bool = False
+
+    def every_pay(self) -> tuple[Odds, ...]:
+        """Return all the odds it may be paid at."""
+        return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
+
+    @model_validator(mode="after")
+    def _fits(self) -> "BaccaratBet":
+        if bool(self.margins) != self.on.endswith("dragon") or set(self.margins) - set(range(1, 10)):
+            raise ValueError("margins from 1 to 9 belong to a dragon, and a dragon has them")
+        if self.on != "bank" and (self.pays_six is not None or self.commission is not None):
+            raise ValueError("pays_six and commission belong to the bank")
+        return self
+
+
+class BaccaratDefinition(BankDefinition):
+    """A whole game of baccarat."""
+
+    bet: tuple[BaccaratBet, ...] = Field(min_length=1)
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return what each bet pays, by language."""
+        return {code: [_pay_line(bet, code) for bet in self.bet] for code in ("en", "fr")}
+
+
+def _pay_line(bet: BaccaratBet, code: str) -> str:
+    name = getattr(bet.name, code)
+    if bet.margins:
+        by = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
+        margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
+        return f"{name} - {by.format(bet.pays.text, margins)}"
+    more = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
+    pays = bet.pays.text if bet.pays_six is None else more.format(bet.pays.text, bet.pays_six.text)
+    if bet.commission is not None:
+        less = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}[code]
+        pays += less.format(bet.commission.per)
+    return f"{name} - {pays}"
+
+
+@dataclass(frozen=True, slots=True)
+class Coup:
+    """What a round came to: points, cards and pairs of both hands. The player's stand first."""
+
+    points: tuple[int, int]
+    cards: tuple[int, int]
+    pairs: tuple[bool, bool]
+
+    @property
+    def winner(self) -> str:
+        """``player``, ``bank`` or ``tie``."""
+        player, bank = self.points
+        return "player" if player > bank else "bank" if bank > player else "tie"
+
+    def is_natural(self, hand: int) -> bool:
+        """Whether hand 0 or 1 has eight or nine in two cards."""
+        return self.cards[hand] == 2 and self.points[hand] >= _NATURAL
+
+
+def decided(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
+    """Settle one bet."""
+    if rule.margins:
+        return _dragon(bet, rule, coup)
+    if rule.on == "tie" or rule.on.endswith("pair"):
+        won = coup.winner == "tie" if rule.on == "tie" else coup.pairs[rule.on == "bank-pair"]
+        return settled(bet, rule.pays if won else None)
+    if coup.winner == "tie":
+        return pushed(bet)
+    if coup.winner != rule.on:
+        return settled(bet, None)
+    if rule.pays_six is not None and coup.points[1] == 6:
+        return settled(bet, rule.pays_six, "won with six")
+    paid = settled(bet, rule.pays)
+    kept = 0 if rule.commission is None else rule.commission.of(bet.credits)
+    return paid if not kept else replace(paid, credits=paid.credits - kept, detail={"commission": kept})
+
+
+def _dragon(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
+    hand = int(rule.on == "bank-dragon")
+    if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
+        return pushed(bet)
+    if coup.winner != ("player", "bank")[hand]:
+        return settled(bet, None)
+    if coup.is_natural(hand):
+        return settled(bet, rule.pays, "natural")
+    margin = abs(coup.points[0] - coup.points[1])
+    odds = rule.margins.get(margin)
+    if rule.three_cards_only and coup.cards[hand] == 2:
+        odds = None
+    return settled(bet, odds, "" if odds is None else f"by {margin}")
+
+
+class BaccaratRules(BankRules[BaccaratDefinition]):
+    """A game of baccarat made playable."""
+
+    @property
+    def betting_seconds(self) -> int | None:
+        """How long several seats place bets on one round; a shoe that lasts is each position's own."""
+        table, shoe = self.definition.table, self.definition.shoe
+        return table.betting_seconds if table.seats > 1 and shoe.stop is None else None
+
+    def bets(self) -> tuple[BaccaratBet, ...]:
+        """Return the definition's bets."""
+        return self.definition.bet
+
+    @cached_property
+    def _rules(self) -> dict[str, BaccaratBet]:
+        return {bet.id: bet for bet in self.definition.bet}
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Deal both hands and their third cards, and settle every bet."""
+        accepted = self.wager(wager.credits, **wager.options)
+        rules = self.definition.shoe
+        shoe, cues = opened(rules, self.table, draw)
+        yield from cues
+        hands: tuple[list[Card], list[Card]] = ([], [])
+        for n in range(4):
+            yield _dealt(hands, n % 2, shoe, draw)
+        third: Card | None = None
+        if not any(_points(hand) >= _NATURAL for hand in hands):
+            if _points(hands[0]) < _PLAYER_STANDS:
+                yield _dealt(hands, 0, shoe, draw)
+                third = hands[0][-1]
+            drawn = None if third is None else POINTS[rank_of(third)]
+            if drawn in BANK_DRAWS[_points(hands[1])]:
+                yield _dealt(hands, 1, shoe, draw)
+        coup = Coup(
+            (_points(hands[0]), _points(hands[1])),
+            (len(hands[0]), len(hands[1])),
+            (_is_pair(hands[0]), _is_pair(hands[1])),
+        )
+        for bet in accepted.bets:
+            yield decided(bet, self._rules[bet.spot], coup)
+        display = {
+            "kind": "table",
+            "felt": "cards",
+            "result": coup.winner,
+            "hands": [
+                {"id": name, "cards": [card_name(card) for card in hand], "says": str(_points(hand))}
+                for name, hand in zip(("player", "bank"), hands, strict=True)
+            ],
+        }
+        return Outcome(display=display, table=left(rules, shoe))
+
+    def cases(self, wager: Wager) -> Iterable[Case]:
+        """Return every coup of a fresh shoe with what it settles."""
+        return (
+            Case(weight, [decided(bet, self._rules[bet.spot], coup) for bet in wager.bets])
+            for coup, weight in _coups(self.definition.shoe.decks).items()
+        )
+
+
+def _points(hand: Sequence[Card]) -> int:
+    return sum(POINTS[rank_of(card)] for card in hand) % 10
+
+
+def _is_pair(hand: Sequence[Card]) -> bool:
+    return rank_of(hand[0]) == rank_of(hand[1])
+
+
+def _dealt(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: Draw) -> Cue:
+    name = ("player", "bank")[to]
+    card = shoe.deal(draw, f"{name} card {len(hands[to]) + 1}")
+    hands[to].append(card)
+    return Cue("deal", {"hand": name, "card": card_name(card)})
+
+
+# ---------------------------------------------------------------------------------- exact, of a fresh shoe
+def _coups(decks: int) -> Mapping[Coup, Fraction]:
+    """Return every way a round can come out of a fresh shoe, with its exact chance."""
+    if decks not in _KNOWN:
+        found: dict[Coup, Fraction] = {}
+        for coup, chance in _ways(decks):
+            found[coup] = found.get(coup, Fraction(0)) + chance
+        _KNOWN[decks] = found
+    return _KNOWN[decks]
+
+
+_KNOWN: Final[dict[int, Mapping[Coup, Fraction]]] = {}
+
+
+def _ways(decks: int) -> Iterator[tuple[Coup, Fraction]]:
+    """The four first cards by points, then the third cards, each with what is left of its points."""
+    counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
+    cards = 52 * decks
+    orders = cards * (cards - 1) * (cards - 2) * (cards - 3)
+    twos = [(a, b) for a in range(10) for b in range(a, 10)]
+    for (a, b), (c, d) in product(twos, twos):
+        left_ = list(counts)
+        ways = (1 + (a != b)) * (1 + (c != d))
+        for v in (a, b, c, d):
+            ways *= left_[v]
+            left_[v] -= 1
+        if not ways:
+            continue
+        player, bank = (a + b) % 10, (c + d) % 10
+        pairs = _pairs(decks, (a, b), (c, d))
+        for points, dealt, chance in _thirds(player, bank, left_, cards - 4):
+            for both, share in pairs:
+                yield Coup(points, dealt, both), Fraction(ways, orders) * chance * share
+
+
+def _thirds(
+    player: int, bank: int, left_: Sequence[int], cards: int
+) -> Iterator[tuple[tuple[int, int], tuple[int, int], Fraction]]:
+    """How the third cards fall: points, cards of both hands, and the chance."""
+    if max(player, bank) >= _NATURAL:
+        yield (player, bank), (2, 2), Fraction(1)
+        return
+    drawn: list[tuple[int | None, Fraction]] = [(None, Fraction(1))]
+    if player < _PLAYER_STANDS:
+        drawn = [(v, Fraction(n, cards)) for v, n in enumerate(left_) if n]
+    for third, chance in drawn:
+        ends = player if third is None else (player + third) % 10
+        dealt = 2 if third is None else 3
+        if third not in BANK_DRAWS[bank]:
+            yield (ends, bank), (dealt, 2), chance
+            continue
+        rest = list(left_)
+        if third is not None:
+            rest[third] -= 1
+        whole = cards - (third is not None)
+        for v, n in enumerate(rest):
+            if n:
+                yield (ends, (bank + v) % 10), (dealt, 3), chance * Fraction(n, whole)
+
+
+def _pairs(
+    decks: int, player: tuple[int, int], bank: tuple[int, int]
+) -> list[tuple[tuple[bool, bool], Fraction]]:
+    """How often each hand's first two cards are a pair, given their points.
+
+    Points of one to nine name the rank; nothing may be a ten or any face, each as likely among what is left.
+    """
+    zeros = [(hand, n) for hand, cards in enumerate((player, bank)) for n in range(2) if cards[n] == 0]
+    shares: dict[tuple[bool, bool], Fraction] = {}
+    for ranks in product(range(4), repeat=len(zeros)):
+        left_, chance, whole = [4 * decks] * 4, Fraction(1), 16 * decks
+        for rank in ranks:
+            chance *= Fraction(left_[rank], whole)
+            left_[rank] -= 1
+            whole -= 1
+        rank_at = dict(zip(zeros, ranks, strict=True))
+        both = tuple(
+            cards[0] == cards[1] and (cards[0] != 0 or rank_at[hand, 0] == rank_at[hand, 1])
+            for hand, cards in enumerate((player, bank))
+        )
+        key = (both[0], both[1])
+        shares[key] = shares.get(key, Fraction(0)) + chance
+    return list(shares.items())
+
+
+FAMILY = BankFamily(BaccaratDefinition, BaccaratRules)

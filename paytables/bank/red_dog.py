@@ -1,0 +1,178 @@
+"""Red dog (Québec by-law, ss. 63-67): two cards, and a third that must fall between them.
+
+Neighbours push; equal cards win where the third is equal too, else push; otherwise the player may raise by up
+to his stake before the third card, which wins strictly between.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Final
+
+from paytables.analysis import BetAnalysis, Depth
+from paytables.bank.dealing import left, opened
+from paytables.bank.rules import BANK, BankFamily, BankRules, Hands
+from paytables.bank.schema import BankBet, BankDefinition
+from paytables.cards.card import Card, card_name, rank_of
+from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.definition import Text
+from paytables.layout import Case, Odds, Pay, pushed, settled
+
+_RANKS: Final = 13
+MAIN: Final = "ante"
+RAISE: Final = "raise"
+
+
+class RedDogBet(BankBet):
+    """The one bet. ``pays`` are the odds of a spread of four and more; ``spreads`` those below."""
+
+    spreads: dict[int, Pay]
+    triple: Pay
+
+    def every_pay(self) -> tuple[Odds, ...]:
+        """Return all the odds it may be paid at."""
+        return (self.pays, self.triple, *self.spreads.values())
+
+    def at(self, spread: int) -> Odds:
+        """Return the odds of a spread."""
+        return self.spreads.get(spread, self.pays)
+
+
+class RedDogDefinition(BankDefinition):
+    """A whole game of red dog."""
+
+    ante: RedDogBet
+    raise_name: Text = Text(en="Raise", fr="Relance")
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return what each spread pays, by language."""
+        spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
+        more = {"en": "more: {0}", "fr": "davantage : {0}"}
+        triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
+        return {
+            code: [
+                *(spread[code].format(n, odds.text) for n, odds in sorted(self.ante.spreads.items())),
+                more[code].format(self.ante.pays.text),
+                triple[code].format(self.ante.triple.text),
+            ]
+            for code in ("en", "fr")
+        }
+
+
+class RedDogRules(BankRules[RedDogDefinition]):
+    """A game of red dog made playable."""
+
+    hands: ClassVar[Hands] = (("board", BANK, 3),)
+
+    def bets(self) -> tuple[RedDogBet, ...]:
+        """Return the one bet."""
+        return (self.definition.ante,)
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Deal two cards, let the seats raise where there is a spread, deal the third, settle."""
+        accepted = self.wager(wager.credits, **wager.options)
+        rules, rule = self.definition.shoe, self.definition.ante
+        shoe, cues = opened(rules, self.table, draw)
+        yield from cues
+        cards = [shoe.deal(draw, "card 1"), shoe.deal(draw, "card 2")]
+        for card in cards:
+            yield Cue("deal", {"hand": "board", "card": card_name(card)})
+        spread = abs(rank_of(cards[0]) - rank_of(cards[1])) - 1
+        bets = list(accepted.bets)
+        if spread > 0:
+            for bet in accepted.bets:
+                raised = Bet(RAISE, bet.credits, bet.seat)
+                prompt = {**_display(cards, spread), "advice": self._advice(spread)}
+                asked = Decision(
+                    "red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat, default="stand"
+                )
+                if asked.check((yield asked)) == "raise":
+                    bets.append(raised)
+        if spread:
+            third = shoe.deal(draw, "card 3")
+            cards.append(third)
+            yield Cue("deal", {"hand": "board", "card": card_name(third)})
+        for bet in bets:
+            yield _decided(bet, rule, [rank_of(card) for card in cards])
+        return Outcome(display=_display(cards, spread), table=left(rules, shoe))
+
+    def _advice(self, spread: int) -> str:
+        return "raise" if spread in self.raised_spreads else "stand"
+
+    @cached_property
+    def raised_spreads(self) -> frozenset[int]:
+        """The spreads at which a raise is worth more than it costs, of a fresh shoe."""
+        decks, rule = self.definition.shoe.decks, self.definition.ante
+        between = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
+        return frozenset(n for n, chance in between.items() if chance * (1 + rule.at(n).net) > 1)
+
+    def cases(self, wager: Wager) -> Iterable[Case]:
+        """Return every spread with the best raise."""
+        return self._cases(wager, self.raised_spreads)
+
+    def _cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
+        """Every rank of the first two cards and of the third, with what each settles."""
+        decks, rule = self.definition.shoe.decks, self.definition.ante
+        (bet,) = wager.bets
+        for first in range(_RANKS):
+            for second in range(_RANKS):
+                counts = [4 * decks] * _RANKS
+                ways = counts[first]
+                counts[first] -= 1
+                ways *= counts[second]
+                counts[second] -= 1
+                spread = abs(first - second) - 1
+                bets = [bet, Bet(RAISE, bet.credits)] if spread in raised else [bet]
+                for third, n in enumerate(counts):
+                    if ways * n:
+                        ranks = [first, second] if spread == 0 else [first, second, third]
+                        done = [_decided(each, rule, ranks) for each in bets]
+                        yield Case(ways * n, done, added=sum(each.credits for each in bets[1:]))
+
+    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+        """Return the figures of the best strategy, with those of never raising and of the worst."""
+        found = super().analysed(name, stakes, depth)
+        wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
+        every = frozenset(range(1, _RANKS - 1))
+        never = _rtp(self._cases(wager, frozenset()), wager.credits)
+        worst = _rtp(self._cases(wager, every - self.raised_spreads), wager.credits)
+        least = min(self.raised_spreads, default=0)
+        return replace(
+            found,
+            strategy=f"raise at a spread of {least} or more" if least else "never raise",
+            simplest_strategy="never raise",
+            simplest_rtp=never,
+            worst_rtp=worst,
+        )
+
+
+def _rtp(cases: Iterable[Case], cost: int) -> Fraction:
+    whole = back = 0
+    for case in cases:
+        whole += int(case.weight)
+        back += int(case.weight) * (sum(each.credits for each in case.settlements) - case.added)
+    return Fraction(back, whole * cost)
+
+
+def _decided(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
+    """Settle a bet by the ranks dealt; of neighbours there are two only."""
+    low, high = sorted(ranks[:2])
+    if high == low + 1:
+        return pushed(bet)
+    third = ranks[2]
+    if low == high:
+        return settled(bet, rule.triple, "three of a rank") if third == low else pushed(bet)
+    return settled(bet, rule.at(high - low - 1) if low < third < high else None)
+
+
+def _display(cards: Sequence[Card], spread: int) -> dict[str, Json]:
+    return {
+        "kind": "table",
+        "felt": "cards",
+        "result": str(max(spread, 0)),
+        "hands": [{"id": "board", "cards": [card_name(card) for card in cards]}],
+    }
+
+
+FAMILY = BankFamily(RedDogDefinition, RedDogRules)

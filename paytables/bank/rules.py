@@ -1,0 +1,145 @@
+"""What card games against the bank share: bets on spots of the definition, a shoe, exact figures by cases."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, Generic, Self, TypeVar
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.bank.dealing import shoe_of
+from paytables.bank.schema import BankBet, BankDefinition
+from paytables.contract import Json, Remark, Spot, Wager
+from paytables.definition import Definition
+from paytables.errors import DefinitionError
+from paytables.layout import Case, Layout, analysed, check_forms, check_whole
+from paytables.tableless import Tableless
+
+D = TypeVar("D", bound=BankDefinition)
+
+#: The hands on the felt, from the bank's: what they are called, and how many cards at most.
+Hands = tuple[tuple[str, Mapping[str, str], int], ...]
+BANK: Mapping[str, str] = {"en": "Bank", "fr": "Banque"}
+PLAYER: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
+
+
+@dataclass(frozen=True)
+class BankRules(Tableless, Generic[D]):
+    """A card game against the bank made playable; ``table`` is the shoe the rounds before have left."""
+
+    definition: D
+    table: Json = field(default=None, compare=False)
+    hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
+
+    def bets(self) -> tuple[BankBet, ...]:
+        """Return the definition's bets; a family says which."""
+        raise NotImplementedError
+
+    def cases(self, wager: Wager) -> Iterable[Case]:
+        """Return every result a wager may have from a fresh shoe, played by the best strategy."""
+        raise NotImplementedError
+
+    @cached_property
+    def cloth(self) -> Layout:
+        """The places for bets, and what a wager on them must keep to."""
+        spots = tuple(
+            Spot(
+                id=bet.id,
+                group=bet.id,
+                names=bet.name.model_dump(),
+                odds=bet.pays.text,
+                needs=bet.needs,
+                **bet.limits.model_dump(),
+            )
+            for bet in self.bets()
+        )
+        return Layout(spots, self.definition.table, self.definition.form)
+
+    def layout(self) -> tuple[Spot, ...]:
+        """Return the places for bets."""
+        return self.cloth.spots
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        """What the forms cost, in credits, ascending."""
+        return self.cloth.bet_options
+
+    def at(self, table: Json) -> Self:
+        """Return the rules with the shoe as it was left. Raises ValueError for what no round leaves."""
+        if table is not None:
+            shoe_of(self.definition.shoe, table)
+        return replace(self, table=table)
+
+    def wager(self, credits_: int, **options: Json) -> Wager:
+        """Return the wager of ``credits_``; see :meth:`paytables.layout.Layout.wager`."""
+        return self.cloth.wager(credits_, **options)
+
+    def presentation(self) -> dict[str, Json]:
+        """Return the places for bets and the hands."""
+        hands: list[Json] = [
+            {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.hands
+        ]
+        return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": hands}
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what each bet pays."""
+        return tuple(self.definition.pay_lines()["en"])
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return nothing that surprises."""
+        return ()
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures of every bet at its least stake, of a fresh shoe."""
+        stakes = [
+            (bet.id, {bet.id: bet.limits.least})
+            if bet.needs is None
+            else (bet.id, {bet.needs: self.cloth.by_id[bet.needs].least, bet.id: bet.limits.least})
+            for bet in self.bets()
+        ]
+        bets = tuple(self.analysed(name, each, depth) for name, each in stakes)
+        header = self.definition.game
+        return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of bets laid together, of a fresh shoe."""
+        stakes: dict[str, int] = {}
+        for bet in self.wager(wager.credits, **wager.options).bets:
+            stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
+        return self.analysed("bets", stakes, Depth.FULL)
+
+    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+        """Return the exact figures of bets of one seat laid together."""
+        wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
+        return analysed(name, wager, self.cases(wager), depth)
+
+
+def check_bets(rules: BankRules[D], file: str) -> None:
+    """Check ids, whole credits and forms. Raises :class:`DefinitionError` naming the key."""
+    bets = rules.bets()
+    for n, bet in enumerate(bets):
+        if bet.id in {other.id for other in bets[:n]}:
+            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
+        check_whole(f"bet.{n}.limits", bet.limits, bet.every_pay(), file)
+    check_forms(rules.cloth, file)
+
+
+class BankFamily(Generic[D]):
+    """Builds games of one kind; see :class:`paytables.game.Family`."""
+
+    def __init__(self, model: type[D], rules: type[BankRules[D]]) -> None:
+        self._model, self._rules = model, rules
+
+    @property
+    def model(self) -> type[Definition]:
+        """The model of a definition."""
+        return self._model
+
+    def prepare(self, data: Mapping[str, Json], file: str) -> Mapping[str, Json]:  # noqa: ARG002 (no shorthand)
+        """Return the data as it is."""
+        return data
+
+    def build(self, data: D, file: str) -> BankRules[D]:
+        """Make the rules. Raises :class:`DefinitionError`."""
+        rules = self._rules(data)
+        check_bets(rules, file)
+        return rules

@@ -1,0 +1,27 @@
+"""What the definitions of card games against the bank share: the shoe, and bets by kind with their odds."""
+
+from pydantic import Field
+
+from paytables.bank.dealing import ShoeRules
+from paytables.definition import Identifier, Strict, Text
+from paytables.layout import Limits, Odds, Pay, TableDefinition
+
+
+class BankBet(Strict):
+    """``[[bet]]``: a place for a bet, by what it is on."""
+
+    id: Identifier
+    name: Text
+    pays: Pay
+    limits: Limits = Limits()
+    needs: Identifier | None = Field(default=None, description="the bet without which this one is none")
+
+    def every_pay(self) -> tuple[Odds, ...]:
+        """Return all the odds it may be paid at."""
+        return (self.pays,)
+
+
+class BankDefinition(TableDefinition):
+    """A card game against the bank."""
+
+    shoe: ShoeRules = ShoeRules()

@@ -1,0 +1,180 @@
+"""War (Québec by-law, ss. 67.33-67.40): one card each, the higher wins; equal cards go to war.
+
+On equal cards the player gives half of his stake up, or adds as much again: three cards are burned, each has
+another card, and the higher wins (the first stake is paid and the added one given back); where they are equal
+again both stakes are paid. A bet on the tie is of its own.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar, Final
+
+from paytables.analysis import BetAnalysis, Depth
+from paytables.bank.dealing import left, opened
+from paytables.bank.rules import BANK, PLAYER, BankFamily, BankRules, Hands
+from paytables.bank.schema import BankBet, BankDefinition
+from paytables.cards.card import Card, card_name, rank_of
+from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.layout import Case, pushed, settled
+
+_RANKS: Final = 13
+_BURNED: Final = 3
+MAIN: Final = "main"
+TIE: Final = "tie"
+ADDED: Final = "war"
+
+
+class WarDefinition(BankDefinition):
+    """A whole game of war: the bet on the higher card, and where the house offers it, one on the tie."""
+
+    main: BankBet
+    tie: BankBet | None = None
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return what each bet pays, by language."""
+        bets = [self.main, *([] if self.tie is None else [self.tie])]
+        return {
+            code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in bets] for code in ("en", "fr")
+        }
+
+
+class WarRules(BankRules[WarDefinition]):
+    """A game of war made playable. Several seats have a card each against the bank's one."""
+
+    hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
+
+    def bets(self) -> tuple[BankBet, ...]:
+        """Return the definition's bets."""
+        return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Deal a card to each seat and the bank, settle, and go to war where a seat wants to."""
+        accepted = self.wager(wager.credits, **wager.options)
+        rules = self.definition.shoe
+        shoe, cues = opened(rules, self.table, draw)
+        yield from cues
+        seats = sorted({bet.seat for bet in accepted.bets})
+        hands: dict[str, list[Card]] = {}
+        for seat in seats:
+            hands[_hand(seat)] = [shoe.deal(draw, f"seat {seat}")]
+            yield _dealt(hands, _hand(seat))
+        hands["bank"] = [shoe.deal(draw, "bank")]
+        yield _dealt(hands, "bank")
+        for seat in seats:
+            mine = {bet.spot: bet for bet in accepted.bets if bet.seat == seat}
+            order = _order(hands[_hand(seat)][0], hands["bank"][0])
+            if TIE in mine:
+                yield self._on_tie(mine[TIE], order)
+            if MAIN not in mine:
+                continue
+            if order:
+                yield _first(mine[MAIN], self.definition.main, order)
+                continue
+            added = Bet(ADDED, mine[MAIN].credits, seat)
+            prompt = {**_display(hands), "advice": "war"}
+            asked = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat, default="surrender")
+            if asked.check((yield asked)) == "surrender":
+                yield _surrendered(mine[MAIN])
+                continue
+            for name in (_hand(seat), "bank"):
+                for n in range(_BURNED):
+                    shoe.deal(draw, f"burned {n + 1}")
+                hands[name] = [hands[name][0], shoe.deal(draw, f"war {name}")]
+                yield _dealt(hands, name)
+            order = _order(hands[_hand(seat)][1], hands["bank"][1])
+            yield from _war(mine[MAIN], added, self.definition.main, order)
+        return Outcome(display=_display(hands), table=left(rules, shoe))
+
+    def _on_tie(self, bet: Bet, order: int) -> Settlement:
+        tie = self.definition.tie
+        return settled(bet, tie.pays if tie is not None and order == 0 else None)
+
+    def cases(self, wager: Wager) -> Iterable[Case]:
+        """Return every result where the player goes to war."""
+        return self._cases(wager, surrender=False)
+
+    def _cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
+        """The order of the first cards; where they are equal, that of the second ones, burned cards apart.
+
+        The burned cards tell nothing: any two of what is left are as likely.
+        """
+        decks = self.definition.shoe.decks
+        cards, same = 52 * decks, 4 * decks
+        mine = {bet.spot: bet for bet in wager.bets}
+        equal = Fraction(same - 1, cards - 1)
+        for order in (1, -1):
+            done = [self._settled(bet, order) for bet in mine.values()]
+            yield Case((1 - equal) / 2, done)
+        if MAIN not in mine or surrender:
+            done = [_surrendered(bet) if bet.spot == MAIN else self._settled(bet, 0) for bet in mine.values()]
+            yield Case(equal, done)
+            return
+        rest = cards - 2
+        pairs = Fraction(12 * same * (same - 1) + (same - 2) * (same - 3), rest * (rest - 1))
+        tie = [self._settled(mine[TIE], 0)] if TIE in mine else []
+        added = Bet(ADDED, mine[MAIN].credits)
+        for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):
+            done = [*tie, *_war(mine[MAIN], added, self.definition.main, order)]
+            yield Case(equal * chance, done, added=added.credits)
+
+    def _settled(self, bet: Bet, order: int) -> Settlement:
+        return self._on_tie(bet, order) if bet.spot == TIE else _first(bet, self.definition.main, order)
+
+    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+        """Return the figures of always going to war, with those of giving half up."""
+        found = super().analysed(name, stakes, depth)
+        if MAIN not in stakes:
+            return found
+        wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
+        up = Fraction(0)
+        for case in self._cases(wager, surrender=True):
+            up += case.weight * sum(each.credits for each in case.settlements)
+        return replace(
+            found,
+            strategy="always go to war",
+            simplest_strategy="always go to war",
+            simplest_rtp=found.rtp,
+            worst_rtp=min(up / wager.credits, found.rtp),
+        )
+
+
+def _order(mine: Card, banks: Card) -> int:
+    return (rank_of(mine) > rank_of(banks)) - (rank_of(mine) < rank_of(banks))
+
+
+def _first(bet: Bet, rule: BankBet, order: int) -> Settlement:
+    return settled(bet, rule.pays if order > 0 else None)
+
+
+def _surrendered(bet: Bet) -> Settlement:
+    return Settlement("surrendered", bet.credits // 2, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+
+
+def _war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlement]:
+    """Settle both stakes by the second cards."""
+    if order < 0:
+        return [settled(bet, None), settled(added, None)]
+    return [settled(bet, rule.pays), settled(added, rule.pays) if order == 0 else pushed(added)]
+
+
+def _hand(seat: int) -> str:
+    return "player" if not seat else f"player-{seat + 1}"
+
+
+def _dealt(hands: Mapping[str, Sequence[Card]], name: str) -> Cue:
+    return Cue("deal", {"hand": name, "card": card_name(hands[name][-1])})
+
+
+def _display(hands: Mapping[str, Sequence[Card]]) -> dict[str, Json]:
+    return {
+        "kind": "table",
+        "felt": "cards",
+        "result": card_name(hands["bank"][-1]),
+        "hands": [
+            {"id": name, "cards": [card_name(card) for card in cards]} for name, cards in hands.items()
+        ],
+    }
+
+
+FAMILY = BankFamily(WarDefinition, WarRules)

@@ -1,0 +1,303 @@
+"""Baccarat, war and red dog: exact returns, and play held against settlements written from the texts."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from paytables import (
+    Choice,
+    DefinitionError,
+    RecordingDraw,
+    ReplayDraw,
+    Round,
+    WagerError,
+    analyse,
+    drive,
+    game_from,
+    load_game,
+)
+from paytables.cards.card import RANKS, Shoe
+
+GAMES = ("baccarat-quebec", "punto-2000", "punto-banco", "red-dog", "war")
+
+
+def with_decks(name, decks):
+    data = json.loads(load_game(name).text)
+    data["shoe"] = {"decks": decks}
+    return game_from(data, "test")
+
+
+def returns(game):
+    return {bet.bet: bet.rtp for bet in analyse(game).bets}
+
+
+@pytest.mark.parametrize(
+    ("name", "decks", "bet", "percent"),
+    [
+        ("punto-banco", 6, "punto", "98.7626"),
+        ("punto-banco", 6, "banco", "98.9442"),
+        ("punto-banco", 6, "tie", "85.5618"),
+        ("punto-banco", 8, "punto", "98.7649"),
+        ("punto-banco", 8, "banco", "98.9421"),
+        ("punto-banco", 8, "tie", "85.6404"),
+        ("punto-banco", 6, "punto-pair", "88.7460"),
+        ("punto-banco", 8, "banco-pair", "89.6386"),
+        ("punto-banco", 6, "punto-dragon", "97.4064"),
+        ("punto-banco", 6, "banco-dragon", "91.1421"),
+        ("punto-banco", 8, "punto-dragon", "97.4177"),
+        ("punto-banco", 8, "banco-dragon", "91.1527"),
+        ("punto-2000", 6, "banco", "98.5452"),
+        ("punto-2000", 8, "banco", "98.5419"),
+        ("war", 6, "main", "97.6699"),
+        ("war", 8, "main", "97.6602"),
+        ("war", 6, "tie", "81.3505"),
+        ("war", 8, "tie", "82.1687"),
+        ("red-dog", 1, "ante", "96.8446"),
+        ("red-dog", 2, "ante", "96.9234"),
+        ("red-dog", 4, "ante", "97.1162"),
+        ("red-dog", 6, "ante", "97.2022"),
+        ("red-dog", 8, "ante", "97.2491"),
+    ],
+)
+def test_the_return_is_the_published_one(name, decks, bet, percent):
+    found = returns(with_decks(name, decks))[bet]
+    assert isinstance(found, Fraction)
+    assert f"{float(found) * 100:.4f}" == percent
+
+
+def test_giving_half_up_in_war_and_the_letter_of_the_dragon_return_less():
+    for decks, percent in ((6, "96.3023"), (8, "96.2651")):
+        (war, _) = analyse(with_decks("war", decks)).bets
+        assert f"{float(war.worst_rtp) * 100:.4f}" == percent
+    data = json.loads(load_game("punto-banco").text)
+    data["bet"][5]["three_cards_only"] = True
+    assert f"{float(returns(game_from(data, 'test'))['punto-dragon']) * 100:.1f}" == "76.1"
+
+
+def test_the_law_of_a_wager_adds_to_its_return():
+    game = load_game("punto-banco")
+    wager = game.wager(45, bets={"punto": 20, "tie": 5, "punto-pair": 5, "banco-pair": 5, "banco-dragon": 10})
+    found = game.rules.analyse_wager(wager)
+    assert sum(found.law.counts.values()) == found.law.total
+    apart = {bet.bet: bet.rtp * bet.cost_credits for bet in analyse(game).bets}
+    mean = apart["punto"] + apart["tie"] + apart["punto-pair"] + apart["banco-pair"]
+    assert found.rtp * 45 == mean + 2 * apart["banco-dragon"]
+
+
+# ---------------------------------------------------------------------------------- settled again, from the text
+def points(cards):
+    worth = {"A": 1, "T": 0, "J": 0, "Q": 0, "K": 0}
+    return sum(worth.get(card[0]) if card[0] in worth else int(card[0]) for card in cards) % 10
+
+
+def baccarat_by_the_text(bet, credits_, player, bank, game):
+    p, b = points(player), points(bank)
+    natural = {"player": len(player) == 2 and p >= 8, "bank": len(bank) == 2 and b >= 8}
+    won = "player" if p > b else "bank" if b > p else "tie"
+    kept = {"punto-banco": 95, "punto-2000": 50 if b == 6 else 100}.get(game, 100)
+    commission = (credits_ + 19) // 20 if game == "baccarat-quebec" else 0
+    player_bet = credits_ * {"player": 2, "tie": 1, "bank": 0}[won]
+    bank_bet = credits_ + credits_ * kept // 100 - commission if won == "bank" else credits_ * (won == "tie")
+    if not bet.endswith(("pair", "dragon")):
+        due = {"tie": 9 * credits_ * (won == "tie"), "punto": player_bet, "player": player_bet}
+        return due.get(bet, bank_bet)
+    side, cards = ("player", player) if bet.startswith("punto") else ("bank", bank)
+    if bet.endswith("pair"):
+        return 12 * credits_ * (cards[0][0] == cards[1][0])
+    if all(natural.values()) and won == "tie":
+        return credits_
+    margin = {9: 21, 8: 9, 7: 8, 6: 5, 5: 4, 4: 2}.get(abs(p - b), 0)
+    return 0 if won != side else credits_ * (2 if natural[side] else margin)
+
+
+def drawn_by_the_text(player, bank):
+    """Whether player and bank hold as many cards as the table of art. 13.6 says."""
+    p, b = points(player[:2]), points(bank[:2])
+    if max(p, b) >= 8:
+        return (2, 2)
+    if p >= 6:
+        return (2, 3 if b <= 5 else 2)
+    third = points(player[2:])
+    draws = {3: "012345679", 4: "234567", 5: "4567", 6: "67", 7: ""}
+    return (3, 3 if b <= 2 or str(third) in draws[b] else 2)
+
+
+def rounds_of(name, seeded_draw, count, choose, wager_of):
+    """Play rounds one after another; each with its cards, bets and settlements, also from its record."""
+    game, table = load_game(name), None
+    for seed in range(count):
+        here = game.at(json.loads(json.dumps(table)))
+        draw = RecordingDraw(seeded_draw(seed))
+        wager = wager_of(here, draw.source)
+        played, choices, cues = Round(here.play(wager, draw), wager), [], []
+        played.advance()
+        while True:
+            cues += played.cues
+            if played.decision is None:
+                break
+            choices.append(Choice(choose(played.decision, seed)))
+            played.advance(choices[-1])
+        outcome = played.outcome
+        replayed = ReplayDraw(draw.records)
+        assert drive(here.play(wager, replayed), wager, choices) == outcome
+        replayed.finish()
+        assert played.undecided() == ()
+        table = outcome.table
+        yield here, wager, played, cues
+
+
+def some_bets(game, draw):
+    bets = {}
+    for spot in game.rules.layout():
+        if not bets or draw.below(2, "player"):
+            steps = (min(spot.most, 200) - spot.least) // spot.step
+            bets[spot.id] = spot.least + spot.step * draw.below(steps + 1, "player")
+    bets = {k: v for k, v in bets.items() if game.rules.cloth.by_id[k].needs in {None, *bets}}
+    return game.wager(sum(bets.values()), bets=bets)
+
+
+def hold_baccarat(name, seeded_draw, count):
+    for _, wager, played, cues in rounds_of(name, seeded_draw, count, None, some_bets):
+        dealt = [(c.data["hand"], c.data["card"]) for c in cues if c.kind == "deal"]
+        player = [card for hand, card in dealt if hand == "player"]
+        bank = [card for hand, card in dealt if hand == "bank"]
+        assert [hand for hand, _ in dealt[:4]] == ["player", "bank"] * 2
+        assert (len(player), len(bank)) == drawn_by_the_text(player, bank)
+        due = {
+            bet.spot: baccarat_by_the_text(bet.spot, bet.credits, player, bank, name) for bet in wager.bets
+        }
+        assert {each.spot: each.credits for each in played.settlements} == due
+
+
+@pytest.mark.parametrize("name", ["baccarat-quebec", "punto-2000", "punto-banco"])
+def test_baccarat_is_settled_as_the_text_says(name, seeded_draw):
+    hold_baccarat(name, seeded_draw, 700)
+
+
+def value(card):
+    return RANKS.index(card[0])
+
+
+def hold_war(seeded_draw, count):
+    warred = 0
+    for _, wager, played, cues in rounds_of(
+        "war", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
+    ):
+        dealt = [(c.data["hand"], value(c.data["card"])) for c in cues if c.kind == "deal"]
+        mine, banks = dealt[0][1], dealt[1][1]
+        due, main = {}, wager.options["bets"].get("main", 0)
+        if "tie" in wager.options["bets"]:
+            due["tie"] = wager.options["bets"]["tie"] * (11 if mine == banks else 0)
+        if main and mine != banks:
+            due["main"] = main * 2 if mine > banks else 0
+        elif main and len(dealt) == 2:
+            due["main"] = main // 2
+        elif main:
+            warred += 1
+            (_, mine), (_, banks) = dealt[2:]
+            due["main"] = 0 if mine < banks else 2 * main
+            due["war"] = 0 if mine < banks else main if mine > banks else 2 * main
+        assert {each.spot: each.credits for each in played.settlements} == due
+    assert warred
+
+
+def test_war_is_settled_as_the_text_says(seeded_draw):
+    hold_war(seeded_draw, 700)
+
+
+def hold_red_dog(seeded_draw, count):
+    for _, wager, played, cues in rounds_of(
+        "red-dog", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
+    ):
+        cards = [value(c.data["card"]) for c in cues if c.kind == "deal"]
+        low, high = sorted(cards[:2])
+        ante = wager.options["bets"]["ante"]
+        if high - low == 1:
+            times, dealt = 1, 2
+        elif high == low:
+            times, dealt = (12 if cards[2] == low else 1), 3
+        else:
+            pays = {1: 6, 2: 5, 3: 3}.get(high - low - 1, 2)
+            times, dealt = (pays if low < cards[2] < high else 0), 3
+        assert len(cards) == dealt
+        assert {each.credits for each in played.settlements} == {ante * times}
+        assert sum(each.staked for each in played.settlements) == played.staked_credits
+
+
+def test_red_dog_is_settled_as_the_text_says(seeded_draw):
+    hold_red_dog(seeded_draw, 700)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(seeded_draw):
+    for name in ("baccarat-quebec", "punto-2000", "punto-banco"):
+        hold_baccarat(name, seeded_draw, 100_000)
+    hold_war(seeded_draw, 100_000)
+    hold_red_dog(seeded_draw, 100_000)
+
+
+def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
+    lefts, burned = [], 0
+    for game, _, played, cues in rounds_of("baccarat-quebec", seeded_draw, 200, None, some_bets):
+        fresh = game.rules.table is None
+        assert fresh == bool([c for c in cues if c.kind == "shuffle"])
+        burned += fresh
+        if played.outcome.table is not None:
+            lefts.append(Shoe.from_json(played.outcome.table["shoe"]).left)
+    assert burned >= 2
+    assert min(lefts) > 16
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ({"shoe": {"As": 33, "2c": 8}}, "33 of As"),
+        ({"shoe": {"As": 3}}, "shuffled before"),
+        ({"shoe": {"??": 3}}, "no card"),
+        ({"shoe": {"As": -1}}, "no count"),
+        ({"cards": {}}, "says its cards"),
+        ([], "says its cards"),
+    ],
+)
+def test_a_table_that_no_round_leaves_is_refused(table, why):
+    with pytest.raises(ValueError, match=why):
+        load_game("baccarat-quebec").at(table)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda d: d["bet"][0].update(pays_six="1:2"), "belong to the bank"),
+        (lambda d: d["bet"][0].update(margins={"4": "1:1"}), "belong to a dragon"),
+        (lambda d: d["bet"][1].update(id="punto"), "there twice"),
+        (lambda d: d["bet"][1]["limits"].update(step=10), "no whole credits"),
+        (lambda d: d["shoe"].update(stop=400), "behind the stop card"),
+        (lambda d: d["form"][0].update(bets={"punto": 5}), "20 to 2,000"),
+    ],
+)
+def test_a_definition_that_cannot_be_played_is_refused(change, why):
+    data = json.loads(load_game("punto-banco").text)
+    change(data)
+    with pytest.raises(DefinitionError, match=why):
+        game_from(data, "test")
+
+
+def test_a_wager_the_table_does_not_take_is_refused():
+    game = load_game("punto-banco")
+    for bets, why in (
+        ({"punto": 7}, "20 to 2,000"),
+        ({"punto": 30}, "no multiple"),
+        ({"nine": 5}, "no spot"),
+    ):
+        with pytest.raises(WagerError, match=why):
+            game.wager(sum(bets.values()), bets=bets)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_rules_read_by_the_player_name_every_pay(name):
+    game = load_game(name)
+    for code in ("en", "fr"):
+        assert "{pays}" not in game.help[code]
+        for odds in {spot.odds for spot in game.rules.layout()}:
+            assert odds in game.help[code]
