@@ -17,11 +17,16 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         _check(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
-    for n, bet in definition.offered().items():
+    offered, left_out = definition.offered(), set[str]()
+    for n, bet in enumerate(definition.bet):
         try:
-            places += _places(bet, cylinder)
+            found = _places(offered.get(n, bet), cylinder)
         except ValueError as error:
             raise DefinitionError(file, f"bet.{n}", str(error)) from None
+        if n in offered:
+            places += found
+        else:
+            left_out |= {place.spot.id for place in found}
     ids = [place.spot.id for place in places]
     twice = next((name for name in ids if ids.count(name) > 1), None)
     if twice is not None:
@@ -31,12 +36,14 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         parts=cylinder.pockets,
         places=tuple(places),
         table=definition.table,
-        forms=definition.form,
+        forms=tuple(form for form in definition.form if not left_out & set(form.bets)),
         zero=frozenset(cylinder.zeros),
         felt=cylinder.felt,
         revolutions=cylinder.revolutions,
         looks={"colours": cylinder.colours()},
     )
+    if not table.forms:
+        raise DefinitionError(file, "form", "none is of bets that are taken with these options")
     check_forms(table.cloth, file)
     return table
 

@@ -67,5 +67,5 @@ class SicBoDefinition(TableDefinition):
                 dice = ({"en": " die", "fr": " dé"}[code], {"en": " dice", "fr": " dés"}[code])
                 if len(pays) > 1:
                     pays = [f"{k} {dice[k > 1].strip()}, {each}" for k, each in enumerate(pays, 1)]
-                found[code].append(f"{name}{colon} {'; '.join(pays)}")
+                found[code].append(f"{name}{colon} {f'{colon[:-1]}; '.join(pays)}")
         return found

@@ -1,0 +1,252 @@
+"""Random layouts on every table of one draw, settled by the product and, independently, as the texts say it.
+
+The settlements here are written from the by-law and the order, not from the code: they read a bet's name, ask
+whether the result wins it, and know what is lost and what stands after a zero or a first hit.
+"""
+
+import json
+import random
+from collections.abc import Callable
+
+import pytest
+
+from paytables import Choice, RecordingDraw, ReplayDraw, Round, Spot, WagerError, drive, load_game
+
+RED = {1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}
+SIMPLE = {
+    "red": lambda n: n in RED,
+    "black": lambda n: n not in RED,
+    "even": lambda n: n % 2 == 0,
+    "odd": lambda n: n % 2 == 1,
+    "low": lambda n: n <= 18,
+    "high": lambda n: n >= 19,
+}
+INSIDE = {"straight": 35, "split": 17, "street": 11, "corner": 8, "six": 5, "double": 1000, "triple": 10000}
+#: Québec s. 95.24.
+TOTALS = {4: 50, 5: 30, 6: 18, 7: 12, 8: 8, 9: 6, 10: 6, 11: 6, 12: 6, 13: 8, 14: 12, 15: 18, 16: 30, 17: 50}
+
+
+def roulette(spot: str, out: str) -> tuple[int, int] | None:
+    """What a bet on a cylinder of 36 numbers and zeros pays, as odds to one; None: it loses."""
+    kind, *rest = spot.split("-")
+    n = 0 if out == "00" else int(out)
+    if spot.startswith("first-"):
+        four = "00" if spot == "first-five" else "0"
+        return (6 if spot == "first-five" else 8, 1) if out in {four, "0", "1", "2", "3"} else None
+    if kind == "six":
+        return (5, 1) if out in rest[1:] else None
+    if kind in INSIDE:
+        return (INSIDE[kind], 1) if out in rest else None
+    if not n:
+        return None
+    if kind in SIMPLE:
+        return (1, 1) if SIMPLE[kind](n) else None
+    here = (n - 1) // 12 + 1 if kind.startswith("dozen") else (n - 1) % 3 + 1
+    odds = (1, 2) if kind.endswith("s") else (2, 1)
+    return odds if here in map(int, rest) else None
+
+
+def boule(spot: str, out: str) -> tuple[int, int] | None:
+    n = int(out)
+    if spot.startswith("straight-"):
+        return (7, 1) if spot == f"straight-{n}" else None
+    black = n in {1, 3, 6, 8}
+    wins = {
+        "red": not black,
+        "black": black,
+        "even": n % 2 == 0,
+        "odd": n % 2 == 1,
+        "low": n < 5,
+        "high": n > 5,
+    }
+    return (1, 1) if n != 5 and wins[spot] else None
+
+
+def big_wheel(spot: str, out: str) -> tuple[int, int] | None:
+    return None if spot != out else (40, 1) if "joker" in spot else (int(spot), 1)
+
+
+def fortune(spot: str, out: str) -> tuple[int, int] | None:
+    odds = {"sun": 1, "moon": 2, "star": 4, "comet": 8, "north-star": 13}
+    return (odds[spot], 1) if spot == out else None
+
+
+def sic_bo(spot: str, out: str) -> tuple[int, int] | None:
+    dice = [int(die) for die in out.split("-")]
+    kind, *rest = spot.split("-")
+    if spot == "any-triple":
+        return (24, 1) if dice[0] == dice[1] == dice[2] else None
+    if kind in {"small", "big"}:
+        total = sum(dice) in (range(4, 11) if kind == "small" else range(11, 18))
+        return (1, 1) if total and not dice[0] == dice[1] == dice[2] else None
+    numbers = [int(n) for n in rest]
+    on = sum(die == numbers[0] for die in dice)
+    if kind == "duo":
+        return (5, 1) if on and numbers[1] in dice else None
+    if kind == "single":
+        return (on, 1) if on else None
+    if kind == "total":
+        return (TOTALS[numbers[0]], 1) if sum(dice) == numbers[0] else None
+    least, odds = {"triple": (3, 150), "double": (2, 8)}[kind]
+    return (odds, 1) if on >= least else None
+
+
+GAMES: dict[str, Callable[[str, str], tuple[int, int] | None]] = {
+    "quebec-roulette-french": roulette,
+    "quebec-roulette-english": roulette,
+    "quebec-roulette-american": roulette,
+    "quebec-roulette-double": roulette,
+    "monaco-roulette-american": roulette,
+    "monaco-roulette-european": roulette,
+    "monaco-boule": boule,
+    "monaco-big-wheel": big_wheel,
+    "quebec-wheel-of-fortune": fortune,
+    "quebec-sic-bo": sic_bo,
+}
+
+
+class Chance:
+    """Numbers of a seeded generator: the play is tested, not chance."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def below(self, bound: int, purpose: str) -> int:
+        del purpose
+        return self.random.randrange(bound)
+
+
+def laid(pick: random.Random, spots: tuple[Spot, ...]) -> dict[str, int]:
+    """Some bets within the limits of their spots."""
+    bets = {}
+    for spot in pick.sample(spots, pick.randint(1, min(9, len(spots)))):
+        steps = min(spot.most, 40) - spot.least
+        bets[spot.id] = spot.least + pick.randrange(steps // spot.step + 1) * spot.step
+    return bets
+
+
+def settle(
+    pays: Callable[[str, str], tuple[int, int] | None],
+    bets: list[tuple[str, int, int]],
+    out: str,
+    answers: list[str],
+    *,
+    zero_asks: bool,
+) -> tuple[int, list[tuple[str, int, int]]]:
+    """What comes back of ``(spot, stake, count)``, and what stands, as the texts have it."""
+    back, stands = 0, []
+    for spot, stake, count in bets:
+        odds = pays(spot, out)
+        repeats = {"double": 2, "triple": 3}.get(spot.split("-")[0] if pays is roulette else "", 1)
+        if repeats > 1 and odds and count + 1 < repeats:
+            stands.append((spot, stake, count + 1))
+        elif zero_asks and out == "0" and spot in SIMPLE:
+            part = stake // 2 ** (count + 1)  # the half, the quarter, the eighth of the stake first laid
+            may_stay = stake % 2 ** (count + 2) == 0  # as long as the next part is whole credits
+            if may_stay and answers.pop(0) == "prison":
+                stands.append((spot, stake, count + 1))
+            else:
+                back += part
+        elif zero_asks and spot in SIMPLE and count:
+            back += (
+                stake // 2 ** (count - 1) if odds else 0
+            )  # freed, worth half as much for each zero but the first
+        elif odds:
+            back += stake + stake * odds[0] // odds[1]
+    return back, stands
+
+
+def rounds(name: str, count: int, seed: int) -> None:
+    """Play and settle ``count`` rounds, the table carried from one to the next through JSON."""
+    game, pick, chance = load_game(name), random.Random(f"{name} {seed}"), Chance(seed)
+    at, stood = game, []
+    order = {spot.id: n for n, spot in enumerate(game.rules.layout())}
+    for _ in range(count):
+        bets = {} if stood and pick.random() < 0.3 else laid(pick, game.rules.layout())
+        cost = sum(bets.values())
+        wager = at.wager(cost, bets=bets)
+        draw = RecordingDraw(chance)
+        played, answers = Round(at.play(wager, draw), wager), []
+        played.advance()
+        while played.decision is not None:
+            assert set(played.decision.options) == {"back", "prison"}
+            answers.append(pick.choice(["prison", "prison", "back"]))
+            played.advance(Choice(answers[-1]))
+        outcome = played.outcome
+        assert outcome is not None
+        choices = [Choice(answer) for answer in answers]
+        again = drive(at.play(wager, ReplayDraw(json.loads(json.dumps(draw.records)))), wager, choices)
+        assert again == outcome
+        on = [*stood, *((spot, stake, 0) for spot, stake in bets.items())]
+        on.sort(key=lambda bet: (order[bet[0]], -bet[2]))
+        back, stood = settle(
+            GAMES[name], on, outcome.display["result"], answers, zero_asks=name == "monaco-roulette-european"
+        )
+        assert outcome.win_credits == back, (name, bets, outcome)
+        assert not answers
+        table = json.loads(json.dumps(outcome.table))
+        kept = [] if table is None else table["held"]
+        assert sorted((bet["spot"], bet["credits"], bet["count"]) for bet in kept) == sorted(stood)
+        decided = sum(each.staked for each in outcome.settlements) + sum(stake for _, stake, _ in stood)
+        assert decided == sum(stake for _, stake, _ in on)
+        at = game.at(table)
+        assert sorted((bet.spot, bet.credits) for bet in at.rules.standing()) == sorted(b[:2] for b in stood)
+
+
+@pytest.mark.requirement("P-07", "B-08")
+@pytest.mark.parametrize("name", GAMES)
+def test_random_layouts_are_settled_as_the_text_says(name: str) -> None:
+    rounds(name, 2_000, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES)
+def test_a_hundred_thousand_random_layouts_are_settled_as_the_text_says(name: str) -> None:
+    rounds(name, 100_000, seed=2)
+
+
+def test_every_repeat_and_every_level_of_prison_is_met() -> None:
+    """The chances above meet few of them; here the numbers are given, one after another."""
+
+    class Given:
+        def __init__(self, *values: int) -> None:
+            self.values = list(values)
+
+        def below(self, bound: int, purpose: str) -> int:
+            del bound, purpose
+            return self.values.pop(0)
+
+    game = load_game("quebec-roulette-double")
+    seventeen = game.rules.pictured()["wheel"].index("17")
+    at, wager = game, game.wager(3, bets={"double-17": 2, "triple-17": 1})
+    wins = []
+    for _ in range(3):
+        outcome = drive(at.play(wager, Given(seventeen)), wager)
+        wins.append(outcome.win_credits)
+        at = game.at(outcome.table)
+        if outcome.table is not None:
+            wager = at.wager(0)
+    assert wins == [0, 2 * 1001, 10_001]
+    with pytest.raises(WagerError, match="nothing is staked"):
+        at.wager(0, bets={})
+
+    game = load_game("monaco-roulette-european")
+    at, wager, parts = game, game.wager(1024, bets={"red": 1024}), []
+    while True:
+        played = Round(at.play(wager, Given(0)), wager)
+        played.advance()
+        if played.decision is None:
+            break
+        parts.append(played.decision.prompt["credits"])
+        assert (
+            at.rules.take_down()[0] == ()
+            if at is game
+            else at.rules.take_down()[0][0].credits == 2 * parts[-1]
+        )
+        played.advance(Choice("prison"))
+        at = game.at(played.outcome.table)  # type: ignore[union-attr]
+        wager = at.wager(0)
+    assert parts == [512, 256, 128, 64, 32, 16, 8, 4, 2]
+    assert played.outcome is not None
+    assert [(each.name, each.credits) for each in played.outcome.settlements] == [("part", 1)]
+    assert played.outcome.table is None
