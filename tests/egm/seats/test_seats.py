@@ -22,14 +22,13 @@ from meters.entry import decode
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.verify import Auditor
 
-GAME = "river-wheel"
+GAME = "quebec-roulette-french"
 SEATS = 4
 
 
 @pytest.fixture
-def seats(tmp_path, monkeypatch):
+def seats(tmp_path):
     """Four positions of one machine, with twenty dollars each and the same game before them."""
-    monkeypatch.setattr("paytables.wheel.rules.WheelRules.betting_seconds", 20)
     made = []
 
     def start(folder=tmp_path, storage=None):
@@ -64,25 +63,24 @@ def no_more_bets(rooms):
     table_of(rooms).close(rooms[0].machine.games[GAME].digest)
 
 
-def join(room, area="violet", credits_=1):
-    room.engine.handle(EventType.BET, value=credits_, options={"bets": {area: credits_}})
+def join(room, spot, credits_=1):
+    room.engine.handle(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
     room.engine.handle(EventType.PLAY)
 
 
-def areas(room):
-    return [area["id"] for area in room.machine.games[GAME].presentation()["areas"]]
+SPOTS = ("red", "black", "dozen-1", "straight-17")
 
 
 def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
     one, two, *_ = rooms = seats()
     for room in rooms:
         room.insert(2000)
-    join(one, areas(one)[0])
+    join(one, SPOTS[0])
     assert (one.state, two.state) == (State.BETTING, State.IDLE)
     assert (one.credit_cents, open_game(one.machine)) == (2000, None)
     assert one.journal.meters().value("coin_in") == 0
-    assert [(n.code, n.values) for n in notices(two.machine)] == [("bets_close", {"seconds": 20})]
-    one.clock.pass_seconds(12.5)
+    assert [(n.code, n.values) for n in notices(two.machine)] == [("bets_close", {"seconds": 30})]
+    one.clock.pass_seconds(22.5)
     assert [n.values["seconds"] for n in notices(two.machine)] == [8]
 
 
@@ -90,7 +88,7 @@ def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
     rooms = seats()
     for number, room in enumerate(rooms[:3], 1):
         room.insert(2000)
-        join(room, areas(room)[number - 1])
+        join(room, SPOTS[number - 1])
     no_more_bets(rooms)
     assert [room.state for room in rooms] == [State.PLAYING] * 3 + [State.IDLE]
     games = [open_game(room.machine) for room in rooms[:3]]
@@ -98,7 +96,7 @@ def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
     assert len({game.round_id for game in games}) == 1
     assert games[0].round_id
     assert len({game.steps for game in games}) == 1
-    assert len({game.outcome.display["steps"][-1]["part"] for game in games}) == 1
+    assert len({game.outcome.display["pocket"] for game in games}) == 1
     for room, game in zip(rooms, games, strict=False):
         room.shown()
         assert room.state is State.IDLE
@@ -111,7 +109,7 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
     rooms = seats()
     for number, room in enumerate(rooms, 1):
         room.insert(2000)
-        join(room, areas(room)[number - 1])
+        join(room, SPOTS[number - 1])
     no_more_bets(rooms)
     for room in rooms:
         room.shown()
@@ -134,7 +132,7 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
 def test_a_position_alone_at_its_game_plays_at_once(seats):
     one, two, *_ = rooms = seats()
     one.insert(2000)
-    join(one, areas(one)[0])
+    join(one, SPOTS[0])
     assert table_of(rooms).is_complete(one.machine.games[GAME].digest)
     two.insert(100)
     assert not table_of(rooms).is_complete(one.machine.games[GAME].digest)
@@ -143,7 +141,7 @@ def test_a_position_alone_at_its_game_plays_at_once(seats):
 def test_cash_out_takes_the_bets_back(seats):
     one, *_ = rooms = seats()
     one.insert(2000)
-    join(one, areas(one)[0])
+    join(one, SPOTS[0])
     one.engine.handle(EventType.CASH_OUT)
     assert one.state is State.PAYING
     assert table_of(rooms).closes_ns == {}
@@ -157,7 +155,7 @@ def test_a_seat_with_a_fault_is_left_out_and_told(seats):
     one, two, *_ = rooms = seats()
     for room in (one, two):
         room.insert(2000)
-        join(room, areas(room)[0])
+        join(room, SPOTS[0])
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert (one.state, two.state) == (State.BETTING, State.TILT)
     no_more_bets(rooms)
@@ -169,7 +167,7 @@ def test_a_restart_before_no_more_bets_leaves_everybody_his_credits(seats):
     rooms = seats()
     for room in rooms:
         room.insert(2000)
-        join(room, areas(room)[0])
+        join(room, SPOTS[0])
     rooms[0].close()
     again = seats()
     assert [(room.state, room.credit_cents) for room in again] == [(State.IDLE, 2000)] * SEATS
@@ -193,13 +191,13 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
     for room in (one, two):
         room.insert(2000)
-    join(one, areas(one)[0])
+    join(one, SPOTS[0])
 
     async def session():
         running = asyncio.create_task(clock.run())
         await asyncio.sleep(0)
         assert told == [EventType.MACHINE_CHANGED] * SEATS
-        one.clock.pass_seconds(21)
+        one.clock.pass_seconds(31)
         clock.changed(None)
         for _ in range(9):  # it hears of it, and looks
             await asyncio.sleep(0)

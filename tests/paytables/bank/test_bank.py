@@ -19,7 +19,7 @@ from paytables import (
 )
 from paytables.cards.card import RANKS, Shoe
 
-GAMES = ("baccarat-quebec", "punto-2000", "punto-banco", "red-dog", "war")
+GAMES = ("quebec-baccarat", "monaco-punto-2000", "monaco-punto-banco", "quebec-red-dog", "quebec-war")
 
 
 def with_decks(name, decks):
@@ -35,29 +35,29 @@ def returns(game):
 @pytest.mark.parametrize(
     ("name", "decks", "bet", "percent"),
     [
-        ("punto-banco", 6, "punto", "98.7626"),
-        ("punto-banco", 6, "banco", "98.9442"),
-        ("punto-banco", 6, "tie", "85.5618"),
-        ("punto-banco", 8, "punto", "98.7649"),
-        ("punto-banco", 8, "banco", "98.9421"),
-        ("punto-banco", 8, "tie", "85.6404"),
-        ("punto-banco", 6, "punto-pair", "88.7460"),
-        ("punto-banco", 8, "banco-pair", "89.6386"),
-        ("punto-banco", 6, "punto-dragon", "97.4064"),
-        ("punto-banco", 6, "banco-dragon", "91.1421"),
-        ("punto-banco", 8, "punto-dragon", "97.4177"),
-        ("punto-banco", 8, "banco-dragon", "91.1527"),
-        ("punto-2000", 6, "banco", "98.5452"),
-        ("punto-2000", 8, "banco", "98.5419"),
-        ("war", 6, "main", "97.6699"),
-        ("war", 8, "main", "97.6602"),
-        ("war", 6, "tie", "81.3505"),
-        ("war", 8, "tie", "82.1687"),
-        ("red-dog", 1, "ante", "96.8446"),
-        ("red-dog", 2, "ante", "96.9234"),
-        ("red-dog", 4, "ante", "97.1162"),
-        ("red-dog", 6, "ante", "97.2022"),
-        ("red-dog", 8, "ante", "97.2491"),
+        ("monaco-punto-banco", 6, "punto", "98.7626"),
+        ("monaco-punto-banco", 6, "banco", "98.9442"),
+        ("monaco-punto-banco", 6, "tie", "85.5618"),
+        ("monaco-punto-banco", 8, "punto", "98.7649"),
+        ("monaco-punto-banco", 8, "banco", "98.9421"),
+        ("monaco-punto-banco", 8, "tie", "85.6404"),
+        ("monaco-punto-banco", 6, "punto-pair", "88.7460"),
+        ("monaco-punto-banco", 8, "banco-pair", "89.6386"),
+        ("monaco-punto-banco", 6, "punto-dragon", "97.4064"),
+        ("monaco-punto-banco", 6, "banco-dragon", "91.1421"),
+        ("monaco-punto-banco", 8, "punto-dragon", "97.4177"),
+        ("monaco-punto-banco", 8, "banco-dragon", "91.1527"),
+        ("monaco-punto-2000", 6, "banco", "98.5452"),
+        ("monaco-punto-2000", 8, "banco", "98.5419"),
+        ("quebec-war", 6, "main", "97.6699"),
+        ("quebec-war", 8, "main", "97.6602"),
+        ("quebec-war", 6, "tie", "81.3505"),
+        ("quebec-war", 8, "tie", "82.1687"),
+        ("quebec-red-dog", 1, "ante", "96.8446"),
+        ("quebec-red-dog", 2, "ante", "96.9234"),
+        ("quebec-red-dog", 4, "ante", "97.1162"),
+        ("quebec-red-dog", 6, "ante", "97.2022"),
+        ("quebec-red-dog", 8, "ante", "97.2491"),
     ],
 )
 def test_the_return_is_the_published_one(name, decks, bet, percent):
@@ -68,15 +68,15 @@ def test_the_return_is_the_published_one(name, decks, bet, percent):
 
 def test_giving_half_up_in_war_and_the_letter_of_the_dragon_return_less():
     for decks, percent in ((6, "96.3023"), (8, "96.2651")):
-        (war, _) = analyse(with_decks("war", decks)).bets
+        (war, _) = analyse(with_decks("quebec-war", decks)).bets
         assert f"{float(war.worst_rtp) * 100:.4f}" == percent
-    data = json.loads(load_game("punto-banco").text)
+    data = json.loads(load_game("monaco-punto-banco").text)
     data["bet"][5]["three_cards_only"] = True
     assert f"{float(returns(game_from(data, 'test'))['punto-dragon']) * 100:.1f}" == "76.1"
 
 
 def test_the_law_of_a_wager_adds_to_its_return():
-    game = load_game("punto-banco")
+    game = load_game("monaco-punto-banco")
     wager = game.wager(45, bets={"punto": 20, "tie": 5, "punto-pair": 5, "banco-pair": 5, "banco-dragon": 10})
     found = game.rules.analyse_wager(wager)
     assert sum(found.law.counts.values()) == found.law.total
@@ -95,8 +95,8 @@ def baccarat_by_the_text(bet, credits_, player, bank, game):
     p, b = points(player), points(bank)
     natural = {"player": len(player) == 2 and p >= 8, "bank": len(bank) == 2 and b >= 8}
     won = "player" if p > b else "bank" if b > p else "tie"
-    kept = {"punto-banco": 95, "punto-2000": 50 if b == 6 else 100}.get(game, 100)
-    commission = (credits_ + 19) // 20 if game == "baccarat-quebec" else 0
+    kept = {"monaco-punto-banco": 95, "monaco-punto-2000": 50 if b == 6 else 100}.get(game, 100)
+    commission = (credits_ + 19) // 20 if game == "quebec-baccarat" else 0
     player_bet = credits_ * {"player": 2, "tie": 1, "bank": 0}[won]
     bank_bet = credits_ + credits_ * kept // 100 - commission if won == "bank" else credits_ * (won == "tie")
     if not bet.endswith(("pair", "dragon")):
@@ -170,7 +170,7 @@ def hold_baccarat(name, seeded_draw, count):
         assert {each.spot: each.credits for each in played.settlements} == due
 
 
-@pytest.mark.parametrize("name", ["baccarat-quebec", "punto-2000", "punto-banco"])
+@pytest.mark.parametrize("name", ["quebec-baccarat", "monaco-punto-2000", "monaco-punto-banco"])
 def test_baccarat_is_settled_as_the_text_says(name, seeded_draw):
     hold_baccarat(name, seeded_draw, 700)
 
@@ -182,7 +182,7 @@ def value(card):
 def hold_war(seeded_draw, count):
     warred = 0
     for _, wager, played, cues in rounds_of(
-        "war", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
+        "quebec-war", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
     ):
         dealt = [(c.data["hand"], value(c.data["card"])) for c in cues if c.kind == "deal"]
         mine, banks = dealt[0][1], dealt[1][1]
@@ -208,7 +208,7 @@ def test_war_is_settled_as_the_text_says(seeded_draw):
 
 def hold_red_dog(seeded_draw, count):
     for _, wager, played, cues in rounds_of(
-        "red-dog", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
+        "quebec-red-dog", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
     ):
         cards = [value(c.data["card"]) for c in cues if c.kind == "deal"]
         low, high = sorted(cards[:2])
@@ -231,7 +231,7 @@ def test_red_dog_is_settled_as_the_text_says(seeded_draw):
 
 @pytest.mark.slow
 def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(seeded_draw):
-    for name in ("baccarat-quebec", "punto-2000", "punto-banco"):
+    for name in ("quebec-baccarat", "monaco-punto-2000", "monaco-punto-banco"):
         hold_baccarat(name, seeded_draw, 100_000)
     hold_war(seeded_draw, 100_000)
     hold_red_dog(seeded_draw, 100_000)
@@ -239,7 +239,7 @@ def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(seeded_draw):
 
 def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
     lefts, burned = [], 0
-    for game, _, played, cues in rounds_of("baccarat-quebec", seeded_draw, 200, None, some_bets):
+    for game, _, played, cues in rounds_of("quebec-baccarat", seeded_draw, 200, None, some_bets):
         fresh = game.rules.table is None
         assert fresh == bool([c for c in cues if c.kind == "shuffle"])
         burned += fresh
@@ -262,7 +262,7 @@ def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
 )
 def test_a_table_that_no_round_leaves_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
-        load_game("baccarat-quebec").at(table)
+        load_game("quebec-baccarat").at(table)
 
 
 @pytest.mark.parametrize(
@@ -277,14 +277,14 @@ def test_a_table_that_no_round_leaves_is_refused(table, why):
     ],
 )
 def test_a_definition_that_cannot_be_played_is_refused(change, why):
-    data = json.loads(load_game("punto-banco").text)
+    data = json.loads(load_game("monaco-punto-banco").text)
     change(data)
     with pytest.raises(DefinitionError, match=why):
         game_from(data, "test")
 
 
 def test_a_wager_the_table_does_not_take_is_refused():
-    game = load_game("punto-banco")
+    game = load_game("monaco-punto-banco")
     for bets, why in (
         ({"punto": 7}, "20 to 2,000"),
         ({"punto": 30}, "no multiple"),
