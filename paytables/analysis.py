@@ -162,9 +162,11 @@ class BetAnalysis:
     """The figures of one way to bet. ``rtp`` excludes progressives and merchandise (both are stated apart).
 
     ``cycle`` is the number of equally likely first results. ``options`` are what a wager of these figures is
-    asked with: ``game.wager(cost_credits, **options)``. Figures that were not asked for are None. Where the
-    player decides something within the game, ``strategy`` says how for these figures, and ``worst_rtp`` is
-    the return of whoever decides worst every time; both are None where nothing is decided.
+    asked with: ``game.wager(cost_credits, **options)``; ``table`` is the one it is asked on
+    (:meth:`paytables.game.Game.at`), where a table does not take it as it opens; bets that stand there are in
+    no figure. Figures that were not asked for are None. Where the player decides something within the game,
+    ``strategy`` says how for these figures, and ``worst_rtp`` is the return of whoever decides worst every
+    time; both are None where nothing is decided.
     ``simplest_strategy`` is the simplest published one, in words, and ``simplest_rtp`` its return.
 
     Where a round may be raised, a win counts less what was added: ``rtp`` is the return of each credit first
@@ -176,6 +178,7 @@ class BetAnalysis:
     cost_credits: int
     rtp: Fraction
     options: Mapping[str, Json] = field(default_factory=dict)
+    table: Json = None
     cycle: int | None = None
     prizes: tuple[Prize, ...] = ()
     features: tuple[FeatureFigures, ...] = ()

@@ -33,6 +33,7 @@ from paytables.source import Source
 #: family name of a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
     "baccarat": "paytables.bank.baccarat",
+    "craps": "paytables.craps",
     "keno": "paytables.keno",
     "red-dog": "paytables.bank.red_dog",
     "reels": "paytables.reels",

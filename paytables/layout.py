@@ -54,6 +54,8 @@ class Odds:
                 "en": f"{times} for 1, stake included",
                 "fr": f"{times.replace('.', ',')} fois la mise, mise comprise",
             }
+        if not self.net:
+            return {"en": "the stake back", "fr": "la mise rendue"}
         if self.net == 1:
             return {"en": "even money", "fr": "à l'égalité"}
         won, to = self.text.split(":")

@@ -50,6 +50,8 @@ def _bet(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> tuple[Table,
 
 def _facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
     yield "return", percent(bet.rtp), f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
+    if bet.mean_staked_credits is not None:
+        yield "of all that is staked", percent(bet.rtp_of_all_staked), f"{bet.rtp_of_all_staked}"
     if bet.worst_rtp is not None:
         yield "of the worst choices", percent(bet.worst_rtp), bet.strategy or ""
     if bet.progressives:

@@ -8,12 +8,13 @@ of the interpreter's reach.
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from paytables import Choice, Decision, Draw, Game, Law, Round, Wager, load_game
+from paytables.contract import Json
 from tools.lab.named import named
 from tools.lab.rng.service import start_service
 
@@ -178,8 +179,11 @@ def policy(decision: Decision, picker: Draw) -> Choice:
     return Choice(decision.options[picker.below(len(decision.options), "player")])
 
 
-def _played(game: Game, wager: Wager, draw: Draw) -> tuple[int, Game]:
-    """One round: what it gives back less what was added to its wager, and the game as it leaves the table."""
+def _played(game: Game, wager: Wager, draw: Draw, apart: Container[tuple[int, str]] = ()) -> tuple[int, Game]:
+    """One round: what it gives back less what was added to its wager, and the game as it leaves the table.
+
+    What the bets ``apart``, by seat and spot, give back does not count.
+    """
     played = Round(game.play(wager, draw), wager)
     played.advance()
     while played.decision is not None:
@@ -187,7 +191,8 @@ def _played(game: Game, wager: Wager, draw: Draw) -> tuple[int, Game]:
     if played.outcome is None:
         raise SimulationError(f"{game.id}: a round neither asks nor ends")
     added = played.staked_credits - wager.credits
-    return played.outcome.win_credits - added, game.at(played.outcome.table)
+    settled = (each for each in played.outcome.settlements if (each.seat, each.spot) not in apart)
+    return sum(each.credits for each in settled) - added, game.at(played.outcome.table)
 
 
 def play_batch(
@@ -197,19 +202,23 @@ def play_batch(
     games: int,
     draw: Draw,
     most_counted: int | None = None,
+    table: Json = None,
 ) -> Tally:
     """Play games through the production path; a win above ``most_counted`` counts as that much.
 
     A bet that outlasts its round is played on until it is decided: what comes of it belongs to its game, and
-    what is added in a round counts against the win. What is no bet (a shoe) stays for the next game.
+    what is added in a round counts against the win. What is no bet (a shoe) stays for the next game. Each
+    game of a ``table`` begins on it, and the bets that stand there do not count.
     """
     total = squares = hits = most = 0
     wins: Counter[int] = Counter()
-    at = game
+    begun = at = game.at(table)
+    apart = {(bet.seat, bet.spot) for bet in begun.rules.standing()}
     for _ in range(games):
-        win, at = _played(at, at.wager(credits_, **options), draw)
+        at = at if table is None else begun
+        win, at = _played(at, at.wager(credits_, **options), draw, apart)
         while at.rules.standing():
-            more, at = _played(at, at.wager(0), draw)
+            more, at = _played(at, at.wager(0), draw, apart)
             win += more
         win = win if most_counted is None else min(win, most_counted)
         total += win
@@ -220,20 +229,20 @@ def play_batch(
     return Tally(games, total, squares, hits, most, wins)
 
 
-def _worker(name: str, credits_: int, options: Mapping[str, object], games: int) -> Tally:
+def _worker(name: str, credits_: int, options: Mapping[str, object], games: int, table: Json) -> Tally:
     service = start_service()
     game = load_game(named(name))
     tally = Tally()
     while games:
         some = min(games, 500)
         with service.step() as draw:
-            tally += play_batch(game, credits_, options, some, draw)
+            tally += play_batch(game, credits_, options, some, draw, table=table)
         games -= some
     return tally
 
 
 def simulate(
-    name: str, credits_: int, options: Mapping[str, object], games: int, workers: int
+    name: str, credits_: int, options: Mapping[str, object], games: int, workers: int, table: Json = None
 ) -> Iterator[Tally]:
     """Yield the growing tally of a production simulation, batch by batch, over ``workers`` processes."""
     if workers < 1 or workers > (os.cpu_count() or 1):
@@ -242,10 +251,11 @@ def simulate(
     tally = Tally()
     if workers == 1:
         for batch in batches:
-            tally += _worker(name, credits_, options, batch)
+            tally += _worker(name, credits_, options, batch, table)
             yield tally
         return
     with ProcessPoolExecutor(workers) as pool:
-        for done in as_completed([pool.submit(_worker, name, credits_, options, b) for b in batches]):
+        begun = [pool.submit(_worker, name, credits_, options, batch, table) for batch in batches]
+        for done in as_completed(begun):
             tally += done.result()
             yield tally

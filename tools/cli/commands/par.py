@@ -7,7 +7,17 @@ import click
 from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from meters import JournalError, open_view
-from paytables import Analysis, AnalysisError, DefinitionError, Game, WagerError, analyse, load_game
+from paytables import (
+    Analysis,
+    AnalysisError,
+    BetAnalysis,
+    DefinitionError,
+    Game,
+    WagerError,
+    analyse,
+    load_game,
+)
+from paytables.craps.strategy import named_strategy
 from paytables.wording import counted
 from tools.cli.par_sheet import standings, to_terminal
 from tools.cli.tables import working
@@ -44,6 +54,7 @@ def load(name: str) -> Game:
 @click.option(
     "--bet", "bets", multiple=True, metavar="SPOT=CREDITS", help="of a layout instead: these bets together"
 )
+@click.option("--strategy", metavar="NAME", help="of a way to play instead, as the definition has it: a hand")
 @click.option("--meter", "meters", multiple=True, metavar="LEVEL=CREDITS", help="a level's return at a value")
 @click.option(
     "--state",
@@ -56,6 +67,7 @@ def command(
     out: Path | None,
     jurisdiction: str | None,
     bets: tuple[str, ...],
+    strategy: str | None,
     meters: tuple[str, ...],
     state: Path | None,
 ) -> None:
@@ -64,11 +76,14 @@ def command(
     rules = None if jurisdiction is None else profile_of(jurisdiction).awards
     try:
         with working(f"analysing {loaded.id}"):
-            analysis = _of_layout(loaded, bets) if bets else analyse(loaded)
+            if strategy is not None:
+                analysis = _alone(loaded, named_strategy(strategy, loaded.rules))
+            else:
+                analysis = _of_layout(loaded, bets) if bets else analyse(loaded)
     except WagerError as error:
         raise click.ClickException(f"--bet: {error}") from None
     except AnalysisError as error:
-        if bets:
+        if bets or strategy is not None:
             raise click.ClickException(str(error)) from None
         raise click.ClickException(estimated(game, loaded, str(error))) from None
     if meters or state is not None:
@@ -96,9 +111,11 @@ def _of_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
         if not credits_.isdecimal():
             raise click.ClickException(f"--bet {text}: write SPOT=CREDITS, a whole number of credits")
         laid[spot] = laid.get(spot, 0) + int(credits_)
-    found = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
-    header = game.header
-    return Analysis(game_id=game.id, version=header.version, family=header.family, bets=(found,))
+    return _alone(game, game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid)))
+
+
+def _alone(game: Game, bet: BetAnalysis) -> Analysis:
+    return Analysis(game_id=game.id, version=game.version, family=game.family, bets=(bet,))
 
 
 def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None) -> None:

@@ -98,7 +98,7 @@ def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -
     started = time.perf_counter()
     tally = Tally()
     with working(f"{game.id}, bet {bet.bet}", games) as done:
-        for tally in simulate(name, bet.cost_credits, bet.options, games, workers):
+        for tally in simulate(name, bet.cost_credits, bet.options, games, workers, bet.table):
             done(tally.games)
     return _result(bet, tally, time.perf_counter() - started, "production")
 

@@ -64,14 +64,15 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
 def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], asked: int) -> tuple[int, bool]:
     """Play a game; how many decisions there were, and whether anything was drawn that had two ways to go."""
     draw = RecordingDraw(case.draw)
-    wager, decided = case.game.wager(bet.cost_credits, **bet.options), 0
+    game, decided = case.game.at(bet.table), 0
+    wager = game.wager(bet.cost_credits, **bet.options)
 
     def choose(decision: Decision) -> Choice:
         nonlocal decided
         decided += 1
         return Choice(decision.options[option(asked + decided - 1, len(decision.options))])
 
-    answered(case.game.play(wager, draw), wager, choose)
+    answered(game.play(wager, draw), wager, choose)
     return decided, any(bound > 1 for bound, _, _ in draw.records)
 
 

@@ -300,7 +300,7 @@ def simulation(case: Case) -> Iterator[Finding]:
             held = bet.law.capped(most)
             rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
             words = f" (wins counted up to {most:,})" if most < max(bet.law.counts) else ""
-        tally = play_batch(case.game, bet.cost_credits, bet.options, case.games, case.draw, most)
+        tally = play_batch(case.game, bet.cost_credits, bet.options, case.games, case.draw, most, bet.table)
         v = judge(tally, bet.cost_credits, rtp, variance)
         yield Finding(
             "simulation",

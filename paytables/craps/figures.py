@@ -1,0 +1,233 @@
+"""The exact figures of craps: a Markov chain of table states, whose every throw is one of 36.
+
+Bets are added by wagers only, so that in the chain they can but leave: the states with the same bets are a
+small linear system over the points, and what comes after them is known before they are solved. Dice know no
+player: a bet has the figures of it alone, and bets together those of their joint chain.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Final
+
+from paytables.analysis import BetAnalysis, Depth, Law, Prize
+from paytables.contract import Bet, Json, Settlement, Wager
+from paytables.craps.linear import Sums, add, solved
+from paytables.craps.places import THROWS, Place
+from paytables.craps.schema import NUMBERS, PAIRS
+from paytables.craps.state import State, thrown
+from paytables.layout import Case, analysed, law_of
+from paytables.wording import percent
+
+#: Table states whose joint distribution is worked out; beyond them the mean and the variance alone are.
+STATES_MOST: Final = 400
+#: Every throw, the order of the dice aside, with its chance.
+PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in PAIRS)
+#: How many of 36 throws make a total.
+WAYS: Final = {total: sum(sum(dice) == total for dice in THROWS) for total in range(2, 13)}
+#: The share of all throws that are a come-out: one in each series, whose mean length it is the inverse of.
+COME_OUT: Final = 1 / sum((Fraction(WAYS[n], WAYS[n] + 6) for n in NUMBERS), Fraction(1))
+
+
+@dataclass
+class Chain:
+    """The bets of a table from a state to the end of the last of them, nothing more being staked."""
+
+    places: Mapping[str, Place]
+    _wins: dict[State, Sums[int]] = field(default_factory=dict)
+
+    def throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
+        """Every throw: its chance, what it settles and the table it leaves."""
+        for dice, chance in PAIR_CHANCES:
+            yield chance, *thrown(self.places, state, dice)
+
+    def states(self, start: State) -> set[State]:
+        """Every state reached from one, up to just above :data:`STATES_MOST`."""
+        found, ahead = {start}, [start]
+        while ahead and len(found) <= STATES_MOST:
+            for _, _, after in self.throws(ahead.pop()):
+                if after not in found:
+                    found.add(after)
+                    ahead.append(after)
+        return found
+
+    def wins(self, start: State) -> Sums[int]:
+        """Return the chance of each sum of credits that the bets of a state bring back by their end."""
+        if not start.bets:
+            return {0: Fraction(1)}
+        if start not in self._wins:
+            alike = [start]
+            rows: list[dict[int, Fraction]] = []
+            right: list[Sums[int]] = []
+            for state in alike:  # grows by the states with the same bets
+                row: dict[int, Fraction] = {}
+                then: Sums[int] = {}
+                for chance, settled, after in self.throws(state):
+                    if (after.bets, after.told) == (start.bets, start.told):
+                        if after not in alike:
+                            alike.append(after)
+                        add(row, {alike.index(after): chance})
+                    else:
+                        back = sum(each.credits for each in settled)
+                        rest = self.wins(after)
+                        add(then, {back + more: share for more, share in rest.items()}, chance)
+                rows.append(row)
+                right.append(then)
+            self._wins |= zip(alike, solved(rows, right), strict=True)
+        return self._wins[start]
+
+
+def most_of_a_throw(places: Mapping[str, Place], laid: State) -> dict[int, int]:
+    """Return the most credits that one throw can give back to each seat."""
+    most: dict[int, int] = {}
+    for dice in PAIRS:
+        back: dict[int, int] = {}
+        for each in thrown(places, laid, dice)[0]:
+            back[each.seat] = back.get(each.seat, 0) + each.credits
+        most |= {seat: max(credits_, most.get(seat, 0)) for seat, credits_ in back.items()}
+    return most
+
+
+def stakes_a_throw(place: Place, point: int | None = None) -> Fraction:
+    """Return how often a bet is staked in each throw of a table where it is staked whenever it may be.
+
+    Throws in which it is off count. Odds count as often as there is a number to lay them on; ``point`` says
+    it for those of pass and don't pass.
+    """
+    on = place.line or place.bet.kind
+    rate = {"pass": COME_OUT, "dontpass": COME_OUT, "come": 1 - COME_OUT, "dontcome": 1 - COME_OUT}
+    if on in rate:
+        number = place.number or point
+        return rate[on] * (Fraction(WAYS[number], 36) if number and place.line else 1)
+    if not place.stays:
+        return Fraction(1)
+    plays = 1 - COME_OUT if place.bet.off else Fraction(1)
+    return plays * decided_a_throw(place, None)
+
+
+def decided_a_throw(place: Place, point: int | None) -> Fraction:
+    """Return the chance that a throw decides a bet that plays."""
+    fates = (place.fate(dice, point, told=place.bet.off) for dice in THROWS)
+    return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
+
+
+def of_places(places: Mapping[str, Place], depth: Depth) -> tuple[BetAnalysis, ...]:
+    """Return the figures of the least bet of each kind and price, played to its end."""
+    found: dict[str, BetAnalysis] = {}
+    for place in places.values():
+        if place.key and place.bet.kind in {"come", "dontcome"}:
+            continue  # where a come bet travels to: part of its figures
+        on_line = place.bet.kind in {"pass", "dontpass"}
+        for point in NUMBERS if place.line and not place.key else (None if on_line else NUMBERS[0],):
+            name = (
+                f"{place.group} {place.pays(point)[0].text}" if place.line and not place.key else place.group
+            )
+            if name not in found:
+                found[name] = _alone(places, place, point, name, depth)
+    return tuple(found.values())
+
+
+def _alone(
+    places: Mapping[str, Place], place: Place, point: int | None, name: str, depth: Depth
+) -> BetAnalysis:
+    least = place.spot(point).least
+    working = {"working": {place.id: True}} if place.bet.off else {}
+    wager = Wager(least, {"bets": {place.id: least}, **working})
+    told = frozenset({(0, place.id)}) if place.bet.off else frozenset()
+    figures = analysed(name, wager, _cases(Chain(places), State(point, 0, wager.bets, told)), depth)
+    figures = replace(figures, table=None if point is None else _begun(places, place, point, least))
+    if depth is Depth.RETURN:
+        return figures
+    edge = 1 - figures.rtp
+    throws = _mean_throws(place, point)
+    table = edge * stakes_a_throw(place, point)
+    note = (
+        f"decided in {float(throws):.4f} throws on average ({throws}); the house keeps {edge} of it a bet, "
+        f"{edge / throws} a throw in which it plays, {table} ({percent(table, 4)} %) a throw of a table "
+        "where it is staked whenever it may be"
+    )
+    return replace(figures, notes=(note,))
+
+
+def _begun(places: Mapping[str, Place], place: Place, point: int, credits_: int) -> Json:
+    """A table with a point that takes a bet: what it is laid on stands, or else the bet of whoever throws."""
+    lines = (other.id for other in places.values() if other.bet.kind in {"pass", "dontpass"})
+    needs = place.needs or next(lines)
+    times = place.bet.times.get(place.key or str(point), 1) if place.needs else 1
+    stake = max(places[needs].spot(None).least, -(-credits_ // times) if place.bet.times else 1)
+    return State(point, 0, (Bet(needs, stake),)).to_json()
+
+
+def _mean_throws(place: Place, point: int | None) -> Fraction:
+    """The mean number of throws, all of them playing, until a bet is decided."""
+    if place.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
+        return 1 / COME_OUT
+    return 1 / decided_a_throw(place, point)
+
+
+def _cases(chain: Chain, start: State) -> Iterator[Case]:
+    """What one bet alone comes to: a case for each sum that it brings back."""
+    (bet,) = start.bets
+    for back, chance in chain.wins(start).items():
+        name = "push" if back == bet.credits else "won" if back else "lost"
+        weight = chance * 36
+        whole = int(weight) if weight.denominator == 1 and not chain.places[bet.spot].stays else chance
+        yield Case(whole, (Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat),))
+
+
+def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnalysis:
+    """Return the figures of what a wager newly stakes on a table, each bet played to its end.
+
+    The distribution is exact up to :data:`STATES_MOST` states of the table; beyond, the mean and the variance
+    are exact and the highest win is a bound.
+    """
+    laid = replace(laid, shooter=0)
+    new = tuple(bet for bet in wager.bets if bet.credits > 0)
+    chain = Chain(places)
+    starts = {bet: replace(laid, bets=(bet,), told=laid.told & {(bet.seat, bet.spot)}) for bet in new}
+    cost = wager.credits
+    if not new:
+        law = Law(1, {0: 1})
+        return BetAnalysis(bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), law=law)
+    laws = {bet: law_of(chain.wins(start)) for bet, start in starts.items()}
+    mean = sum((law.moment(1) for law in laws.values()), Fraction(0))
+    figures = BetAnalysis(
+        bet="bets",
+        cost_credits=cost,
+        options=wager.options,
+        rtp=mean / cost,
+        prizes=tuple(_prizes(laws, cost)),
+        max_win_credits=sum(max(law.counts) for law in laws.values()),
+    )
+    start = laid.with_bets(new, laid.told)
+    if len(chain.states(start)) > STATES_MOST:
+        note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
+        return replace(figures, variance=_variance(chain, laid, laws), notes=(note,))
+    law = law_of(chain.wins(start))
+    top = max(law.counts)
+    return replace(
+        figures,
+        variance=law.variance(),
+        hit_probability=law.at_least(1),
+        return_bet_probability=law.at_least(cost),
+        law=law,
+        max_win_credits=top,
+        max_win_probability=law.at_least(top),
+    )
+
+
+def _variance(chain: Chain, laid: State, laws: Mapping[Bet, Law]) -> Fraction:
+    """The variance of a sum from those of its terms and of every two of them together."""
+    single = sum((law.variance() for law in laws.values()), Fraction(0))
+    pairs = (law_of(chain.wins(laid.with_bets(pair, laid.told))) for pair in combinations(laws, 2))
+    return sum((law.variance() for law in pairs), Fraction(0)) - (len(laws) - 2) * single
+
+
+def _prizes(laws: Mapping[Bet, Law], cost: int) -> Iterable[Prize]:
+    for bet, law in laws.items():
+        for back, count in law.counts.items():
+            if back:
+                rate = Fraction(count, law.total)
+                name = "push" if back == bet.credits else "won"
+                yield Prize(name=name, where=bet.spot, credits=back, rate=rate, rtp=rate * back / cost)

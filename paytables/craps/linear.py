@@ -1,0 +1,45 @@
+"""Chains solved exactly: what is expected from each state, by eliminating states one after another."""
+
+from collections.abc import Hashable
+from fractions import Fraction
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+Sums = dict[K, Fraction]
+
+
+def solved(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[Sums[K]]:
+    """Return x of ``x[i] = right[i] + sum(rows[i][j] * x[j])``; ``right`` and x are sums by key.
+
+    ``rows`` are the chances to go on from state to state; each state must leave them some day. Both lists are
+    used up. The state that the fewest ways lead through goes first (Markowitz 1957), which keeps rows short.
+    """
+    into: list[set[int]] = [set() for _ in rows]
+    for i, row in enumerate(rows):
+        for j in row:
+            into[j].add(i)
+    left = set(range(len(rows)))
+    gone: list[int] = []
+    while left:
+        k = min(left, key=lambda k: (len(rows[k]) * len(into[k]), k))
+        left.remove(k)
+        gone.append(k)
+        leaves = 1 - rows[k].pop(k, Fraction(0))
+        rows[k] = {j: share / leaves for j, share in rows[k].items()}
+        right[k] = {key: value / leaves for key, value in right[k].items()}
+        for i in into[k] & left:
+            share = rows[i].pop(k)
+            add(rows[i], rows[k], share)
+            add(right[i], right[k], share)
+        for j in rows[k]:
+            into[j] |= into[k]
+    for k in reversed(gone):
+        for j, share in rows[k].items():
+            add(right[k], right[j], share)
+    return right
+
+
+def add(into: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
+    """Add a share of some sums to others."""
+    for key, value in sums.items():
+        into[key] = into.get(key, Fraction(0)) + share * value

@@ -1,0 +1,245 @@
+"""The spots of a craps cloth: what a throw makes of a bet there, what may be staked, what is given back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Final, TypeAlias
+
+from paytables.contract import Bet, Settlement, Spot
+from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition
+from paytables.errors import DefinitionError
+from paytables.layout import Odds, pushed, settled
+
+#: A bet that comes back as it was staked: a push, or odds that did not play when their bet was decided.
+PUSH: Final = Odds.parse("0:1")
+#: What a throw makes of a bet: won at odds, lost (None), or the id of the spot where it then stands.
+Fate: TypeAlias = Odds | str | None
+
+_LINES: Final = ("pass", "dontpass", "come", "dontcome")
+_BOXES: Final = ("come", "dontcome")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One spot. ``key`` is its number or its dice; come bets have places by number for those travelled.
+
+    ``line`` is the kind of single chance that odds are laid on, ``needs`` the spot of it.
+    """
+
+    id: str
+    bet: CrapsBet
+    key: str = ""
+    line: str = ""
+    needs: str | None = None
+
+    @property
+    def number(self) -> int | None:
+        """The number it races against 7; None where it has none of its own."""
+        return int(self.key) if self.key and self.bet.kind != "hop" else None
+
+    @property
+    def stays(self) -> bool:
+        """Whether a bet here may outlast a throw."""
+        return self.bet.kind not in {"throw", "hop"}
+
+    @property
+    def removable(self) -> bool:
+        """Whether the player may take a standing bet down: any but pass and come."""
+        return self.stays and self.bet.kind not in {"pass", "come"}
+
+    @property
+    def asks(self) -> bool:
+        """Whether the player may say if it plays: ``off`` bets on a come-out, a don't come that waits."""
+        return self.bet.off or (self.bet.waits and not self.key)
+
+    def open(self, point: int | None) -> bool:
+        """Whether bets are taken: the line before a come-out, come after it, odds on a known point."""
+        known, kind = point is not None, self.bet.kind
+        if kind in {"pass", "dontpass"}:
+            return not known or self.bet.put
+        if kind in _BOXES:
+            return known and not self.key
+        return known or bool(self.key) or not self.line
+
+    @cached_property
+    def _against_seven(self) -> bool:
+        return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
+
+    def pays(self, point: int | None) -> tuple[Odds, ...]:
+        """What it may pay, with this point."""
+        if self.bet.kind in _LINES:
+            return (EVEN,)
+        on = self.key or (str(point) if self.line and point else "")
+        return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
+
+    def fate(self, dice: tuple[int, int], point: int | None, *, told: bool = False) -> Fate:
+        """Return what a throw makes of a bet here. ``told``: the player has asked otherwise than the rule."""
+        total = sum(dice)
+        if self.bet.kind == "throw":
+            return self.bet.pays.get(str(total))
+        if self.bet.kind == "hop":
+            return self.bet.pays[self.key] if f"{min(dice)}-{max(dice)}" == self.key else None
+        if self.bet.kind in _BOXES and not self.key:
+            return self.id if told or point is None else self._first(total)
+        number = self.number or point
+        if number is None:
+            return self._first(total)
+        if self.bet.off and point is None and not told:
+            return PUSH if self.line and total in {7, number} else self.id
+        return self._race(dice, number, point)
+
+    def _first(self, total: int) -> Fate:
+        """The first throw of a single chance; a total that stays becomes its point."""
+        if total in NUMBERS:
+            return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
+        if self._against_seven:
+            return PUSH if total == 12 else None if total in {7, 11} else EVEN
+        return EVEN if total in {7, 11} else None
+
+    def _race(self, dice: tuple[int, int], number: int, point: int | None) -> Fate:
+        total = sum(dice)
+        if total not in {7, number}:
+            return self.id
+        easy = self.bet.kind == "hard" and dice[0] != dice[1]
+        won = (total == 7) == self._against_seven and not easy
+        return self.pays(point)[0] if won else None
+
+    def unit(self, point: int | None) -> tuple[int, int]:
+        """Return the least stake whose pays are whole, and its commission, credits."""
+        pays = [odds.net for odds in self.pays(point)]
+        commission = self.bet.commission
+        if commission is None:
+            return lcm(*(net.denominator for net in pays)), 0
+        rate = Fraction(commission.percent, 100)
+        shares = [rate if commission.of == "stake" else rate * net for net in pays]
+        stake = lcm(*(each.denominator for each in (*pays, *shares)))
+        return stake, int(stake * max(shares))
+
+    def step(self, point: int | None) -> int:
+        """Return the least bet, its commission included, credits: a bet is a multiple of it."""
+        return sum(self.unit(point))
+
+    def commission(self, credits_: int, point: int | None) -> int:
+        """Return what of a bet is commission, credits."""
+        return credits_ // self.step(point) * self.unit(point)[1]
+
+    def decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
+        """Return a bet settled, won at these odds or lost; a commission is the house's whatever comes."""
+        if odds is None:
+            return settled(bet, None)
+        paid = self.commission(bet.credits, point)
+        if not odds.net:
+            return pushed(bet)
+        back = odds.returned(bet.credits - paid)
+        return _with(settled(bet, EVEN), back, paid)
+
+    def down(self, bet: Bet, point: int | None) -> Settlement:
+        """Return a bet taken down: all of it but the commission comes back."""
+        paid = self.commission(bet.credits, point)
+        return _with(pushed(bet, "taken down"), bet.credits - paid, paid)
+
+    def spot(self, point: int | None) -> Spot:
+        """Return the spot as the table stands with this point."""
+        step, bet = self.step(point), self.bet
+        name = bet.name.model_dump()
+        return Spot(
+            id=self.id,
+            group=self.group,
+            names={code: f"{text} {self.key}".strip() for code, text in name.items()},
+            odds=" / ".join(dict.fromkeys(odds.text for odds in self.pays(point))),
+            least=-(-bet.least // step) * step,
+            most=bet.most // step * step,
+            step=step,
+            open=self.open(point),
+            needs=self.needs,
+            covers=self._covers(point),
+        )
+
+    @property
+    def group(self) -> str:
+        """The kind of bet at one price: its id, and the pay where its places do not all pay the same."""
+        several = self.key and len({odds.text for odds in self.bet.pays.values()}) > 1
+        return f"{self.bet.id} {self.bet.pays[self.key].text}" if several else self.bet.id
+
+    def _covers(self, point: int | None) -> tuple[str, ...]:
+        """The totals it wins on in the next throw; of a hop its dice."""
+        if self.bet.kind == "hop":
+            return (self.key,)
+        wins = {
+            str(sum(pair)): None
+            for pair in THROWS
+            if isinstance(fate := self.fate(pair, point, told=self.bet.off), Odds) and fate.net
+        }
+        return tuple(wins)
+
+
+def _with(settlement: Settlement, credits_: int, commission: int) -> Settlement:
+    detail = {"commission": commission} if commission else {}
+    s = settlement
+    return Settlement(s.name, credits_, detail, s.spot, s.staked, s.seat)
+
+
+#: Both dice of every throw, 36 equally likely.
+THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
+
+
+@dataclass(frozen=True, eq=False)
+class Felt:
+    """The cloth of a table: its places, and the spots they are with each point."""
+
+    definition: CrapsDefinition
+
+    @cached_property
+    def places(self) -> Mapping[str, Place]:
+        """Every place by id, in the order of the bets."""
+        return {place.id: place for place in _places_of(self.definition)}
+
+    @cached_property
+    def removable(self) -> frozenset[str]:
+        """The ids of the places whose bets may be taken down."""
+        return frozenset(place.id for place in self.places.values() if place.removable)
+
+    @cached_property
+    def spots(self) -> Mapping[int | None, Mapping[str, Spot]]:
+        """The spots by point, then by id; point None: on a come-out."""
+        return {
+            point: {place.id: place.spot(point) for place in self.places.values()}
+            for point in (None, *NUMBERS)
+        }
+
+
+def check_places(felt: Felt, file: str) -> None:
+    """Refuse two places of one id, and limits no bet fits between. Raises :class:`DefinitionError`."""
+    ids = [place.id for place in _places_of(felt.definition)]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise DefinitionError(file, "bet", f"two places are called {name!r}")
+    for spots in felt.spots.values():
+        for spot in spots.values():
+            if spot.least > spot.most:
+                bet = felt.definition.bet.index(felt.places[spot.id].bet)
+                why = f"no bet on {spot.id!r} is a multiple of {spot.step}"
+                raise DefinitionError(file, f"bet.{bet}.most", why)
+
+
+def _places_of(definition: CrapsDefinition) -> list[Place]:
+    bets = {bet.id: bet for bet in definition.bet}
+    found: list[Place] = []
+    for bet in definition.bet:
+        if bet.kind in _LINES or bet.kind == "throw":
+            found.append(Place(bet.id, bet))
+        if bet.kind in _BOXES:
+            found += [Place(f"{bet.id}-{n}", bet, str(n)) for n in NUMBERS]
+        elif bet.kind == "odds":
+            on = bets[str(bet.on)]
+            keys = [str(n) for n in NUMBERS] if on.kind in _BOXES else [""]
+            found += [Place(_numbered(bet, key), bet, key, on.kind, _numbered(on, key)) for key in keys]
+        elif bet.kind in {"right", "wrong", "hard", "hop"}:
+            found += [Place(f"{bet.id}-{key}", bet, key) for key in bet.pays]
+    return found
+
+
+def _numbered(bet: CrapsBet, key: str) -> str:
+    return f"{bet.id}-{key}" if key else bet.id

@@ -1,0 +1,249 @@
+"""The rules of one craps table: a round is one throw of two dice, decided for every bet that plays."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.contract import Bet, Cue, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.craps import figures
+from paytables.craps.places import Felt, Place
+from paytables.craps.schema import CrapsDefinition
+from paytables.craps.state import OPENING, State, most_odds, state_from_json, thrown
+from paytables.errors import WagerError
+from paytables.layout import Layout
+from paytables.tableless import Tableless
+from paytables.wording import counted
+
+
+@dataclass(frozen=True)
+class CrapsRules(Tableless):
+    """A craps table made playable, as its last throw left it."""
+
+    felt: Felt
+    state: State = OPENING
+
+    @property
+    def definition(self) -> CrapsDefinition:
+        """The definition the table was made of."""
+        return self.felt.definition
+
+    @property
+    def places(self) -> Mapping[str, Place]:
+        """Every place for a bet, by id."""
+        return self.felt.places
+
+    @cached_property
+    def cloth(self) -> Layout:
+        """The spots and limits as the table stands."""
+        return Layout(
+            spots=tuple(self.felt.spots[self.state.point].values()),
+            table=self.definition.table,
+            forms=self.definition.form,
+            standing=self.state.bets,
+            removable=self.felt.removable,
+        )
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        """What the forms cost, in credits, ascending. Bets laid freely may cost other sums."""
+        return self.cloth.bet_options
+
+    def layout(self) -> tuple[Spot, ...]:
+        """Return the spots as the table stands."""
+        return self.cloth.spots
+
+    def at(self, table: Json) -> Self:
+        """Return the rules with the table as a throw left it. Raises ValueError for what no throw leaves."""
+        return replace(self, state=state_from_json(table, self.felt))
+
+    def standing(self) -> tuple[Bet, ...]:
+        """Return the bets that stand."""
+        return self.state.bets
+
+    def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
+        """Return every bet that may be taken down, given back; pass and come stay and play to their end.
+
+        Where whoever throws must leave the least don't pass bet, that stays too, without its odds.
+        """
+        kept: list[Bet] = []
+        given: list[Settlement] = []
+        for bet in self.state.bets:
+            place = self.places[bet.spot]
+            least = self._kept_least(place, bet.seat) if place.removable else bet.credits
+            if least < bet.credits:
+                gone = replace(bet, credits=bet.credits - least)
+                given.append(place.down(gone, self.state.point))
+            if least:
+                kept.append(replace(bet, credits=min(least, bet.credits)))
+        return tuple(given), self.state.with_bets(kept, self.state.told).to_json()
+
+    def _kept_least(self, place: Place, seat: int) -> int:
+        """What whoever throws must leave on don't pass until it is decided, credits."""
+        keeps = place.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
+        return self.cloth.by_id[place.id].least if keeps else 0
+
+    def wager(self, credits_: int, **asked: Json) -> Wager:
+        """Return the wager of ``credits_``: see :meth:`paytables.layout.Layout.wager`.
+
+        ``working`` says of bets by spot (with ``seats``: by seat, then spot) whether they play: true for one
+        that is off on a come-out, false for a don't come that is to wait; it holds while the bet stands.
+        Raises :class:`WagerError`.
+        """
+        working = asked.pop("working", None)
+        wager = self._available(credits_) if not asked and credits_ else self.cloth.wager(credits_, **asked)
+        if working is not None:
+            wager = replace(wager, options={**wager.options, "working": working})
+        laid = self.laid(wager)
+        if self.definition.table.most_win is not None:
+            self.cloth.most_win(figures.most_of_a_throw(self.places, laid))
+        return wager
+
+    def _available(self, credits_: int) -> Wager:
+        """Return the first form of that cost that may be laid as the table stands."""
+        refused: WagerError | None = None
+        for form in self.definition.form:
+            if sum(form.bets.values()) == credits_:
+                try:
+                    wager = self.cloth.wager(credits_, form=form.id)
+                    self.laid(wager)
+                except WagerError as error:
+                    refused = refused or error
+                else:
+                    return wager
+        raise refused or WagerError(
+            f"no bet of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+        )
+
+    def laid(self, wager: Wager) -> State:
+        """Return the table with the wager on it, before the throw. Raises :class:`WagerError`."""
+        state = self.state
+        stands = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
+        for bet in wager.bets:
+            where, place = (bet.seat, bet.spot), self.places[bet.spot]
+            stood = stands.pop(where, 0)
+            if stood and bet.credits > 0 and place.bet.kind in {"dontpass", "dontcome"}:
+                raise WagerError(f"bets.{bet.spot}: {stood:,} credits stand there, and may not be increased")
+            if stood + bet.credits < (least := self._kept_least(place, bet.seat)):
+                raise WagerError(f"bets.{bet.spot}: whoever throws leaves {counted(least, 'credit')} there")
+            if stood + bet.credits:
+                stands[where] = stood + bet.credits
+        if not stands:
+            raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
+        bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in stands.items()]
+        laid = state.with_bets(bets, self._told(wager, stands))
+        self._check_odds(laid)
+        return self._with_shooter(laid, wager)
+
+    def _check_odds(self, laid: State) -> None:
+        for bet in laid.bets:
+            most = most_odds(self.places[bet.spot], laid.at(bet.seat), laid.point)
+            if bet.credits > most:
+                raise WagerError(
+                    f"bets.{bet.spot}: {bet.credits:,} credits; {most:,} at most on what is laid"
+                )
+
+    def _told(self, wager: Wager, stands: Mapping[tuple[int, str], int]) -> Iterable[tuple[int, str]]:
+        """What the player has asked of his bets, those of earlier rounds too."""
+        told = set(self.state.told)
+        for seat, spot, plays in _asked(wager.options):
+            place = self.places.get(spot)
+            if place is None or not place.asks:
+                raise WagerError(f"working: {spot!r} is no bet that a player says of whether it plays")
+            if not isinstance(plays, bool):
+                raise WagerError(f"working.{spot}: says true or false, not {plays!r}")
+            if (seat, spot) not in stands:
+                raise WagerError(f"working.{spot}: no bet stands there")
+            (told.add if plays == place.bet.off else told.discard)((seat, spot))
+        return told
+
+    def _with_shooter(self, laid: State, wager: Wager) -> State:
+        """Give the dice on a come-out to the next seat with a bet on pass or don't pass.
+
+        Bets that only wait for their end are thrown for without one: nobody is made to bet anew for them.
+        """
+        if laid.point is not None:
+            return laid
+        seats = self.definition.table.seats
+        lines = {bet.seat for bet in laid.bets if self.places[bet.spot].bet.kind in {"pass", "dontpass"}}
+        if not lines:
+            if self.definition.shooter_bets and any(bet.credits > 0 for bet in wager.bets):
+                raise WagerError("bets: whoever throws a come-out has a bet on pass or don't pass")
+            return laid
+        shooter = min(lines, key=lambda seat: (seat - laid.shooter) % seats)
+        return replace(laid, shooter=shooter)
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Throw the dice once, and settle every bet the throw decides."""
+        wager = self.wager(wager.credits, **wager.options)
+        laid = self.laid(wager)
+        dice = (draw.below(6, "die 1") + 1, draw.below(6, "die 2") + 1)
+        yield Cue("dice", {"dice": list(dice)})
+        for bet in wager.bets:
+            if bet.credits < 0:
+                gone = replace(bet, credits=-bet.credits)
+                yield self.places[bet.spot].down(gone, self.state.point)
+        settlements, after = thrown(self.places, laid, dice, self.definition.table.seats)
+        yield from settlements
+        display = {
+            "kind": "table",
+            "felt": "craps",
+            "result": f"{dice[0]}-{dice[1]}",
+            "dice": list(dice),
+            "total": sum(dice),
+            "come_out": laid.point is None,
+            "point": after.point,
+            "shooter": after.shooter,
+            "standing": [bet.to_json() for bet in after.bets],
+        }
+        return Outcome(display=display, table=after.to_json())
+
+    def presentation(self) -> dict[str, Json]:
+        """Return the cloth and the point."""
+        return {
+            "kind": "table",
+            "felt": "craps",
+            "dice": 2,
+            "point": self.state.point,
+            **self.cloth.to_json(),
+            "spots": [spot.to_json() for spot in self.cloth.spots],
+            "off": [place.id for place in self.places.values() if place.bet.off],
+        }
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what each bet pays, net of its stake, and on what."""
+        return tuple(self.definition.pay_lines()["en"])
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is legal in the definition and may surprise: a pay that only gives the stake back."""
+        return tuple(
+            Remark(f"bet.{n}.pays.{key}", "gives the stake back, and nothing more")
+            for n, bet in enumerate(self.definition.bet)
+            for key, odds in bet.pays.items()
+            if not odds.net
+        )
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures of each bet to its end; see :mod:`paytables.craps.figures`."""
+        header = self.definition.game
+        bets = figures.of_places(self.places, depth)
+        return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of what a wager newly stakes, played to the end of its every bet."""
+        wager = self.wager(wager.credits, **wager.options)
+        return figures.of_wager(self.places, self.laid(wager), wager)
+
+
+def _asked(options: Mapping[str, Json]) -> Iterator[tuple[int, str, Json]]:
+    """What a wager says of which bets play: the seat, the spot, and what."""
+    working = options.get("working", {})
+    by_seat = working if "seats" in options else {0: working}
+    if not isinstance(by_seat, Mapping) or not all(isinstance(each, Mapping) for each in by_seat.values()):
+        raise WagerError("working: says true or false by spot; of several seats, by seat and spot")
+    for seat, said in by_seat.items():
+        if not str(seat).isdecimal():
+            raise WagerError(f"working: there is no seat {seat!r}")
+        for spot, plays in said.items():
+            yield int(seat), str(spot), plays

@@ -1,0 +1,149 @@
+"""The model of a craps definition: every bet of the cloth, how it is decided, what it pays, its limits."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, model_validator
+
+from paytables.definition import CREDITS_MAX, Identifier, PositiveInt, Strict, Text
+from paytables.errors import DefinitionError
+from paytables.layout import Odds, Pay, TableDefinition
+
+#: What the single chances pay.
+EVEN: Final = Odds.parse("1:1")
+#: The totals that become a point.
+NUMBERS: Final = (4, 5, 6, 8, 9, 10)
+#: Every throw of two dice, the lower first.
+PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
+
+Kind = Literal["pass", "dontpass", "come", "dontcome", "odds", "right", "wrong", "hard", "throw", "hop"]
+#: The keys a bet's pays may have, by its kind; the single chances have none, and pay even money.
+_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("pass", "dontpass", "come", "dontcome"), ()),
+    **dict.fromkeys(("odds", "right", "wrong"), tuple(map(str, NUMBERS))),
+    "hard": ("4", "6", "8", "10"),
+    "throw": tuple(str(total) for total in range(2, 13)),
+    "hop": tuple(f"{a}-{b}" for a, b in PAIRS),
+}
+
+
+class Commission(Strict):
+    """What is paid first so that a bet is accepted, and does not come back with it."""
+
+    percent: Annotated[int, Field(strict=True, ge=1, le=100)]
+    of: Literal["stake", "win"]
+
+
+class CrapsBet(Strict):
+    """A bet of the cloth. ``right`` wins with its number and loses with 7, ``wrong`` the other way round.
+
+    ``hard`` is right for a double and loses with its total otherwise made too; ``throw`` is decided by the
+    total of one throw, ``hop`` by its two dice. All but ``throw`` and the single chances have a spot for each
+    key of ``pays``; the odds of pass and don't pass have one, whose pay is that of the point.
+    """
+
+    id: Identifier
+    kind: Kind
+    name: Text
+    pays: dict[str, Pay] = Field({}, description="odds by number, total or dice; none: even money")
+    least: PositiveInt = 1
+    most: PositiveInt = 1000
+    on: Identifier | None = Field(default=None, description="odds: the single chance they are laid on")
+    times: dict[str, PositiveInt] = Field({}, description="odds: at most so many times that bet, by number")
+    off: bool = Field(default=False, description="does not play on a come-out throw unless the player asks")
+    put: bool = Field(default=False, description="pass: may be staked, or added to, once the point is known")
+    waits: bool = Field(default=False, description="don't come: may lie without playing ('no action')")
+    shooter_keeps: bool = Field(
+        default=False, description="don't pass: whoever throws leaves the least bet to the end"
+    )
+    commission: Commission | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> "CrapsBet":
+        keys = _KEYS[self.kind]
+        for key in (*self.pays, *self.times):
+            if key not in keys:
+                raise ValueError(f"{self.kind} pays on {', '.join(keys) or 'nothing named'}; not on {key!r}")
+        if bool(keys) != bool(self.pays):
+            raise ValueError(
+                f"a bet of kind {self.kind} {'has' if keys else 'pays even money, and has no'} pays"
+            )
+        own = {
+            "on": ("odds",),
+            "times": ("odds",),
+            "off": ("odds", "right", "wrong", "hard"),
+            "put": ("pass",),
+            "waits": ("dontcome",),
+            "shooter_keeps": ("dontpass",),
+            "commission": ("right", "wrong"),
+        }
+        for name, kinds in own.items():
+            if getattr(self, name) and self.kind not in kinds:
+                raise ValueError(f"{name} is for {' and '.join(kinds)}; not for {self.kind}")
+        if self.kind == "odds" and (self.on is None or set(self.pays) != set(keys)):
+            raise ValueError("odds say on which single chance they are laid, and what every point pays")
+        if not self.least <= self.most <= CREDITS_MAX:
+            raise ValueError(f"no bets of {self.least} to {self.most} credits")
+        return self
+
+
+class Strategy(Strict):
+    """A way to play whose figures are worked out: each bet of ``keep`` is staked anew where none stands.
+
+    A come or don't come bet is staked while fewer than ``points`` of its kind stand on numbers. ``odds``: all
+    that may be laid on every single chance.
+    """
+
+    id: Identifier
+    name: Text
+    keep: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)]
+    points: Annotated[int, Field(strict=True, ge=1, le=6)] = 6
+    odds: bool = False
+
+
+class CrapsDefinition(TableDefinition):
+    """A whole craps table."""
+
+    shooter_bets: bool = Field(
+        default=True, description="a come-out with new bets has one on pass or don't pass"
+    )
+    bet: Annotated[tuple[CrapsBet, ...], Field(min_length=1)]
+    strategy: tuple[Strategy, ...] = ()
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return what each bet pays: its name, and on what it pays which odds."""
+        return {
+            "en": [f"{bet.name.en}: {_paid(bet, 'en')}" for bet in self.bet],
+            "fr": [f"{bet.name.fr} : {_paid(bet, 'fr')}" for bet in self.bet],
+        }
+
+
+def _paid(bet: CrapsBet, language: str) -> str:
+    """``2 to 1 (4, 10); 3 to 2 (5, 9)``; without the numbers where a bet of one throw has one pay."""
+    keys: dict[str, list[str]] = {}
+    for key, odds in bet.pays.items():
+        keys.setdefault(odds.words()[language], []).append(key)
+    if bet.kind == "throw" and len(keys) == 1:
+        return next(iter(keys))
+    return (
+        "; ".join(f"{words} ({', '.join(where)})" for words, where in keys.items()) or EVEN.words()[language]
+    )
+
+
+def check(definition: CrapsDefinition, file: str) -> None:
+    """Check what the model alone cannot see. Raises :class:`DefinitionError` naming the key."""
+    ids = [bet.id for bet in definition.bet]
+    kinds = {bet.id: bet.kind for bet in definition.bet}
+    for n, bet in enumerate(definition.bet):
+        if bet.id in ids[:n]:
+            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
+        if bet.on is not None and kinds.get(bet.on) not in {"pass", "dontpass", "come", "dontcome"}:
+            raise DefinitionError(file, f"bet.{n}.on", f"{bet.on!r} is no single chance of this table")
+    for kind in ("pass", "dontpass", "come", "dontcome"):
+        if list(kinds.values()).count(kind) > 1:
+            raise DefinitionError(file, "bet", f"two bets of kind {kind}: there is one point for all")
+    laid = [bet.on for bet in definition.bet if bet.on is not None]
+    if len(laid) != len(set(laid)):
+        raise DefinitionError(file, "bet", "two odds on one single chance")
+    if not {"pass", "dontpass"} & set(kinds.values()):
+        raise DefinitionError(file, "bet", "there is neither pass nor don't pass for whoever throws")

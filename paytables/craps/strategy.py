@@ -1,0 +1,108 @@
+"""What a way to play costs: the exact figures of a hand, from a table without bets until it is one again.
+
+A seven with a point takes every bet but the winning ones off the table, so that every hand ends.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from paytables.analysis import BetAnalysis
+from paytables.contract import Wager
+from paytables.craps.figures import PAIR_CHANCES
+from paytables.craps.linear import Sums, add, solved
+from paytables.craps.rules import CrapsRules
+from paytables.craps.schema import Strategy
+from paytables.craps.state import OPENING, most_odds, thrown
+from paytables.errors import AnalysisError, WagerError
+from paytables.wording import percent
+
+#: Table states a way to play may reach.
+_STATES_MOST = 500
+
+
+def bets_of(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
+    """Return what it stakes on the next throw, credits by spot."""
+    point, stands = rules.state.point, rules.state.at(0)
+    bets: dict[str, int] = {}
+    for spot, credits_ in strategy.keep.items():
+        place = rules.places.get(spot)
+        if place is None:
+            raise AnalysisError(f"strategy {strategy.id}: there is no spot {spot!r}")
+        on_numbers = sum(name.startswith(f"{spot}-") for name in stands)
+        if place.open(point) and spot not in stands and on_numbers < strategy.points:
+            bets[spot] = credits_
+    for place in rules.places.values() if strategy.odds else ():
+        if place.line and place.open(point) and place.needs in stands:
+            limits = rules.cloth.by_id[place.id]
+            most = min(most_odds(place, stands, point), limits.most) // limits.step * limits.step
+            if most > stands.get(place.id, 0):
+                bets[place.id] = most - stands.get(place.id, 0)
+    return bets
+
+
+def named_strategy(name: str, rules: object) -> BetAnalysis:
+    """Return the figures of a way to play that a definition names. Raises :class:`AnalysisError`."""
+    if not isinstance(rules, CrapsRules):
+        raise AnalysisError("the definitions of this family name no ways to play")
+    for strategy in rules.definition.strategy:
+        if strategy.id == name:
+            return of_strategy(strategy, rules)
+    known = ", ".join(strategy.id for strategy in rules.definition.strategy) or "none"
+    raise AnalysisError(f"no way to play {name!r}; there are: {known}")
+
+
+def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
+    """Return the figures of a hand. Raises :class:`AnalysisError` for what the rules refuse.
+
+    The return is that of each credit first staked, as for every game in which more is staked later;
+    ``rtp_of_all_staked`` is that of all. Bets of the player's are told nothing.
+    """
+    states = [OPENING]
+    at = {OPENING: 0}
+    rows: list[dict[int, Fraction]] = []
+    right: list[Sums[str]] = []
+    first = Wager(0)
+    for state in states:  # grows by the states it leads to
+        now = replace(rules, state=state)
+        bets = bets_of(strategy, now)
+        cost = sum(bets.values())
+        try:
+            wager = now.wager(cost, bets=bets)
+        except WagerError as error:
+            raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
+        first = wager if state == OPENING else first
+        laid = now.laid(wager)
+        row: dict[int, Fraction] = {}
+        sums: Sums[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
+        for dice, chance in PAIR_CHANCES:
+            settled, after = thrown(rules.places, laid, dice)
+            sums["back"] += chance * sum(each.credits for each in settled)
+            if after != OPENING:
+                if after not in at:
+                    at[after] = len(states)
+                    states.append(after)
+                add(row, {at[after]: chance})
+        if len(states) > _STATES_MOST:
+            raise AnalysisError(f"strategy {strategy.id}: more than {_STATES_MOST} states of the table")
+        rows.append(row)
+        right.append(sums)
+    return _figures(strategy, first, solved(rows, right)[0])
+
+
+def _figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
+    lost = hand["staked"] - hand["back"]
+    edge, throw = lost / hand["staked"], lost / hand["throws"]
+    note = (
+        f"{strategy.name.en}: a hand lasts {float(hand['throws']):.4f} throws on average ({hand['throws']}); "
+        f"of all that is staked the house keeps {percent(edge, 4)} % ({edge}), a throw {float(throw):.6f} "
+        f"credits ({throw})"
+    )
+    return BetAnalysis(
+        bet=strategy.id,
+        cost_credits=first.credits,
+        options=first.options,
+        rtp=1 - lost / first.credits,
+        mean_staked_credits=hand["staked"],
+        strategy=", ".join(f"{credits_} on {spot}" for spot, credits_ in strategy.keep.items()),
+        notes=(note,),
+    )

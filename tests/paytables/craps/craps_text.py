@@ -1,0 +1,272 @@
+"""Craps settled as its two texts say, in numbers copied from them and in no words of the product.
+
+Québec: S-13.1, r. 3, s. 95.14 to 95.17. Monaco: arrêté 88-384, art. 6.3. What a unit brings back includes it.
+"""
+
+import random
+from fractions import Fraction
+
+QUEBEC, MONACO = "craps-quebec", "craps-monaco"
+POINTS = (4, 5, 6, 8, 9, 10)
+
+#: 95.15 (2) to (7): what each number alone brings back; 95.15 (8), (10), (11): equal parts on several.
+ALONE = {2: 30 + 1, 3: 15 + 1, 7: 4 + 1, 11: 15 + 1, 12: 30 + 1}
+
+
+def parts(*numbers):
+    return {n: Fraction(ALONE[n], len(numbers)) for n in numbers}
+
+
+FIELD = {3: 2, 4: 2, 9: 2, 10: 2, 11: 2, 2: 3, 12: 3}
+ONE_THROW = {
+    QUEBEC: {
+        "field": FIELD,
+        "any-seven": {7: 5},
+        "eleven": {11: 16},
+        "any-craps": dict.fromkeys((2, 3, 12), 8),
+        "craps-2": {2: 31},
+        "craps-3": {3: 16},
+        "craps-12": {12: 31},
+        "horn": parts(2, 3, 11, 12),
+        "world": parts(2, 3, 7, 11, 12),
+        "three-way": parts(2, 3, 12),
+    },
+    MONACO: {
+        "field": FIELD,
+        "seven": {7: 5},
+        "eleven": {11: 15},
+        "any-craps": dict.fromkeys((2, 3, 12), 8),
+        "craps-2": {2: 30},
+        "craps-3": {3: 15},
+        "craps-12": {12: 30},
+        "horn": {12: Fraction("7.5"), 2: Fraction("7.5"), 3: Fraction("3.75"), 11: Fraction("3.75")},
+        "seven-eleven": {7: Fraction(5, 2), 11: Fraction("7.5")},
+        "c-and-e": {2: 4, 3: 4, 12: 4, 11: Fraction("7.5")},
+        "three-way": {3: 5, 2: 10, 12: 10},
+        "high-low": {2: 16, 12: 16},
+        "horn-high-11": {3: 3, 2: 6, 11: 6, 12: 6},
+        "horn-high-3": {11: 3, 2: 6, 3: 6, 12: 6},
+        "horn-high-12": {2: 6, 3: 3, 11: 3, 12: 12},
+        "horn-high-2": {2: 12, 3: 3, 11: 3, 12: 6},
+        "world": {7: 1, 3: 3, 11: 3, 2: 6, 12: 6},
+    },
+}
+HARD = {4: 8, 10: 8, 6: 10, 8: 10}
+TRUE = {
+    4: Fraction(2),
+    10: Fraction(2),
+    5: Fraction(3, 2),
+    9: Fraction(3, 2),
+    6: Fraction(6, 5),
+    8: Fraction(6, 5),
+}
+PLACE = {
+    6: Fraction(7, 6),
+    8: Fraction(7, 6),
+    5: Fraction(7, 5),
+    9: Fraction(7, 5),
+    4: Fraction(9, 5),
+    10: Fraction(9, 5),
+}
+#: What does not play on a come-out unless the player asks for it.
+OFF = {QUEBEC: ("hard", "odds-come", "right", "buy"), MONACO: ("odds-come", "place")}
+#: The house's limit of odds, in bets.
+TIMES = {4: 3, 10: 3, 5: 4, 9: 4, 6: 5, 8: 5}
+#: Of a lay bet on each number: the stake and its commission, of which the stake wins 20 and 20 cost 1.
+LAY = {4: (40, 1), 10: (40, 1), 5: (30, 1), 9: (30, 1), 6: (24, 1), 8: (24, 1)}
+
+
+def kind_and_number(spot):
+    kind, _, last = spot.rpartition("-")
+    named = {"craps", "horn-high", "hop"}
+    if last.isdigit() and not (kind in named or kind.startswith("hop")):
+        return kind, int(last)
+    return spot, None
+
+
+def step(spot, point):
+    """The least credits whose pay is whole."""
+    kind, number = kind_and_number(spot)
+    number = number or point
+    if kind in {"odds-pass", "odds-come"}:
+        return {4: 1, 10: 1, 5: 2, 9: 2, 6: 5, 8: 5}[number]
+    if kind in {"odds-dontpass", "odds-dontcome"}:
+        return {4: 2, 10: 2, 5: 3, 9: 3, 6: 6, 8: 6}[number]
+    if kind in {"right", "place"}:
+        return 6 if number in {6, 8} else 5
+    if kind == "buy":
+        return 21
+    if kind == "lay":
+        return sum(LAY[number])
+    return {"horn": 4, "world": 5, "three-way": 3, "seven-eleven": 2, "c-and-e": 2}.get(spot, 1)
+
+
+def steps(house, spot, point):
+    """The same; Monaco's world and three-way pay whole credits of any stake."""
+    return 1 if house == MONACO and spot in {"world", "three-way"} else step(spot, point)
+
+
+RACES = {
+    "pass": lambda n: (2, False),
+    "come": lambda n: (2, False),
+    "big": lambda n: (2, False),
+    "dontpass": lambda n: (2, True),
+    "dontcome": lambda n: (2, True),
+    "odds-pass": lambda n: (1 + TRUE[n], False),
+    "odds-come": lambda n: (1 + TRUE[n], False),
+    "odds-dontpass": lambda n: (1 + 1 / TRUE[n], True),
+    "odds-dontcome": lambda n: (1 + 1 / TRUE[n], True),
+    "right": lambda n: (1 + PLACE[n], False),
+    "place": lambda n: (1 + PLACE[n], False),
+    "buy": lambda n: (Fraction(20, 21) * (1 + TRUE[n]), False),
+    "lay": lambda n: (Fraction(LAY[n][0], sum(LAY[n])) * (1 + 1 / TRUE[n]), True),
+    "hard": lambda n: (HARD[n], False),
+}
+
+
+def first_throw(kind, credits_, total):
+    """The first throw of a single chance: what it brings back, where it goes, or None where it stays."""
+    if total in POINTS:
+        return f"{kind}-{total}" if kind.endswith("come") else None
+    natural, craps = (2, 0) if kind in {"pass", "come"} else (0, 1 if total == 12 else 2)
+    return credits_ * (natural if total in {7, 11} else craps)
+
+
+def race(kind, number, credits_, a, b):
+    """A bet on a number against 7, decided by one of the two."""
+    brings, on_seven = RACES[kind](number)
+    easy = kind == "hard" and a != b
+    return credits_ * brings if (a + b == 7) == on_seven and not easy else 0
+
+
+def back(house, spot, credits_, point, asked, a, b):
+    """What a throw brings back of a bet; None where it stays, or the spot where it goes."""
+    total = a + b
+    if spot in ONE_THROW[house]:
+        return credits_ * ONE_THROW[house][spot].get(total, 0)
+    if spot.startswith("hop-"):
+        double, other = (31, 16) if house == QUEBEC else (30, 15)
+        named = sorted((a, b)) == [int(die) for die in spot.split("-")[1:]]
+        return credits_ * (double if a == b else other) * named
+    kind, number = kind_and_number(spot)
+    if number is None and kind.endswith("come"):
+        waits = kind == "dontcome" and (asked or point is None)
+        return None if waits else first_throw(kind, credits_, total)
+    number = number or point
+    if number is None:
+        return first_throw(kind, credits_, total)
+    off = kind in OFF[house] and point is None and not asked
+    if off and kind == "odds-come" and total in {7, number}:
+        return credits_
+    return None if off or total not in {7, number} else race(kind, number, credits_, a, b)
+
+
+def throw(house, bets, point, asked, a, b):
+    """Settle a throw: what each decided bet brings back, the bets left, and the next point."""
+    given, left = {}, {}
+    for spot, credits_ in bets.items():
+        found = back(house, spot, credits_, point, spot in asked, a, b)
+        if isinstance(found, str):
+            left[found] = credits_
+        elif found is None:
+            left[spot] = credits_
+        else:
+            given[spot] = found
+    total = a + b
+    after = (total if total in POINTS else None) if point is None else None if total in {7, point} else point
+    return given, left, after if left else None
+
+
+def down(spot, credits_):
+    """What a bet taken down brings back: all but a commission."""
+    kind, number = kind_and_number(spot)
+    if kind == "buy":
+        return Fraction(20, 21) * credits_
+    return Fraction(LAY[number][0], sum(LAY[number])) * credits_ if kind == "lay" else credits_
+
+
+MOST = {
+    "hard": 200, "craps-2": 100, "craps-3": 100, "craps-12": 100, "field": 1000, "odds-pass": 5000,
+    "odds-come": 5000, "odds-dontpass": 6000, "odds-dontcome": 6000,
+}  # fmt: skip
+
+
+def most(house, spot):
+    kind, _ = kind_and_number(spot)
+    if kind in MOST:
+        return MOST[kind]
+    if spot.startswith("hop-"):
+        return 50
+    return 200 if spot in ONE_THROW[house] else 1000
+
+
+def shut(house, kind, number, point, stood):
+    """Whether no credits may be added."""
+    return {
+        "pass": point is not None and house == QUEBEC,
+        "dontpass": point is not None,
+        "come": point is None or number is not None,
+        "dontcome": point is None or number is not None or stood > 0,
+        "odds-pass": point is None,
+        "odds-dontpass": point is None,
+    }.get(kind, False)
+
+
+def held(house, spot, kind, stood, less):
+    """Whether so many credits may not be taken away."""
+    never = kind in {"pass", "come"} or spot in ONE_THROW[house] or spot.startswith("hop-")
+    return never or less > stood or (kind == "dontpass" and house == MONACO and stood - less < 1)
+
+
+def allowed(house, point, bets, change):
+    """Return the bets that lie there after these changes; None where the texts or the limits refuse them."""
+    after = dict(bets)
+    for spot, credits_ in change.items():
+        kind, number = kind_and_number(spot)
+        stood = bets.get(spot, 0)
+        no = (
+            shut(house, kind, number, point, stood)
+            if credits_ > 0
+            else held(house, spot, kind, stood, -credits_)
+        )
+        if no:
+            return None
+        unit = steps(house, spot, point)
+        if credits_ % unit or stood + credits_ > most(house, spot) // unit * unit:
+            return None
+        after[spot] = stood + credits_
+    after = {spot: credits_ for spot, credits_ in after.items() if credits_}
+    for spot, credits_ in after.items():
+        kind, number = kind_and_number(spot)
+        if kind.startswith("odds-"):
+            times = 6 if "dont" in kind else TIMES[number or point]
+            if credits_ > times * after.get(spot.removeprefix("odds-"), 0):
+                return None
+    staked = any(credits_ > 0 for credits_ in change.values())
+    unled = point is None and staked and not {"pass", "dontpass"} & set(after)
+    return None if unled else after or None
+
+
+def proposal(house, spots, point, bets, chance: random.Random):
+    """Some changes to the bets, of which most are allowed."""
+    change = {}
+    if point is None and chance.random() < 0.9:
+        change[chance.choice(("pass", "pass", "dontpass"))] = chance.randint(1, 30)
+    for spot in bets:
+        if chance.random() < 0.06:
+            unit = steps(house, spot, point)
+            change[spot] = -unit * chance.randint(1, max(1, bets[spot] // unit))
+    for line in bets:
+        if line in {"pass", "dontpass"} or kind_and_number(line)[0] in {"come", "dontcome"}:
+            odds = f"odds-{line}"
+            if odds in spots and (point is not None or odds[-1].isdigit()) and chance.random() < 0.4:
+                unit = steps(house, odds, point)
+                change.setdefault(odds, unit * chance.randint(1, 12))
+    if point is not None and chance.random() < 0.5:
+        change.setdefault(chance.choice(("come", "come", "dontcome", "pass")), chance.randint(1, 40))
+    for spot in chance.sample(spots, chance.choice((0, 0, 1, 2, 5))):
+        if not spot.startswith("odds-") or spot[-1].isdigit():
+            change.setdefault(spot, steps(house, spot, point) * chance.randint(1, 3))
+    if change and chance.random() < 0.02:
+        change[chance.choice(list(change))] += 1
+    return {spot: credits_ for spot, credits_ in change.items() if credits_}

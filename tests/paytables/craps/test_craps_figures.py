@@ -1,0 +1,326 @@
+"""The figures of craps: control values, closed forms, an enumeration of its own, and the game as it is played."""
+
+import random
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from craps_text import MONACO, QUEBEC
+
+from paytables import AnalysisError, Depth, analyse, game_from, load_game
+from paytables.craps.figures import COME_OUT, Chain, stakes_a_throw
+from paytables.craps.state import State
+from paytables.craps.strategy import bets_of, named_strategy
+from paytables.definition import parse, source_of
+from tools.lab.simulation import judge, play_batch
+
+F = Fraction
+LINES = {
+    "pass": F(488, 495),
+    "come": F(488, 495),
+    "dontpass": F(217, 220),
+    "dontcome": F(217, 220),
+    "field": F(17, 18),
+}
+NUMBERS = {
+    "buy 2:1": F(20, 21), "buy 3:2": F(20, 21), "buy 6:5": F(20, 21),
+    "lay 1:2": F(40, 41), "lay 2:3": F(30, 31), "lay 5:6": F(24, 25),
+}  # fmt: skip
+ODDS = {
+    f"odds-{line} {pay}": F(1)
+    for lines, pays in (("pass come", "2:1 3:2 6:5"), ("dontpass dontcome", "1:2 2:3 5:6"))
+    for line, pay in product(lines.split(), pays.split())
+}
+#: The returns of every bet, as games.md has them, computed apart from this project.
+RETURNS = {
+    QUEBEC: LINES | NUMBERS | ODDS | {
+        "right 9:5": F(14, 15), "right 7:5": F(24, 25), "right 7:6": F(65, 66), "hard 7:1": F(8, 9), "hard 9:1": F(10, 11),
+        "any-seven": F(5, 6), "eleven": F(8, 9), "any-craps": F(8, 9), "craps-2": F(31, 36), "craps-12": F(31, 36),
+        "craps-3": F(8, 9), "horn": F(7, 8), "world": F(13, 15), "three-way": F(47, 54), "hop 30:1": F(31, 36),
+        "hop 15:1": F(8, 9),
+    },
+    MONACO: LINES | NUMBERS | ODDS | {
+        "place 9:5": F(14, 15), "place 7:5": F(24, 25), "place 7:6": F(65, 66), "hard x8": F(8, 9), "hard x10": F(10, 11),
+        "big": F(10, 11), "any-craps": F(8, 9), "c-and-e": F(31, 36), "high-low": F(8, 9),
+    } | dict.fromkeys(
+        (
+            *("seven", "eleven", "craps-2", "craps-3", "craps-12", "horn", "seven-eleven", "three-way", "world"),
+            *("horn-high-11", "horn-high-3", "horn-high-12", "horn-high-2", "hop x30", "hop x15"),
+        ),
+        F(5, 6),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("house", RETURNS)
+@pytest.mark.requirement("P-07")
+def test_every_bet_returns_what_it_is_known_to(house):
+    bets = analyse(load_game(house)).bets
+    assert {bet.bet: bet.rtp for bet in bets} == RETURNS[house]
+    for bet in bets:
+        assert bet.law.moment(1) == bet.rtp * bet.cost_credits
+        assert bet.law.variance() == bet.variance
+        assert bet.max_win_credits == max(bet.law.counts)
+        assert not bet.law.tail
+    assert {bet.bet: bet.rtp for bet in analyse(load_game(house), Depth.RETURN).bets} == RETURNS[house]
+
+
+@pytest.mark.requirement("P-07")
+def test_the_law_of_the_lines():
+    found = {bet.bet: bet.law for bet in analyse(load_game(QUEBEC)).bets}
+    shares = {name: {win: F(n, law.total) for win, n in law.counts.items()} for name, law in found.items()}
+    assert shares["pass"] == shares["come"] == {0: F(251, 495), 2: F(244, 495)}
+    assert shares["dontpass"] == shares["dontcome"] == {0: F(244, 495), 1: F(1, 36), 2: F(949, 1980)}
+    assert shares["hard 9:1"] == {0: F(10, 11), 10: F(1, 11)}
+    assert shares["buy 2:1"] == {0: F(2, 3), 60: F(1, 3)}
+    assert shares["lay 5:6"] == {0: F(5, 11), 44: F(6, 11)}
+    assert shares["world"] == {0: F(24, 36), 5: F(6, 36), 16: F(4, 36), 31: F(2, 36)}
+
+
+@pytest.mark.requirement("P-07")
+def test_bets_a_throw_are_those_of_the_stationary_table():
+    """A table whose bets are renewed at once: how often each is staked, by the stationary shares of the points."""
+    ways = {n: 6 - abs(n - 7) for n in range(2, 13)}
+    points = (4, 5, 6, 8, 9, 10)
+    share = {None: F(165, 557)} | {n: F(165, 557) * F(ways[n], ways[n] + 6) for n in points}
+    assert sum(share.values()) == 1
+    for n in points:  # what flows into a point is what stays of it and of a come-out
+        assert share[n] == share[None] * F(ways[n], 36) + share[n] * (1 - F(ways[n] + 6, 36))
+    assert share[None] == COME_OUT
+    places = load_game(QUEBEC).rules.places
+    assert stakes_a_throw(places["pass"]) == stakes_a_throw(places["dontpass"]) == F(165, 557)
+    assert stakes_a_throw(places["come"]) == F(392, 557)
+    assert stakes_a_throw(places["odds-pass"], 6) == F(165, 557) * F(5, 36)
+    assert stakes_a_throw(places["odds-dontcome-4"]) == F(392, 557) * F(3, 36)
+    assert stakes_a_throw(places["right-6"]) == F(11, 36) * F(392, 557)
+    assert stakes_a_throw(places["lay-5"]) == F(10, 36)
+    assert stakes_a_throw(places["hard-8"]) == F(11, 36) * F(392, 557)
+    assert stakes_a_throw(load_game(MONACO).rules.places["hard-8"]) == F(11, 36)
+    assert stakes_a_throw(places["field"]) == 1
+    notes = {bet.bet: bet.notes[0] for bet in analyse(load_game(QUEBEC)).bets}
+    assert (
+        "3.3758 throws on average (557/165); the house keeps 7/495 of it a bet, 7/1671 a throw"
+        in notes["pass"]
+    )
+    assert f"{F(1, 66) * F(11, 36) * F(392, 557)} (0.3258 %) a throw of a table" in notes["right 7:6"]
+
+
+class Dice:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def below(self, bound, purpose):
+        return self.random.randrange(bound)
+
+
+def play_each(house, games, seed):
+    """Play every bet to its end so many times, on the table it is asked on, and hold it against its figures."""
+    game, dice = load_game(house), Dice(seed)
+    for bet in analyse(game).bets:
+        tally = play_batch(game, bet.cost_credits, bet.options, games, dice, table=bet.table)
+        assert set(tally.wins) <= set(bet.law.counts), bet.bet
+        assert abs(judge(tally, bet.cost_credits, bet.rtp, bet.variance).z) < 4, bet.bet
+
+
+@pytest.mark.parametrize("house", RETURNS)
+@pytest.mark.requirement("R-10", "B-08")
+def test_every_bet_played_to_its_end_comes_to_its_figures(house):
+    play_each(house, 100, 95)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("house", RETURNS)
+@pytest.mark.requirement("R-10", "B-08")
+def test_every_bet_played_thousands_of_times_comes_to_its_figures(house):
+    play_each(house, 4_000, 951)
+
+
+def brute(places, bets, point, told, depth=60):
+    """The law of all that bets bring back, by walking every throw from a state until little is left."""
+    from craps_text import throw
+
+    ahead = {(tuple(sorted(bets.items())), point, 0): 1.0}
+    law = {}
+    for _ in range(depth):
+        after = {}
+        for (left, now, back), share in ahead.items():
+            for a, b in product(range(1, 7), repeat=2):
+                given, still, then = throw(places, dict(left), now, told, a, b)
+                total = back + sum(given.values())
+                if still:
+                    key = (tuple(sorted(still.items())), then, total)
+                    after[key] = after.get(key, 0) + share / 36
+                else:
+                    law[total] = law.get(total, 0) + share / 36
+        ahead = after
+    return law, sum(ahead.values())
+
+
+@pytest.mark.parametrize(
+    ("house", "bets"),
+    [
+        (QUEBEC, {"pass": 10, "right-6": 12, "hard-6": 2}),
+        (QUEBEC, {"dontpass": 10, "lay-4": 41, "buy-9": 21, "any-seven": 1}),
+        (MONACO, {"pass": 10, "place-6": 6, "big-6": 3, "world": 5}),
+    ],
+)
+@pytest.mark.requirement("P-07")
+def test_bets_together_have_their_joint_law(house, bets):
+    game = load_game(house)
+    bet = game.rules.analyse_wager(game.wager(sum(bets.values()), bets=bets))
+    law, left = brute(house, bets, None, ())
+    assert left < 1e-3
+    assert set(bet.law.counts) == set(law)
+    assert all(abs(bet.law.counts[win] / bet.law.total - share) <= left for win, share in law.items())
+    alone = {one.bet: one for one in analyse(game).bets}
+    means = {
+        place.id: alone[place.group].rtp * bets[place.id]
+        for place in game.rules.places.values()
+        if place.id in bets
+    }
+    assert bet.rtp * bet.cost_credits == sum(means.values())
+
+
+@pytest.mark.requirement("P-07")
+def test_what_a_wager_adds_is_analysed_as_the_table_stands():
+    game = load_game(QUEBEC)
+    table = {
+        "point": 6,
+        "shooter": 0,
+        "bets": [{"spot": "pass", "credits": 2}, {"spot": "come-4", "credits": 3}],
+        "told": [],
+    }
+    at = game.at(table)
+    bet = at.rules.analyse_wager(at.wager(19, bets={"odds-pass": 10, "odds-come-4": 9}))
+    assert (bet.rtp, bet.max_win_credits) == (1, 22 + 27)
+    assert bet.prizes[1].where == "odds-come-4"
+    # its odds come back where a come-out decides the come bet: on the next come-out they are off
+    assert {prize.name for prize in bet.prizes} == {"won", "push"}
+    nothing = at.rules.analyse_wager(at.wager(0))
+    assert (nothing.cost_credits, nothing.law.counts) == (0, {0: 1})
+
+
+@pytest.mark.requirement("P-07")
+def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkeypatch):
+    game = load_game(QUEBEC)
+    bets = {f"right-{n}": 30 for n in (4, 5, 6, 8, 9, 10)} | {
+        "hard-4": 1,
+        "pass": 5,
+        "field": 5,
+        "hop-1-2": 1,
+    }
+    wager = game.wager(sum(bets.values()), bets=bets)
+    few = {name: bets[name] for name in ("right-4", "right-6", "pass", "field")}
+    small = game.wager(sum(few.values()), bets=few)
+    exact = game.rules.analyse_wager(small)
+    wide = game.rules.analyse_wager(wager)
+    assert wide.law is None
+    assert wide.variance > exact.variance
+    assert wide.max_win_credits == 84 + 72 + 65 + 65 + 72 + 84 + 8 + 10 + 15 + 16
+    monkeypatch.setattr("paytables.craps.figures.STATES_MOST", 3)
+    bounded = game.rules.analyse_wager(small)
+    assert bounded.law is None
+    assert (bounded.variance, bounded.rtp) == (exact.variance, exact.rtp)
+    assert bounded.max_win_credits >= exact.max_win_credits
+
+
+# ---------------------------------------------------------------------------------- ways to play
+@pytest.mark.requirement("P-07")
+def test_the_odds_make_the_edge_what_it_is_known_to_be():
+    rules = load_game(QUEBEC).rules
+    plain, odds, dont = (named_strategy(name, rules) for name in ("pass", "pass-odds", "dontpass-odds"))
+    assert 1 - plain.rtp_of_all_staked == F(7, 495)
+    assert odds.mean_staked_credits == 1 + F(2 * (3 * 3 + 4 * 4 + 5 * 5), 36)
+    assert 1 - odds.rtp_of_all_staked == F(7, 495) / odds.mean_staked_credits == F(7, 1870)
+    assert dont.mean_staked_credits == 1 + 6 * F(24, 36)
+    assert 1 - dont.rtp_of_all_staked == F(3, 220) / 5
+    assert odds.rtp == plain.rtp == F(488, 495)  # of each credit first staked: odds cost nothing
+
+
+def molly():
+    """Three-point molly by the point and the numbers with come bets alone: stakes a throw on lines and odds."""
+    ways = {n: 6 - abs(n - 7) for n in range(2, 13)}
+    times = {4: 3, 10: 3, 5: 4, 9: 4, 6: 5, 8: 5}
+    now, lines, odds = {(None, frozenset()): 1.0}, 0.0, 0.0
+    for _ in range(300):
+        after = {}
+        lines = odds = 0.0
+        for (point, comes), share in now.items():
+            comes_now = point is not None and len(comes) < 2
+            lines += share * ((point is None) + comes_now)
+            for total, n in ways.items():
+                p = share * n / 36
+                left = frozenset() if total == 7 else comes - {total}
+                if comes_now and total in times:
+                    left |= {total}
+                    odds += p * times[total]
+                if point is None:
+                    then = total if total in times else None
+                    odds += p * times.get(total, 0)
+                else:
+                    then = None if total in {7, point} else point
+                after[then, left] = after.get((then, left), 0) + p
+        now = after
+    return lines, odds
+
+
+@pytest.mark.requirement("P-07")
+def test_three_point_molly_stakes_and_loses_what_its_stationary_table_says():
+    found = named_strategy("three-point-molly", load_game(QUEBEC).rules)
+    lines, odds = molly()
+    lost = (1 - found.rtp_of_all_staked) * found.mean_staked_credits
+    throws = F(found.notes[0].split("average (")[1].split(")")[0])
+    assert float(found.mean_staked_credits / throws) == pytest.approx(lines + odds, abs=1e-9)
+    assert float(lost / throws) == pytest.approx(lines * 7 / 495, abs=1e-9)
+
+
+@pytest.mark.requirement("P-07")
+def test_a_way_to_play_is_laid_as_the_table_stands():
+    game = load_game(QUEBEC)
+    way = next(each for each in game.rules.definition.strategy if each.id == "three-point-molly")
+    assert bets_of(way, game.rules) == {"pass": 1}
+    bets = [{"spot": "pass", "credits": 1}, {"spot": "come-9", "credits": 1}]
+    at = game.at({"point": 8, "shooter": 0, "bets": bets, "told": []})
+    assert bets_of(way, at.rules) == {"come": 1, "odds-pass": 5, "odds-come-9": 4}
+    bets.append({"spot": "come-4", "credits": 1})
+    assert bets_of(way, game.at({"point": 8, "shooter": 0, "bets": bets, "told": []}).rules) == {
+        "odds-pass": 5, "odds-come-9": 4, "odds-come-4": 3,
+    }  # fmt: skip
+
+
+@pytest.mark.requirement("P-07")
+def test_ways_to_play_that_are_none_are_refused():
+    data = parse(source_of(QUEBEC))
+    text = {"en": "x", "fr": "x"}
+    data["strategy"] = [
+        {"id": "nowhere", "name": text, "keep": {"odd": 1}},
+        {"id": "alone", "name": text, "keep": {"field": 1}},
+        {
+            "id": "wide",
+            "name": text,
+            "keep": {"pass": 1, "come": 1, "dontcome": 1, "right-6": 6, "right-8": 6},
+            "odds": True,
+        },
+    ]
+    rules = game_from(data, "f.toml").rules
+    with pytest.raises(AnalysisError, match="strategy nowhere: there is no spot 'odd'"):
+        named_strategy("nowhere", rules)
+    with pytest.raises(AnalysisError, match="strategy alone, point None: bets: whoever throws a come-out"):
+        named_strategy("alone", rules)
+    with pytest.raises(AnalysisError, match="strategy wide: more than 500 states"):
+        named_strategy("wide", rules)
+    with pytest.raises(AnalysisError, match="no way to play 'molly'; there are: nowhere, alone, wide"):
+        named_strategy("molly", rules)
+    with pytest.raises(AnalysisError, match="name no ways to play"):
+        named_strategy("molly", load_game("river-wheel").rules)
+
+
+@pytest.mark.requirement("P-07")
+def test_the_chain_of_a_bet_alone_is_that_of_the_table():
+    places = load_game(QUEBEC).rules.places
+    from paytables import Bet
+
+    chain = Chain(places)
+    for point in (None, 4, 6, 9):
+        wins = chain.wins(State(point, 0, (Bet("right-5", 5),)))
+        assert wins == {0: F(3, 5), 12: F(2, 5)}

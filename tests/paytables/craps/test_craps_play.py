@@ -1,0 +1,96 @@
+"""The played craps against one settled from the texts: every bet, every throw, every credit."""
+
+import json
+import random
+
+import pytest
+from craps_text import MONACO, OFF, QUEBEC, allowed, down, kind_and_number, proposal, throw
+
+from paytables import RecordingDraw, ReplayDraw, WagerError, drive, load_game
+
+HOUSES = (QUEBEC, MONACO)
+
+
+class Dice:
+    """Chance that a seed repeats."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def below(self, bound, purpose):
+        return self.random.randrange(bound)
+
+
+def asked_of(house, bets, told, chance):
+    """What the player says of which bets play: of off ones, and in Monaco of a don't come."""
+    said = {}
+    for spot in bets:
+        if (
+            kind_and_number(spot)[0] in OFF[house] or (house == MONACO and spot == "dontcome")
+        ) and chance.random() < 0.1:
+            said[spot] = chance.random() < 0.5
+            told = (told | {spot}) if said[spot] == (spot != "dontcome") else told - {spot}
+    return said, told
+
+
+def play_many(house, rounds, seed):
+    """Play random bets for so many throws; every step is held against the text."""
+    game, chance, dice = load_game(house), random.Random(seed), Dice(seed)
+    spots = [spot.id for spot in game.rules.layout()]
+    table, bets, point, told = None, {}, None, set()
+    staked = returned = lost = played = refused = 0
+    while played < rounds:
+        now = game.at(table)
+        change = proposal(house, spots, point, bets, chance)
+        laid = allowed(house, point, bets, change)
+        cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
+        if laid is None:
+            with pytest.raises(WagerError):
+                now.wager(cost, bets=change)
+            refused += 1
+            continue
+        said, told = asked_of(house, laid, told, chance)
+        wager = now.wager(cost, bets=change, **({"working": said} if said else {}))
+        draw = RecordingDraw(dice)
+        outcome = drive(now.play(wager, draw), wager)
+        a, b = (value + 1 for _, value, _ in draw.records)
+        given, bets, after = throw(house, laid, point, told, a, b)
+        told = {spot for spot in told if spot in bets}
+        taken = {spot: -credits_ for spot, credits_ in change.items() if credits_ < 0}
+        seen = [
+            (each.name == "taken down", each.spot, each.credits, each.staked) for each in outcome.settlements
+        ]
+        wanted = [(True, spot, down(spot, credits_), credits_) for spot, credits_ in taken.items()]
+        wanted += [(False, spot, credits_, laid[spot]) for spot, credits_ in given.items()]
+        assert sorted(seen) == sorted(wanted), (change, laid, point, (a, b))
+        table = json.loads(json.dumps(outcome.to_json())).get("table")
+        rules = game.at(table).rules
+        assert {bet.spot: bet.credits for bet in rules.standing()} == bets
+        assert (rules.state.point, {spot for _, spot in rules.state.told}) == (after, told)
+        point = after
+        staked += cost
+        returned += outcome.win_credits
+        lost += sum(each.staked - each.credits for each in outcome.settlements if each.credits < each.staked)
+        returned -= sum(
+            each.credits - each.staked for each in outcome.settlements if each.credits > each.staked
+        )
+        assert staked == returned + lost + sum(bets.values())
+        if played % 50 == 0:
+            replay = ReplayDraw(draw.records)
+            assert drive(now.play(type(wager).from_json(wager.to_json()), replay), wager) == outcome
+            replay.finish()
+        played += 1
+    assert refused < 2 * rounds
+
+
+@pytest.mark.parametrize("house", HOUSES)
+@pytest.mark.library_only("P-07")
+def test_random_bets_and_throws_come_out_as_the_text_says(house):
+    play_many(house, 2_000, 18)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("house", HOUSES)
+@pytest.mark.library_only("P-07")
+def test_100_000_throws_come_out_as_the_text_says(house):
+    play_many(house, 100_000, 181)

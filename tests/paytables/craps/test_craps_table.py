@@ -1,0 +1,394 @@
+"""The craps table: what stands between throws, what may be laid and taken down, who throws, what is refused."""
+
+import json
+
+import pytest
+from craps_text import MONACO, QUEBEC
+
+from paytables import Bet, DefinitionError, ReplayDraw, WagerError, drive, game_from, load_game
+from paytables.definition import parse, source_of
+
+
+def table(point, *bets, told=(), shooter=0):
+    """A table as an outcome keeps it; bets are (spot, credits) or (spot, credits, seat)."""
+    return {
+        "point": point,
+        "shooter": shooter,
+        "bets": [Bet(*bet).to_json() for bet in bets],
+        "told": [list(each) for each in told],
+    }
+
+
+def thrown(game, a, b, wager=None):
+    """One throw of these dice; the outcome."""
+    wager = game.wager(0) if wager is None else wager
+    draw = ReplayDraw([(6, a - 1, "die 1"), (6, b - 1, "die 2")])
+    outcome = drive(game.play(wager, draw), wager)
+    draw.finish()
+    return outcome
+
+
+def settled(outcome):
+    return [(each.spot, each.name, each.credits) for each in outcome.settlements]
+
+
+def changed(house, change):
+    """A game of a definition with something else."""
+    data = parse(source_of(house))
+    change(data)
+    return game_from(data, "f.toml")
+
+
+def bet_of(data, name):
+    return next(bet for bet in data["bet"] if bet["id"] == name)
+
+
+@pytest.mark.library_only("P-07")
+def test_a_come_bet_travels_and_its_odds_are_off_on_the_come_out():
+    game = load_game(QUEBEC)
+    at = game.at(table(8, ("pass", 5)))
+    outcome = thrown(at, 2, 2, at.wager(10, bets={"come": 10}))
+    assert outcome.table["bets"] == [{"spot": "come-4", "credits": 10}, {"spot": "pass", "credits": 5}]
+    at = game.at(outcome.table)
+    outcome = thrown(at, 4, 4, at.wager(30, bets={"odds-come-4": 30}))
+    assert settled(outcome) == [("pass", "won", 10)]
+    assert (outcome.display["point"], outcome.display["come_out"]) == (None, False)
+    at = game.at(outcome.table)
+    assert settled(thrown(at, 1, 3)) == [("come-4", "won", 20), ("odds-come-4", "push", 30)]
+    assert settled(thrown(at, 3, 4)) == [("come-4", "lost", 0), ("odds-come-4", "push", 30)]
+    asked = at.wager(0, bets={}, working={"odds-come-4": True})
+    assert settled(thrown(at, 1, 3, asked)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
+    kept = thrown(at, 6, 6, asked).table
+    assert kept["told"] == [[0, "odds-come-4"]]
+    assert settled(thrown(game.at(kept), 1, 3))[1] == ("odds-come-4", "won", 90)
+    back = game.at(kept).wager(0, bets={}, working={"odds-come-4": False})
+    assert settled(thrown(game.at(kept), 1, 3, back))[1] == ("odds-come-4", "push", 30)
+
+
+@pytest.mark.library_only("P-07")
+def test_what_is_off_neither_wins_nor_loses_on_a_come_out():
+    off = (("right-6", 6), ("buy-6", 21), ("hard-6", 1))
+    quebec = load_game(QUEBEC).at(table(None, *off, ("lay-6", 25)))
+    assert settled(thrown(quebec, 3, 3)) == [("lay-6", "lost", 0)]
+    assert settled(thrown(quebec, 3, 4)) == [("lay-6", "won", 44)]
+    on = quebec.wager(0, bets={}, working={"hard-6": True, "buy-6": True})
+    assert settled(thrown(quebec, 3, 3, on)) == [
+        ("buy-6", "won", 44),
+        ("hard-6", "won", 10),
+        ("lay-6", "lost", 0),
+    ]
+    monaco = load_game(MONACO).at(table(None, ("place-6", 6), ("buy-6", 21), ("hard-6", 1), ("big-6", 1)))
+    assert settled(thrown(monaco, 3, 3)) == [("big-6", "won", 2), ("buy-6", "won", 44), ("hard-6", "won", 10)]
+
+
+@pytest.mark.library_only("P-07")
+def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
+    bets = [
+        ("pass", 5), ("odds-pass", 10), ("come-4", 3), ("odds-come-4", 9), ("dontcome-9", 4), ("odds-dontcome-9", 6),
+        ("buy-5", 42), ("lay-10", 41), ("hard-8", 2), ("right-6", 12),
+    ]  # fmt: skip
+    given, left = load_game(QUEBEC).at(table(9, *bets)).rules.take_down()
+    assert {(each.spot, each.credits, each.staked) for each in given} == {
+        ("odds-pass", 10, 10), ("odds-come-4", 9, 9), ("dontcome-9", 4, 4), ("odds-dontcome-9", 6, 6),
+        ("buy-5", 40, 42), ("lay-10", 40, 41), ("hard-8", 2, 2), ("right-6", 12, 12),
+    }  # fmt: skip
+    assert {each.name for each in given} == {"taken down"}
+    assert {each.spot: each.detail for each in given if each.detail} == {
+        "buy-5": {"commission": 2},
+        "lay-10": {"commission": 1},
+    }
+    assert left == table(9, ("come-4", 3), ("pass", 5))
+    # what is left is thrown for with nothing staked, whoever throws
+    assert settled(thrown(load_game(QUEBEC).at(left), 5, 2)) == [("come-4", "lost", 0), ("pass", "lost", 0)]
+    again, still = load_game(QUEBEC).at(left).rules.take_down()
+    assert (again, still) == ((), left)
+
+
+@pytest.mark.library_only("P-07")
+def test_the_shooter_of_monaco_leaves_the_least_bet_on_dont_pass():
+    bets = (("dontpass", 7), ("odds-dontpass", 12))
+    given, left = load_game(MONACO).at(table(4, *bets)).rules.take_down()
+    assert [(each.spot, each.credits) for each in given] == [("dontpass", 6), ("odds-dontpass", 12)]
+    assert left == table(4, ("dontpass", 1))
+    given, left = load_game(QUEBEC).at(table(4, *bets)).rules.take_down()
+    assert ([(each.spot, each.credits) for each in given], left) == (
+        [("dontpass", 7), ("odds-dontpass", 12)],
+        None,
+    )
+
+
+@pytest.mark.library_only("P-07")
+def test_no_action_leaves_a_dont_come_bet_in_its_box():
+    game = load_game(MONACO)
+    at = game.at(table(6, ("pass", 5)))
+    outcome = thrown(at, 6, 5, at.wager(4, bets={"dontcome": 4}, working={"dontcome": False}))
+    assert (settled(outcome), outcome.table) == (
+        [],
+        table(6, ("dontcome", 4), ("pass", 5), told=[(0, "dontcome")]),
+    )
+    at = game.at(outcome.table)
+    with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there, and may not be increased"):
+        at.wager(1, bets={"dontcome": 1})
+    plays = at.wager(0, bets={}, working={"dontcome": True})
+    assert settled(thrown(at, 6, 5, plays)) == [("dontcome", "lost", 0)]
+    assert thrown(at, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
+    assert settled(thrown(at, 6, 6, plays)) == [("dontcome", "push", 4)]
+    # the point made, it waits through the come-out, whatever was asked
+    come_out = game.at(thrown(at, 3, 3).table)
+    assert thrown(come_out, 2, 1, come_out.wager(0, bets={}, working={"dontcome": True})).settlements == ()
+    with pytest.raises(WagerError, match="'dontcome' is no bet that a player says of"):
+        load_game(QUEBEC).at(table(6, ("pass", 5))).wager(
+            4, bets={"dontcome": 4}, working={"dontcome": False}
+        )
+
+
+@pytest.mark.library_only("P-07")
+def test_the_pass_line_of_monaco_takes_bets_with_a_point():
+    at = load_game(MONACO).at(table(10, ("pass", 2)))
+    assert settled(thrown(at, 4, 6, at.wager(20, bets={"pass": 8, "odds-pass": 12}))) == [
+        ("odds-pass", "won", 36),
+        ("pass", "won", 20),
+    ]
+    with pytest.raises(WagerError, match=r"bets.pass: takes no bet as the table stands"):
+        load_game(QUEBEC).at(table(10, ("pass", 2))).wager(8, bets={"pass": 8})
+
+
+@pytest.mark.parametrize(
+    ("house", "stands", "asked", "why"),
+    [
+        (QUEBEC, None, {"bets": {"field": 5}}, "whoever throws a come-out has a bet on pass or don't pass"),
+        (QUEBEC, None, {"bets": {"come": 5}}, r"bets.come: takes no bet"),
+        (QUEBEC, None, {"bets": {"pass": 5, "odds-pass": 5}}, r"bets.odds-pass: takes no bet"),
+        (
+            QUEBEC,
+            table(6, ("pass", 5)),
+            {"bets": {"odds-pass": 30}},
+            r"odds-pass: 30 credits; 25 at most on what is laid",
+        ),
+        (
+            QUEBEC,
+            table(6, ("pass", 5)),
+            {"bets": {"odds-pass": 6}},
+            r"odds-pass: 6 credits are no multiple of 5",
+        ),
+        (
+            QUEBEC,
+            table(6, ("pass", 5)),
+            {"bets": {"odds-come-4": 1}},
+            r"odds-come-4: needs a bet on 'come-4'",
+        ),
+        (
+            QUEBEC,
+            table(6, ("pass", 5)),
+            {"bets": {"pass": -1}},
+            r"bets.pass: a bet there may not be taken down",
+        ),
+        (
+            QUEBEC,
+            table(6, ("come-4", 5)),
+            {"bets": {"come-4": -5}},
+            r"come-4: a bet there may not be taken down",
+        ),
+        (QUEBEC, table(6, ("dontpass", 5)), {"bets": {"dontpass": 5}}, r"dontpass: takes no bet"),
+        (QUEBEC, table(6, ("dontpass", 5)), {"bets": {"dontpass": -5}}, "nothing is left to throw for"),
+        (
+            QUEBEC,
+            table(6, ("dontpass", 5), ("odds-dontpass", 6)),
+            {"bets": {"dontpass": -5}},
+            r"odds-dontpass: needs a bet on 'dontpass'",
+        ),
+        (
+            QUEBEC,
+            table(6, ("dontpass", 5), ("odds-dontpass", 30)),
+            {"bets": {"dontpass": -1}},
+            r"odds-dontpass: 30 credits; 24 at most",
+        ),
+        (
+            MONACO,
+            table(6, ("dontpass", 5)),
+            {"bets": {"dontpass": -5, "field": 1}},
+            "whoever throws leaves 1 credit there",
+        ),
+        (MONACO, None, {"bets": {"pass": 5, "hop-1-1": 1}}, "there is no spot 'hop-1-1'"),
+        (QUEBEC, None, {"bets": {"pass": 5, "buy-4": 20}}, r"buy-4: 20 credits; 21 to 987 may be staked"),
+        (QUEBEC, None, {"bets": {"pass": 5, "right-6": 7}}, r"right-6: 7 credits are no multiple of 6"),
+        (
+            QUEBEC,
+            None,
+            {"bets": {"pass": 5}, "working": {"hard-4": True}},
+            r"working.hard-4: no bet stands there",
+        ),
+        (
+            QUEBEC,
+            None,
+            {"bets": {"pass": 5}, "working": {"pass": True}},
+            "'pass' is no bet that a player says of",
+        ),
+        (
+            QUEBEC,
+            None,
+            {"bets": {"pass": 5, "hard-4": 1}, "working": {"hard-4": 1}},
+            "hard-4: says true or false, not 1",
+        ),
+        (QUEBEC, None, {"bets": {"pass": 5}, "working": [1]}, "working: says true or false by spot"),
+        (QUEBEC, None, {"bets": {}}, "nothing is staked, and no bet stands"),
+        (QUEBEC, table(6, ("pass", 5)), {}, r"pass: takes no bet"),
+    ],
+)
+@pytest.mark.library_only("P-07")
+def test_what_may_not_be_laid_is_refused(house, stands, asked, why):
+    game = load_game(house).at(stands)
+    cost = sum(credits_ for credits_ in asked.get("bets", {"": 25}).values() if credits_ > 0)
+    with pytest.raises(WagerError, match=why):
+        game.wager(cost, **asked)
+
+
+@pytest.mark.library_only("P-07")
+def test_a_form_is_the_first_that_the_table_takes():
+    game = load_game(QUEBEC)
+    assert game.wager(1).options == {"bets": {"pass": 1}}
+    assert game.at(table(6, ("pass", 1))).wager(1).options == {"bets": {"field": 1}}
+    assert game.wager(5, form="dontpass-5").options == {"bets": {"dontpass": 5}}
+    with pytest.raises(WagerError, match=r"no bet of 3 credits; the game offers \[1, 5, 25\]"):
+        game.wager(3)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        ([], "has a point, a shooter, bets"),
+        (table(7, ("pass", 1)), "7 is no point"),
+        (table(6.0, ("pass", 1)), "6.0 is no point"),
+        (table(6, ("pass", 1), shooter=1), "no seat 1 to throw"),
+        (table(6), "no throw leaves this table"),
+        (table(None, ("pass", 1)), "no throw leaves a bet on 'pass' with point None"),
+        (table(None, ("odds-pass", 1)), "no throw leaves a bet on 'odds-pass'"),
+        (table(6, ("field", 1)), "no throw leaves a bet on 'field'"),
+        (table(6, ("come", 1)), "no throw leaves a bet on 'come'"),
+        (table(6, ("dontcome", 1)), "no throw leaves a bet on 'dontcome'"),
+        (table(6, ("pass", 1), ("pass", 1)), "no throw leaves this table"),
+        (table(6, ("pass", 1), ("odds-pass", 1)), "no multiple of 5"),
+        (table(6, ("pass", 1), ("odds-pass", 10)), "more or less than may stand"),
+        (table(6, ("odds-pass", 5)), "and none on 'pass'"),
+        (table(6, ("odds-come-4", 1)), "and none on 'come-4'"),
+        (table(6, ("right-6", 7)), "no multiple of 6"),
+        (table(6, ("pass", 1001)), "more or less than may stand"),
+        (table(6, ("pass", 1), told=[(0, "pass")]), "no throw leaves a bet on 'pass'"),
+        (table(6, ("pass", 1), told=[(0, "hard-4")]), "no throw leaves this table"),
+        (table(6, ("pass", 1), told=["x"]), "told: "),
+        (table(6, ("pass", 0)), "no bet of this table stands"),
+        (table(6, ("nowhere", 1)), "no bet of this table stands"),
+    ],
+)
+@pytest.mark.library_only("P-07")
+def test_a_table_that_no_throw_leaves_is_refused(data, why):
+    with pytest.raises(ValueError, match=why):
+        load_game(QUEBEC).at(data)
+
+
+@pytest.mark.library_only("P-07")
+def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
+    game = changed(QUEBEC, lambda data: data.update(table={"seats": 3, "most_win": 500}))
+    seats = {"0": {"pass": 5, "hard-6": 1}, "2": {"dontpass": 10, "hard-6": 2}}
+    wager = game.wager(18, seats=seats, working={"2": {"hard-6": True}})
+    assert type(wager).from_json(json.loads(json.dumps(wager.to_json()))) == wager
+    outcome = thrown(game, 3, 3, wager)
+    assert [(s.seat, s.spot, s.name, s.credits) for s in outcome.settlements] == [(2, "hard-6", "won", 20)]
+    assert outcome.table["bets"] == [
+        {"spot": "hard-6", "credits": 1},
+        {"spot": "pass", "credits": 5},
+        {"spot": "dontpass", "credits": 10, "seat": 2},
+    ]
+    at = game.at(outcome.table)
+    more = at.wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
+    outcome = thrown(at, 5, 2, more)
+    assert [(s.seat, s.spot, s.credits) for s in outcome.settlements] == [
+        (0, "hard-6", 0), (0, "odds-pass", 0), (0, "pass", 0), (2, "dontpass", 20), (2, "odds-dontpass", 11),
+    ]  # fmt: skip
+    # the dice go on after the seven, to the next seat that bets on the line
+    assert outcome.table == table(None, shooter=1)
+    at = game.at(outcome.table)
+    assert thrown(at, 2, 2, at.wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})).display["shooter"] == 2
+    assert thrown(at, 2, 2, at.wager(5, seats={"0": {"pass": 5}})).display["shooter"] == 0
+    with pytest.raises(WagerError, match="could give seat 1 back 510 credits; 500 at most"):
+        game.wager(75, seats={"0": {"pass": 45}, "1": {"craps-12": 15, "field": 15}})
+    with pytest.raises(WagerError, match="whoever throws a come-out"):
+        game.wager(1, seats={"1": {"field": 1}})
+
+
+@pytest.mark.library_only("P-07")
+def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
+    game = changed(MONACO, lambda data: data.update(table={"seats": 2}))
+    bets = (("dontpass", 5, 0), ("dontpass", 5, 1))
+    given, left = game.at(table(6, *bets, shooter=1)).rules.take_down()
+    assert [(each.seat, each.credits) for each in given] == [(0, 5), (1, 4)]
+    assert left == table(6, ("dontpass", 1, 1), shooter=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "why"),
+    [
+        (lambda d: bet_of(d, "odds-pass").pop("on"), r"bet.1", "odds say on which single chance"),
+        (lambda d: bet_of(d, "odds-pass")["pays"].pop("6"), r"bet.1", "what every point pays"),
+        (lambda d: bet_of(d, "odds-pass").update(on="field"), r"bet.1.on", "'field' is no single chance"),
+        (lambda d: bet_of(d, "odds-come").update(on="pass"), "bet", "two odds on one single chance"),
+        (lambda d: bet_of(d, "field").update(id="come"), r"bet.8.id", "'come' is there twice"),
+        (lambda d: bet_of(d, "come").update(kind="dontcome"), "bet", "two bets of kind dontcome"),
+        (
+            lambda d: bet_of(d, "field")["pays"].update({"13": "1:1"}),
+            r"bet.8",
+            "throw pays on 2, 3, .*; not on '13'",
+        ),
+        (
+            lambda d: bet_of(d, "pass").update(pays={"4": "1:1"}),
+            r"bet.0",
+            "pays on nothing named; not on '4'",
+        ),
+        (lambda d: bet_of(d, "field").pop("pays"), r"bet.8", "a bet of kind throw has pays"),
+        (lambda d: bet_of(d, "field").update(off=True), r"bet.8", "off is for odds and right"),
+        (lambda d: bet_of(d, "field").update(least=2000), r"bet.8", "no bets of 2000 to 1000"),
+        (
+            lambda d: bet_of(d, "hard").update(least=201, most=300, pays={"4": "7:400"}),
+            r"bet.12",
+            "no whole bet",
+        ),
+        (lambda d: bet_of(d, "hard")["pays"].update({"4": "7 to 1"}), r"bet.12.pays.4", "are no odds"),
+        (lambda d: d["form"][0].update(bets={"come": 1}), r"form.0", r"bets.come: takes no bet"),
+        (lambda d: d.update(bet=[bet_of(d, "field")]), "bet", "neither pass nor don't pass"),
+    ],
+)
+@pytest.mark.library_only("P-07")
+def test_a_definition_that_is_no_craps_is_refused(change, key, why):
+    with pytest.raises(DefinitionError, match=rf"f.toml: {key}.*: .*{why}"):
+        changed(QUEBEC, change)
+
+
+@pytest.mark.parametrize("house", [QUEBEC, MONACO])
+@pytest.mark.library_only("P-07")
+def test_the_help_says_every_pay_in_both_languages(house):
+    game = load_game(house)
+    definition = game.rules.definition
+    for language, lines in definition.pay_lines().items():
+        assert "\n".join(lines) in game.help[language]
+        assert len(lines) == len(definition.bet)
+    assert "Hard way : 8 fois la mise, mise comprise (4, 10); 10 fois" in load_game(MONACO).help["fr"]
+    assert "Horn: 27 to 4 (2, 12); 3 to 1 (3, 11)" in load_game(QUEBEC).help["en"]
+
+
+@pytest.mark.library_only("P-07")
+def test_the_cloth_says_what_is_open_and_what_wins():
+    at = load_game(QUEBEC).at(table(5, ("pass", 2)))
+    shown = at.presentation()
+    spots = {spot["id"]: spot for spot in shown["spots"]}
+    assert (shown["felt"], shown["point"], shown["dice"]) == ("craps", 5, 2)
+    assert (spots["pass"]["open"], spots["come"]["open"], spots["come-4"]["open"]) == (False, True, False)
+    assert (spots["odds-pass"]["odds"], spots["odds-pass"]["step"], spots["odds-pass"]["needs"]) == (
+        "3:2",
+        2,
+        "pass",
+    )
+    assert spots["pass"]["covers"] == ["5"]
+    assert spots["horn"]["covers"] == ["2", "3", "11", "12"]
+    assert spots["hop-2-3"]["covers"] == ["2-3"]
+    assert spots["right-6"]["names"] == {"en": "Right bet 6", "fr": "Right bet 6"}
+    assert load_game(QUEBEC).presentation()["point"] is None
