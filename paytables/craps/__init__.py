@@ -1,7 +1,6 @@
 """The craps family: bets on throws of two dice, with a point, bets that stay and come bets that travel."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from paytables.craps.places import Felt, check_places
 from paytables.craps.rules import CrapsRules
@@ -18,7 +17,7 @@ class CrapsFamily:
         """The model of a craps definition."""
         return CrapsDefinition
 
-    def prepare(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:  # noqa: ARG002 (no shorthand here)
+    def prepare(self, data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG002 (no shorthand here)
         """Return the data as it is: a craps definition has no shorthand."""
         return data
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Final
 
 from paytables.analysis import BetAnalysis, Depth, Law, Prize
-from paytables.contract import Bet, Json, Settlement, Wager
+from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import Sums, add, solved
 from paytables.craps.places import THROWS, Place
 from paytables.craps.schema import NUMBERS, PAIRS
@@ -150,7 +150,7 @@ def _alone(
     return replace(figures, notes=(note,))
 
 
-def _begun(places: Mapping[str, Place], place: Place, point: int, credits_: int) -> Json:
+def _begun(places: Mapping[str, Place], place: Place, point: int, credits_: int) -> object:
     """A table with a point that takes a bet: what it is laid on stands, or else the bet of whoever throws."""
     lines = (other.id for other in places.values() if other.bet.kind in {"pass", "dontpass"})
     needs = place.needs or next(lines)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Spot, Wager
 from paytables.craps import figures
 from paytables.craps.places import Felt, Place
 from paytables.craps.schema import CrapsDefinition
@@ -54,7 +54,7 @@ class CrapsRules(Tableless):
         """Return the spots as the table stands."""
         return self.cloth.spots
 
-    def at(self, table: Json) -> Self:
+    def at(self, table: object) -> Self:
         """Return the rules with the table as a throw left it. Raises ValueError for what no throw leaves."""
         return replace(self, state=state_from_json(table, self.felt))
 
@@ -62,7 +62,7 @@ class CrapsRules(Tableless):
         """Return the bets that stand."""
         return self.state.bets
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
+    def take_down(self) -> tuple[tuple[Settlement, ...], object]:
         """Return every bet that may be taken down, given back; pass and come stay and play to their end.
 
         Where whoever throws must leave the least don't pass bet, that stays too, without its odds.
@@ -84,7 +84,7 @@ class CrapsRules(Tableless):
         keeps = place.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
         return self.cloth.by_id[place.id].least if keeps else 0
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_``: see :meth:`paytables.layout.Layout.wager`.
 
         ``working`` says of bets by spot (with ``seats``: by seat, then spot) whether they play: true for one
@@ -199,7 +199,7 @@ class CrapsRules(Tableless):
         }
         return Outcome(display=display, table=after.to_json())
 
-    def presentation(self) -> dict[str, Json]:
+    def presentation(self) -> dict[str, object]:
         """Return the cloth and the point."""
         return {
             "kind": "table",
@@ -236,7 +236,7 @@ class CrapsRules(Tableless):
         return figures.of_wager(self.places, self.laid(wager), wager)
 
 
-def _asked(options: Mapping[str, Json]) -> Iterator[tuple[int, str, Json]]:
+def _asked(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
     """What a wager says of which bets play: the seat, the spot, and what."""
     working = options.get("working", {})
     by_seat = working if "seats" in options else {0: working}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from paytables.contract import Bet, Json, Settlement
+from paytables.contract import Bet, Settlement
 from paytables.craps.places import Felt, Place
 from paytables.craps.schema import NUMBERS
 from paytables.definition import CREDITS_MAX
@@ -36,7 +36,7 @@ class State:
         there = frozenset((bet.seat, bet.spot) for bet in kept) & frozenset(told)
         return replace(self, point=self.point if kept else None, bets=kept, told=there)
 
-    def to_json(self) -> Json:
+    def to_json(self) -> object:
         """Return the table as an outcome keeps it; None as it opens. Inverse: :func:`state_from_json`."""
         if self == OPENING:
             return None
@@ -52,7 +52,7 @@ class State:
 OPENING: Final = State()
 
 
-def state_from_json(data: Json, felt: Felt) -> State:
+def state_from_json(data: object, felt: Felt) -> State:
     """Read a table back. Raises ValueError, saying what, for a table that no throw leaves."""
     if data is None:
         return OPENING

@@ -332,7 +332,7 @@ def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
         (lambda d: bet_of(d, "odds-pass")["pays"].pop("6"), r"bet.1", "what every point pays"),
         (lambda d: bet_of(d, "odds-pass").update(on="field"), r"bet.1.on", "'field' is no single chance"),
         (lambda d: bet_of(d, "odds-come").update(on="pass"), "bet", "two odds on one single chance"),
-        (lambda d: bet_of(d, "field").update(id="come"), r"bet.8.id", "'come' is there twice"),
+        (lambda d: bet_of(d, "field").update(id="horn"), "bet.19.id", "'horn' is there twice"),
         (lambda d: bet_of(d, "come").update(kind="dontcome"), "bet", "two bets of kind dontcome"),
         (
             lambda d: bet_of(d, "field")["pays"].update({"13": "1:1"}),
@@ -348,10 +348,11 @@ def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
         (lambda d: bet_of(d, "field").update(off=True), r"bet.8", "off is for odds and right"),
         (lambda d: bet_of(d, "field").update(least=2000), r"bet.8", "no bets of 2000 to 1000"),
         (
-            lambda d: bet_of(d, "hard").update(least=201, most=300, pays={"4": "7:400"}),
-            r"bet.12",
-            "no whole bet",
+            lambda d: bet_of(d, "hard").update(pays={"4": "7:400"}),
+            "bet.12.most",
+            "no bet on 'hard-4' is a multiple of 400",
         ),
+        (lambda d: bet_of(d, "field").update(id="come-6"), "bet", "two places are called 'come-6'"),
         (lambda d: bet_of(d, "hard")["pays"].update({"4": "7 to 1"}), r"bet.12.pays.4", "are no odds"),
         (lambda d: d["form"][0].update(bets={"come": 1}), r"form.0", r"bets.come: takes no bet"),
         (lambda d: d.update(bet=[bet_of(d, "field")]), "bet", "neither pass nor don't pass"),
