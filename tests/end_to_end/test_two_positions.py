@@ -93,3 +93,53 @@ def test_two_players_at_one_machine_that_is_killed_under_both(tmp_path):
         assert [part["games_played"] for part in parts] == [1, 1]
         for meter in ("coin_in", "coin_out", "credits", "money_in", "ticket_out.cashable.value"):
             assert reading.values[meter] == sum(part[meter] for part in parts)
+
+
+ROULETTE = SECOND + '\n[[games]]\ngame = "quebec-roulette-french"\n'
+
+
+@pytest.mark.requirement("O-01", "B-01")
+def test_two_players_at_one_roulette_bet_in_one_time_and_see_one_number(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(
+                cabinet(
+                    folder,
+                    more=ROULETTE,
+                    change=lambda text: text.replace("[machine]", "[machine]\npositions = 2"),
+                )
+            )
+            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+                await until(one.screen, quiet(0))
+                await until(two.screen, quiet(0))
+                await one.insistently("bill", "insert", amount_cents=2000)
+                await two.insistently("bill2", "insert", amount_cents=1000)
+                for visit, credit_cents, bets in (
+                    (one, 2000, {"red": 5, "black": 5}),
+                    (two, 1000, {"straight-17": 2}),
+                ):
+                    await visit.sees(state="idle", credit_cents=credit_cents)
+                    visit.wish("game", "quebec-roulette-french")
+                    await visit.sees(game_id="quebec-roulette-french")
+                    visit.wish("bet", sum(bets.values()), {"bets": bets})
+                    await visit.sees(bet_credits=sum(bets.values()))
+                one.wish("play")
+                waiting = await one.sees(state="betting", credit_cents=2000)
+                assert [notice.code for notice in waiting.notices] == ["bets_close"]
+                two.wish("play")
+                first = await until(one.screen, lambda m: isinstance(m, Play))
+                second = await until(two.screen, lambda m: isinstance(m, Play))
+                assert first.display["pocket"] == second.display["pocket"]
+                for visit, shown in ((one, first), (two, second)):
+                    visit.wish("shown", shown.play_id)
+                await one.sees(state="idle", credit_cents=2000 - 1000 + first.win_cents)
+                await two.sees(state="idle", credit_cents=1000 - 200 + second.win_cents)
+
+    asyncio.run(session())
+    with open_view(folder.root) as view:
+        view.self_audit()
+        rounds = [entry.transaction.record["round_id"] for entry in view.entries("game.start")]
+        assert len(rounds) == 2
+        assert len(set(rounds)) == 1

@@ -63,8 +63,9 @@ def no_more_bets(rooms):
     table_of(rooms).close(rooms[0].machine.games[GAME].digest)
 
 
-def join(room, spot, credits_=1):
+def join(room, spot, credits_=5):
     room.engine.handle(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    assert room.machine.selection.options == {"bets": {spot: credits_}}
     room.engine.handle(EventType.PLAY)
 
 
