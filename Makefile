@@ -14,7 +14,7 @@ WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -gt 4 ] && c
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test test-slow check format bench conformance mutants docs deb manuals pins clean
+.PHONY: help setup setup-dev run test test-slow check format bench conformance mutants docs deb image image-boot manuals pins clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -64,6 +64,12 @@ manuals: $(VENV)/.dev ## the operator's and the service manual in each language 
 
 deb: $(VENV)/.cabinet ## the Debian package of the cabinet, into build/
 	@$(BIN)/python -m tools.image.deb $(ARGS)
+
+image: $(VENV)/.cabinet ## a whole computer: system disk, second medium and signed update, into build/image (needs root)
+	@$(BIN)/python -m tools.image.image $(ARGS)
+
+image-boot: $(VENV)/.cabinet ## start that computer in QEMU
+	@$(BIN)/python -m tools.image.emulated $(ARGS)
 
 pins: $(VENV)/.dev ## resolve the pinned requirement files anew (hashes, no index address)
 	$(BIN)/uv pip compile $(COMPILE) pyproject.toml -o requirements.txt

@@ -141,6 +141,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:staff_roster", _STOP, _TEC, 0x20),
         ("fault.raised:memory_damaged", _HARD, _MEM, None),
         ("fault.raised:memory_waits", _HARD, _SELF, None),
+        ("fault.raised:first_memory_missing", _HARD, _SELF, None),
         ("fault.raised:cabinet_file_unusable", _HARD, _TEC, None),
         ("fault.raised:monitoring.*", _LOG, _SELF, None),
         ("fault.raised:cabinet_file", _LOG, _SELF, None),

@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 from egm.app.process import MachineProcess
-from egm.app.stopped import PATIENCE_S, come_up, stand_still, wait_for_file
+from egm.app.stopped import PATIENCE_S, come_up, stand_still, trouble_in, wait_for_file
 from egm.clock import Clock, SystemClock
-from egm.config.cabinet_file import CabinetFile, StateFolder, load_cabinet
+from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
 from egm.isolated import require_isolation
 from egm.record_codec import RecordError
@@ -91,12 +91,22 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
     is_flag=True,
     help="Where the cabinet file cannot be used, say so on the screen until it is changed.",
 )
-def main(state: Path, cabinet: Path | None, patience: float, *, stay: bool) -> None:
+@click.option(
+    "--trouble",
+    type=click.Path(path_type=Path),
+    help="Where this computer says what is wrong with itself: the screen says it, and nothing is played.",
+)
+def main(state: Path, cabinet: Path | None, patience: float, *, stay: bool, trouble: Path | None) -> None:
     """Run the machine on the memory in STATE until told to stop."""
     folder, clock = StateFolder(state), SystemClock()
     try:
         require_isolation("egm.app")
         folder.prepare()
+        if (told := trouble_in(trouble)) is not None:
+            code, why = told
+            _say(f"{code}: {why}")
+            said = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
+            sys.exit(_RESTART if asyncio.run(_run(said)) else 0)
         file = load_cabinet(cabinet)
         try:
             if _restarts(folder, file, clock, patience):

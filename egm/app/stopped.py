@@ -110,12 +110,36 @@ async def stand_still(
         await server.close()
 
 
-async def wait_for_file(folder: StateFolder, file: Path, clock: Clock, why: str) -> None:
-    """Say on the screen that the cabinet ``file`` cannot be used, and why, until it is changed."""
-    said = asyncio.create_task(stand_still(folder, _identity_in(file), clock, why, code=FILE_FAULT))
+def trouble_in(file: Path | None) -> tuple[str, str] | None:
+    """Code and detail of what the computer under the machine found wrong with itself; None where nothing is.
+
+    Its first line: a fault's code, a space, the detail. A file that is not there says that all is well.
+    """
+    with suppress(FileNotFoundError):
+        if file is not None and (said := file.read_text("utf-8").splitlines()):
+            code, _, detail = said[0].partition(" ")
+            return code, detail
+    return None
+
+
+async def wait_for_file(
+    folder: StateFolder,
+    file: Path,
+    clock: Clock,
+    why: str,
+    *,
+    code: str = FILE_FAULT,
+    until: Path | None = None,
+) -> None:
+    """Say on the screen that the cabinet ``file`` cannot be used, and why, until it is changed.
+
+    With another ``code``: that fault instead, until the file ``until`` is changed.
+    """
+    said = asyncio.create_task(stand_still(folder, _identity_in(file), clock, why, code=code))
+    watched = until or file
     try:
-        before = _stamp(file)
-        while _stamp(file) == before:
+        before = _stamp(watched)
+        while _stamp(watched) == before:
             await asyncio.wait({said}, timeout=_LOOK_S)
             if said.done():
                 return said.result()

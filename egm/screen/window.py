@@ -45,6 +45,9 @@ class Window:
     ) -> None:
         if console:
             os.environ["SDL_VIDEODRIVER"] = "kmsdrm"
+            # A console's context is of OpenGL ES. SDL would take its renderer for desktop OpenGL first, whose
+            # calls then fail in silence: every frame is shown, and black.
+            os.environ["SDL_RENDER_DRIVER"] = os.environ["SDL_FRAMEBUFFER_ACCELERATION"] = "opengles2"
         self._kiosk = fullscreen or console
         if self._kiosk:  # the grab below takes the keys of the desktop too, and losing it hides nothing
             os.environ["SDL_GRAB_KEYBOARD"] = "1"

@@ -212,6 +212,17 @@ class Rig:
 
     async def campaign(self, kills: int) -> None:
         """Live and be killed ``kills`` times, then live once to the end and come to rest."""
+        await self.begin()
+        try:
+            for life in range(kills):
+                await self._one_life(AIMS[life % len(AIMS)])
+                self.witness.kills += 1
+            await self._rest()
+        finally:
+            await self.end()
+
+    async def begin(self) -> None:
+        """Plug the devices in, and have machines raised."""
         await self.bench.start()
         self.nursery = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -222,15 +233,12 @@ class Rig:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
-        try:
-            for life in range(kills):
-                await self._one_life(AIMS[life % len(AIMS)])
-                self.witness.kills += 1
-            await self._rest()
-        finally:
-            self.nursery.stdin.close()
-            await self.nursery.wait()
-            await self.bench.stop()
+
+    async def end(self) -> None:
+        """Put everything away."""
+        self.nursery.stdin.close()
+        await self.nursery.wait()
+        await self.bench.stop()
 
     async def _ask(self, line: str) -> int:
         self.nursery.stdin.write(f"{line}\n".encode())
@@ -244,8 +252,9 @@ class Rig:
         end = asyncio.create_task(self._come_to(aim, player))
         with _watched(pid) as ended:
             await asyncio.wait((end, ended, *tasks), timeout=PATIENCE_SECONDS, return_when="FIRST_COMPLETED")
-        os.kill(pid, signal.SIGKILL)
+        self._end(pid)
         status = await self._ask(f"reap {pid}")
+        self._between()
         failed = [task for task in tasks if task.done()]
         for task in (*tasks, end):
             task.cancel()
@@ -256,6 +265,13 @@ class Rig:
         if not end.done():
             raise AssertionError(f"life {self.witness.kills}: never came to {aim}: {player.snapshot}")
         await end
+
+    def _end(self, pid: int) -> None:
+        """Take a machine's life."""
+        os.kill(pid, signal.SIGKILL)
+
+    def _between(self) -> None:
+        """What happens between two lives."""
 
     async def _come_to(self, aim: Aim, player: Player) -> None:
         """Wait for the instant at which this life is to end."""
@@ -324,9 +340,12 @@ class Rig:
             self._hand("coin", "insert", amount_cents=self.random.choice((25, 100, 200)))
 
     def _uncredited_coins(self) -> int:
-        """How many coins have passed the acceptor that the journal does not know of."""
-        with open_view(self.folder.root) as view:
-            position = view.state(MoneyKey.COINS)
+        """How many coins have passed the acceptor that the journal does not know of; all, while it is recovered."""
+        try:
+            with open_view(self.folder.root) as view:
+                position = view.state(MoneyKey.COINS)
+        except JournalError:
+            return UNCREDITED_COINS_MAX
         return self.coin_state()["accepted_coins"] - accepted_up_to(position)
 
     def _journalled(self) -> set[str]:

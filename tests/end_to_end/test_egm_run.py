@@ -170,6 +170,34 @@ def test_where_nobody_sees_a_terminal_the_screen_says_what_is_wrong_until_the_fi
     assert status == 4  # begin again: the file is another
 
 
+@pytest.mark.parametrize("code", ["software_differs", "first_memory_missing"])
+def test_what_a_computer_finds_wrong_with_itself_is_on_the_screen_and_nothing_is_opened(tmp_path, code):
+    folder, trouble = StateFolder(tmp_path / "state"), tmp_path / "trouble"
+    trouble.write_text(f"{code} /dev/egm-root-b: is not what was released\n")
+
+    async def session():
+        process = await asyncio.create_subprocess_exec(
+            *python_module("egm.app", "--state", str(folder.root), "--trouble", str(trouble))
+        )
+        try:
+            reader, wishes = await connect(folder.screen_socket, folder.screen_token)
+            shown = await until(reader, snapshot(state="tilt"))
+            wishes.close()
+            trouble.write_text("")
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return shown, await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+
+    shown, status = asyncio.run(session())
+    (tilt,) = shown.tilts
+    assert (tilt.code, tilt.cleared_by, shown.accepts) == (code, "self", ())
+    assert tilt.detail == "/dev/egm-root-b: is not what was released"
+    assert not (folder.root / "journal.sqlite").exists()
+    assert status == 3  # begin again: what was wrong is another now
+
+
 @pytest.mark.requirement("A-05", "A-09")
 def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
     folder = StateFolder(tmp_path / "state")

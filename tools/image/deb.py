@@ -10,9 +10,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import click
 
@@ -43,8 +44,8 @@ _PYTHON: Final = "python{}.{}".format(*sys.version_info)
 
 def build(out: Path) -> Path:
     """Build the package into the folder ``out``; return its file. Raises OperatorError where a step fails."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH") or _said("git", "log", "-1", "--format=%ct")
-    architecture = _said("dpkg", "--print-architecture")
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or said("git", "log", "-1", "--format=%ct")
+    architecture = said("dpkg", "--print-architecture")
     package = out / f"{_NAME}_{version(_NAME)}_{architecture}.deb"
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "root"
@@ -70,7 +71,7 @@ def build(out: Path) -> Path:
         for script in ("postinst", "prerm", "postrm"):
             _put(_HERE / script, control / script)
         out.mkdir(parents=True, exist_ok=True)
-        _run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(package), epoch=epoch)
+        run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(package), epoch=epoch)
     return package
 
 
@@ -86,12 +87,12 @@ def _environment(home: Path, scratch: Path, epoch: str) -> None:
         encoding="utf-8",
     )
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    _run(*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(scratch), str(_ROOT), epoch=epoch)
+    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(scratch), str(_ROOT), epoch=epoch)
     (wheel,) = scratch.glob("*.whl")
     into = ("install", "--no-compile", "--no-deps", "--target", str(packages))
     wanted = ("--only-binary=:all:", "--require-hashes", "-r", str(_ROOT / "requirements.txt"))
-    _run(*pip, *into, *wanted, epoch=epoch)
-    _run(*pip, *into, "--no-index", str(wheel), epoch=epoch)
+    run(*pip, *into, *wanted, epoch=epoch)
+    run(*pip, *into, "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
     for told in packages.glob("*.dist-info/direct_url.json"):  # it names the folder it was built in
         told.unlink()
@@ -99,7 +100,7 @@ def _environment(home: Path, scratch: Path, epoch: str) -> None:
         lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
         record.write_text("".join(line for line in lines if told.name not in line), encoding="utf-8")
     compiled = ("compileall", "-q", "-j", "0", "-s", str(home), "-p", f"/{_HOME}")
-    _run(sys.executable, "-m", *compiled, "--invalidation-mode", "unchecked-hash", str(packages), epoch=epoch)
+    run(sys.executable, "-m", *compiled, "--invalidation-mode", "unchecked-hash", str(packages), epoch=epoch)
 
 
 def _put(source: Path, place: Path) -> None:
@@ -108,16 +109,19 @@ def _put(source: Path, place: Path) -> None:
     place.chmod(0o755 if source.name in _EXECUTABLE else 0o644)
 
 
-def _said(*command: str) -> str:
-    return _run(*command).strip()
+def said(*command: str) -> str:
+    """What a command says, without the end of its line."""
+    return run(*command).strip()
 
 
-def _run(*command: str, epoch: str = "") -> str:
-    """What a command says. Raises OperatorError with its last words where it fails."""
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch} if epoch else None
+def run(
+    *command: str, epoch: str = "", stdin: IO[bytes] | None = None, more: Mapping[str, str] | None = None
+) -> str:
+    """What a command says; ``more`` stands in its environment. Raises OperatorError with its last words."""
+    environment = {**os.environ, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {}), **(more or {})}
     try:
         return subprocess.run(
-            command, check=True, capture_output=True, text=True, cwd=_ROOT, env=environment
+            command, check=True, capture_output=True, text=True, cwd=_ROOT, env=environment, stdin=stdin
         ).stdout
     except FileNotFoundError as error:
         raise OperatorError(f"{command[0]}: not on this computer; build it on Debian") from error

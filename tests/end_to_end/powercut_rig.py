@@ -1,0 +1,123 @@
+"""Plays on a machine whose two media lose their power with it: real files on two disks that forget.
+
+Each medium is an ext4 file system of this kernel, on a loop device, on a disk of the rig that loses what was
+not flushed (:class:`losing_disk.LosingDisk`). It needs root, FUSE and ``qemu-storage-daemon``.
+"""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from kill_rig import CABINET, Rig
+from rigs.losing_disk import LosingDisk
+
+_MIB = 1 << 20
+
+
+def missing() -> list[str]:
+    """What this computer lacks for it."""
+    tools = [name for name in ("qemu-storage-daemon", "losetup", "mkfs.ext4") if shutil.which(name) is None]
+    devices = [name for name in ("/dev/fuse", "/dev/loop-control") if not os.access(name, os.W_OK)]
+    return [*tools, *devices, *(() if os.geteuid() == 0 else ("root",))]
+
+
+class Medium:
+    """One file system on a disk that forgets, mounted at ``place``."""
+
+    def __init__(
+        self, place: Path, work: Path, chance: random.Random, *, lies: bool = False, mib: int = 96
+    ) -> None:
+        self.place, self._file = place, work / f"{place.name}.block"
+        place.mkdir(parents=True, exist_ok=True)
+        base = work / f"{place.name}.img"
+        with base.open("wb") as stream:
+            stream.truncate(mib * _MIB)
+        _run("mkfs.ext4", "-q", "-F", "-m", "0", str(base))
+        self.disk = LosingDisk(work / f"{place.name}.nbd", base, chance, lies=lies)
+        self._loop = ""
+
+    def mount(self) -> None:
+        self._file.touch()
+        where = f"driver=nbd,node-name=d,server.type=unix,server.path={self.disk.path}"
+        export = f"type=fuse,id=e,node-name=d,mountpoint={self._file},writable=on"
+        self._daemon = subprocess.Popen(("qemu-storage-daemon", "--blockdev", where, "--export", export))
+        while self._file.stat().st_size == 0:
+            assert self._daemon.poll() is None
+            time.sleep(0.002)
+        self._loop = _run("losetup", "-f", "--show", str(self._file)).strip()
+        _run("mount", "-t", "ext4", "-o", "noatime,errors=remount-ro", self._loop, str(self.place))
+
+    def unmount(self) -> None:
+        """Of a disk without power: nothing more reaches it."""
+        for command in (("umount", "-l", str(self.place)), ("losetup", "-d", self._loop)):
+            subprocess.run(command, check=False, capture_output=True)
+        self._daemon.kill()
+        self._daemon.wait()
+        subprocess.run(("umount", "-l", str(self._file)), check=False, capture_output=True)
+
+    def close(self) -> None:
+        """Put it away, written to the end."""
+        subprocess.run(("umount", str(self.place)), check=False, capture_output=True)
+        self.unmount()
+        self.disk.close()
+
+
+class PowerRig(Rig):
+    """The rig of the killed machine, whose media lose their power at the same instant."""
+
+    def __init__(self, root: Path, seed: int, *, lies: bool = False) -> None:
+        state, second = root / "state", root / "second"
+        chance = random.Random(seed + 1)
+        self.media = [Medium(place, root, chance, lies=lies) for place in (state, second)]
+        self.second, self.survival, self.sectors_lost = second / "egm", None, 0
+        self._outside = root / "outside"  # sockets and devices are no files of the machine
+        for name in ("run", "bench"):
+            (self._outside / name).mkdir(parents=True, mode=0o700)
+        self._mount()
+        super().__init__(root, seed)
+        self.cabinet.write_text(f'{CABINET}\n[memory]\nsecond_copy = "{self.second}"\n')
+
+    def _mount(self) -> None:
+        for medium in self.media:
+            medium.mount()
+        for name in ("run", "bench"):
+            (self.media[0].place / name).mkdir(mode=0o700, exist_ok=True)
+            _run("mount", "--bind", str(self._outside / name), str(self.media[0].place / name))
+
+    def _end(self, pid: int) -> None:
+        """The plug: the media first, so that no machine says what only a disk without power has heard."""
+        for medium in self.media:
+            medium.disk.off()
+        os.kill(pid, signal.SIGKILL)
+        for medium in self.media:
+            medium.disk.refuse()
+
+    def _between(self) -> None:
+        self._unbind()
+        for medium in self.media:
+            medium.unmount()
+            self.sectors_lost += medium.disk.on(self.survival)
+        self._mount()
+
+    def _unbind(self) -> None:
+        for name in ("run", "bench"):
+            subprocess.run(
+                ("umount", "-l", str(self.media[0].place / name)), check=False, capture_output=True
+            )
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._unbind()
+        for medium in self.media:
+            medium.close()
+
+
+def _run(*command: str) -> str:
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, (command, done.stderr)
+    return done.stdout

@@ -1,0 +1,81 @@
+"""The power goes at random instants of real sessions, on file systems of media that forget what was not flushed.
+
+What the killed machine is held to (:mod:`test_kill`) holds here too, and here what the machine believes to be on its
+media is only there if it asked for it. A disk that lies about that must be caught, or this shows nothing.
+``--kills N`` asks for more.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from kill_rig import Aim
+from powercut_rig import PowerRig, missing
+from test_kill import (  # noqa: F401 (the same tests, on the campaign of this module)
+    test_an_interrupted_game_ends_with_its_recorded_outcome,
+    test_every_acknowledged_credit_is_in_the_journal,
+    test_every_coin_in_the_machine_was_credited,
+    test_it_was_killed_and_came_to_rest,
+    test_money_in_is_money_out,
+    test_no_paper_is_credited_twice_or_eaten,
+    test_recorded_draws_give_the_recorded_outcomes,
+    test_the_audit_derives_every_level_again,
+)
+
+from meters import Journal, JournalError
+
+#: Three hundred cuts take some six minutes on a quiet machine.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(5400),
+    pytest.mark.skipif(bool(missing()), reason=f"needs root, FUSE and loop devices; missing: {missing()}"),
+]
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory, request):
+    rig = PowerRig(tmp_path_factory.mktemp("power"), seed=20261122)
+    try:
+        asyncio.run(rig.campaign(request.config.getoption("--kills")))
+        assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.said()}"
+        print(f" [{rig.witness.kills} cuts; {rig.sectors_lost} sectors lost that nobody had asked to keep]")
+        with Journal.open(rig.folder.root, now=lambda: datetime.now(UTC), second_dir=rig.second) as journal:
+            yield rig, journal, list(journal.entries())
+    finally:
+        rig.close()
+
+
+def known_after_a_cut(root, *, lies):
+    """Play one game, cut the power, lose all that was not flushed: the entry that was told last, and is there."""
+    rig = PowerRig(root, seed=7, lies=lies)
+    rig.survival = 0.0
+
+    async def life():
+        await rig.begin()
+        await rig._one_life(Aim.GAME)
+        await rig.end()
+
+    try:
+        asyncio.run(life())
+        told = max(rig.witness.snapshots)
+        try:
+            with Journal.open(
+                rig.folder.root, now=lambda: datetime.now(UTC), second_dir=rig.second
+            ) as journal:
+                return told, max((entry.sequence for entry in journal.entries()), default=0)
+        except JournalError:
+            return told, 0
+    finally:
+        rig.close()
+
+
+@pytest.mark.requirement("A-08")
+def test_what_was_told_is_there_after_a_cut_that_loses_all_it_may(tmp_path):
+    told, there = known_after_a_cut(tmp_path, lies=False)
+    assert told <= there
+
+
+def test_a_disk_that_lies_is_caught(tmp_path):
+    """The negative control."""
+    told, there = known_after_a_cut(tmp_path, lies=True)
+    assert told > there

@@ -1,0 +1,193 @@
+"""A disk of the rig that forgets what was not flushed when its power goes: any part of it, in any order.
+
+It is a server of the NBD protocol (the fixed newstyle handshake; read, write, flush, disconnect) on a unix
+socket, so that an emulated computer, or through FUSE and a loop device this very kernel, uses it as a block
+device. What is flushed stays. Of what is not, each sector of 512 bytes survives by chance, and those that
+do arrive in any order: writes are lost, torn and reordered. A disk that ``lies`` says that it has flushed.
+"""
+
+import contextlib
+import random
+import socket
+import struct
+import threading
+from pathlib import Path
+
+_BLOCK = 4096
+_SECTOR = 512
+_MAGIC = 0x4E42444D41474943
+_OPTION = 0x49484156454F5054
+_REPLY_MAGIC = 0x0003E889045565A9
+_GO, _EXPORT_NAME, _ABORT = 7, 1, 2
+_ACK, _INFO, _UNSUPPORTED = 1, 3, 0x80000001
+_HAS_FLAGS, _SEND_FLUSH = 1, 4
+_READ, _WRITE, _DISCONNECT, _FLUSH = 0, 1, 2, 3
+_EIO, _EINVAL = 5, 22
+
+
+class LosingDisk:
+    """Serves ``size`` bytes that begin as those of ``base``, until :meth:`close`."""
+
+    def __init__(self, path: Path, base: Path, chance: random.Random, *, lies: bool = False) -> None:
+        self.path, self.lies, self.flushes = path, lies, 0
+        self._base = base.open("rb")
+        self.size = base.stat().st_size
+        self._chance = chance
+        self._kept: dict[int, bytes] = {}  # block -> what survives any cut
+        self._seen: dict[int, bytes] = {}  # block -> what a reader sees
+        self._waiting: list[tuple[int, bytes]] = []  # offset and bytes of writes that were not flushed
+        self._lock = threading.Lock()
+        self._power = threading.Event()  # while it is off, nothing is answered
+        self._power.set()
+        self._dead = False  # what was asked before the cut is refused after it
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(str(path))
+        self._server.listen()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    # ------------------------------------------------------------ the power
+    def off(self) -> None:
+        """The power goes: from now on nothing is written and nobody is answered."""
+        with self._lock:
+            self._power.clear()
+
+    def refuse(self) -> None:
+        """Whoever still waits for an answer is told that there is no disk any more."""
+        self._dead = True
+        self._power.set()
+
+    def on(self, survival: float | None = None) -> int:
+        """The power is back; how many sectors were lost. ``survival``: the chance of each that was not flushed."""
+        share = self._chance.choice((0.0, 0.1, 0.5, 0.9, 1.0)) if survival is None else survival
+        with self._lock:
+            pieces = [
+                (offset + i, data[i : i + _SECTOR])
+                for offset, data in self._waiting
+                for i in range(0, len(data), _SECTOR)
+            ]
+            survivors = [piece for piece in pieces if self._chance.random() < share]
+            self._chance.shuffle(survivors)
+            for offset, data in survivors:
+                self._put(self._kept, offset, data)
+            self._waiting.clear()
+            self._seen = dict(self._kept)
+            self._dead = False
+            self._power.set()
+            return len(pieces) - len(survivors)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self.refuse()
+        self._server.close()
+        self._base.close()
+        self.path.unlink(missing_ok=True)
+
+    def copy_to(self, file: Path) -> None:
+        """What is on the disk now, as a file; blocks never written stay those of the base."""
+        with file.open("r+b") as stream, self._lock:
+            for block, data in self._seen.items():
+                stream.seek(block * _BLOCK)
+                stream.write(data)
+
+    # ------------------------------------------------------------ the medium
+    def _block(self, blocks: dict[int, bytes], number: int) -> bytes:
+        known = blocks.get(number)
+        if known is None:
+            self._base.seek(number * _BLOCK)
+            known = self._base.read(_BLOCK).ljust(_BLOCK, b"\0")
+        return known
+
+    def _put(self, blocks: dict[int, bytes], offset: int, data: bytes) -> None:
+        while data:
+            number, within = divmod(offset, _BLOCK)
+            piece = data[: _BLOCK - within]
+            old = b"" if len(piece) == _BLOCK else self._block(blocks, number)
+            blocks[number] = old[:within] + piece + old[within + len(piece) :]
+            offset, data = offset + len(piece), data[len(piece) :]
+
+    def _read(self, offset: int, length: int) -> bytes:
+        with self._lock:
+            first, last = offset // _BLOCK, (offset + length - 1) // _BLOCK
+            if self._seen.keys().isdisjoint(range(first, last + 1)):
+                self._base.seek(offset)
+                return self._base.read(length).ljust(length, b"\0")
+            whole = b"".join(self._block(self._seen, number) for number in range(first, last + 1))
+            return whole[offset - first * _BLOCK :][:length]
+
+    def _write(self, offset: int, data: bytes) -> None:
+        with self._lock:
+            if self._power.is_set() and not self._dead:
+                self._waiting.append((offset, data))
+                self._put(self._seen, offset, data)
+
+    def _flush(self) -> None:
+        with self._lock:
+            if self._power.is_set() and not self._dead:
+                self.flushes += 1
+                if not self.lies:
+                    for offset, data in self._waiting:
+                        self._put(self._kept, offset, data)
+                    self._waiting.clear()
+
+    # ------------------------------------------------------------ the protocol
+    def _listen(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                line, _ = self._server.accept()
+                threading.Thread(target=self._serve, args=(line,), daemon=True).start()
+
+    def _serve(self, line: socket.socket) -> None:
+        with contextlib.suppress(OSError, EOFError), line:
+            if self._greet(line):
+                while self._obey(line):
+                    pass
+
+    def _greet(self, line: socket.socket) -> bool:
+        line.sendall(struct.pack(">QQH", _MAGIC, _OPTION, 3))
+        _take(line, 4)
+        while True:
+            _, option, length = struct.unpack(">QII", _take(line, 16))
+            _take(line, length)
+            flags = _HAS_FLAGS | _SEND_FLUSH
+            if option == _EXPORT_NAME:
+                line.sendall(struct.pack(">QH", self.size, flags))
+                return True
+            if option == _GO:
+                info = struct.pack(">HQH", 0, self.size, flags)
+                line.sendall(struct.pack(">QIII", _REPLY_MAGIC, option, _INFO, len(info)) + info)
+                line.sendall(struct.pack(">QIII", _REPLY_MAGIC, option, _ACK, 0))
+                return True
+            answer = _ACK if option == _ABORT else _UNSUPPORTED
+            line.sendall(struct.pack(">QIII", _REPLY_MAGIC, option, answer, 0))
+            if option == _ABORT:
+                return False
+
+    def _obey(self, line: socket.socket) -> bool:
+        _, _, command, handle, offset, length = struct.unpack(">IHHQQI", _take(line, 28))
+        data = _take(line, length) if command == _WRITE else b""
+        answer, error = b"", 0
+        if command == _DISCONNECT:
+            return False
+        if command == _WRITE:
+            self._write(offset, data)
+        elif command == _FLUSH:
+            self._flush()
+        elif command == _READ:
+            answer = self._read(offset, length)
+        else:
+            error = _EINVAL
+        self._power.wait()
+        if self._dead:
+            answer, error = b"", _EIO
+        line.sendall(struct.pack(">IIQ", 0x67446698, error, handle) + answer)
+        return True
+
+
+def _take(line: socket.socket, length: int) -> bytes:
+    taken = bytearray()
+    while len(taken) < length:
+        piece = line.recv(length - len(taken))
+        if not piece:
+            raise EOFError
+        taken += piece
+    return bytes(taken)

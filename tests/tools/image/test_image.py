@@ -1,0 +1,300 @@
+"""The image on an emulated computer: its picture, its devices, its updates, and what tries to get in.
+
+The computer is QEMU's, without hardware virtualisation; the simulated devices stand outside it, on its serial
+ports. What is asked is seen from outside alone: the picture on the guest's display, and what the devices did.
+``EGM_IMAGE`` names a folder with an image that is built already (with its key); else one is built.
+"""
+
+import asyncio
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
+from egm.verify.manifest import new_key, public_hex, read_key
+from tools.image import image as builder
+from tools.image import slot
+from tools.image.emulated import PORTS, Emulated
+
+#: Nothing here is measured by the clock; this is only when to give up.
+PATIENCE_S = 1500
+NEEDED = ("qemu-system-x86_64", "qemu-img", "mmdebstrap", "mksquashfs", "veritysetup", "mcopy", "sfdisk")
+MISSING = [name for name in NEEDED if shutil.which(name) is None]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(4 * PATIENCE_S),
+    pytest.mark.skipif(
+        bool(MISSING) or os.geteuid() != 0, reason=f"needs root and {MISSING or 'nothing else'}"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder with an image, and the key that signed it."""
+    if there := os.environ.get("EGM_IMAGE"):
+        return Path(there)
+    out = tmp_path_factory.mktemp("image")
+    (out / "release.pem").write_bytes(new_key())
+    builder.build(out, out / "release.pem", overlays=(Path(builder.__file__).with_name("qemu"),))
+    return out
+
+
+class Cabinet:
+    """A computer with the image on disks of its own, and its devices beside it."""
+
+    def __init__(self, folder, built):
+        self.folder, self.state = folder, StateFolder(folder / "devices")
+        self.state.prepare()
+        self.disks = []
+        for name in ("open-egm.img", "second.img"):
+            disk = folder / f"{name}.qcow2"
+            back = ("-b", str((built / name).resolve()), "-F", "raw")
+            subprocess.run(("qemu-img", "create", "-q", "-f", "qcow2", *back, str(disk)), check=True)
+            self.disks.append(f"format=qcow2,discard=unmap,file={disk}")
+        command = (sys.executable, "-I", "-m", "egm.app.bench", "--state", str(self.state.root))
+        self._bench = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.until((self.state.run / "bench.ready").exists)
+        self.computer = None
+
+    def on(self, *more):
+        ports = {name: self.state.run / "dev" / name for name in PORTS}
+        self.computer = Emulated(self.folder, self.disks, ports, more=more)
+
+    def off(self):
+        if self.computer is not None:
+            self.computer.cut()
+            self.computer = None
+
+    def close(self):
+        self.off()
+        self._bench.terminate()
+        self._bench.wait()
+
+    def hand(self, device, action="state", **values):
+        """Lay a hand on a device; what it is like then."""
+
+        async def ask():
+            reader, writer = await asyncio.open_unix_connection(self.state.bench_socket)
+            writer.write(encode(Hello(token=self.state.bench_token.read_text())))
+            await reader.readline()
+            writer.write(encode(BenchCommand(device=device, action=action, values=values)))
+            reply = decode(await reader.readline())
+            writer.close()
+            return reply
+
+        reply = asyncio.run(ask())
+        assert isinstance(reply, BenchReply)
+        return reply
+
+    def until(self, wanted, what=""):
+        end = time.monotonic() + PATIENCE_S
+        while not wanted():
+            assert time.monotonic() < end, f"never: {what}"
+            time.sleep(0.5)
+
+    def picture(self):
+        return Image.open(io.BytesIO(self.computer.picture(self.folder / "now.png").read_bytes())).convert(
+            "RGB"
+        )
+
+    def colours(self):
+        """How many colours the display shows: a text console a few, a picture of the game thousands."""
+        return len(self.picture().getcolors(1 << 24))
+
+    def takes_money(self):
+        return self.hand("bill").state["accepts"]
+
+    def comes_up(self):
+        """A picture of a game on the guest's display, and an acceptor that the machine has enabled."""
+        self.until(lambda: self.colours() > 2000, "a picture on the guest's display")
+        self.until(self.takes_money, "the machine takes bills")
+
+    def bill(self, cents):
+        before = self.hand("bill").state["stacked_cents"]
+        self.until(lambda: self.hand("bill", "insert", amount_cents=cents).ok, "the acceptor takes a bill")
+        self.until(
+            lambda: self.hand("bill").state["stacked_cents"] == before + cents, "the bill is in the box"
+        )
+
+    def tickets(self):
+        return self.hand("printer").state["printed"]
+
+    def started(self):
+        """Which entries the firmware has started, in order; a name for each."""
+        said = (self.folder / "console.log").read_bytes().decode(errors="replace")
+        return [line.split('"')[1] for line in said.splitlines() if "BdsDxe: starting" in line]
+
+
+@pytest.fixture
+def cabinet(tmp_path, built):
+    there = Cabinet(tmp_path, built)
+    there.on()
+    yield there
+    there.close()
+
+
+def test_a_machine_comes_up_takes_a_bill_plays_pays_and_nothing_else_gets_in(cabinet):
+    """About ten minutes."""
+    cabinet.comes_up()
+    attract = cabinet.picture()
+    cabinet.bill(2000)
+    cabinet.until(lambda: cabinet.picture() != attract, "the credit on the display")
+
+    # A keyboard is put in, and everything is typed that means something to a console, a desktop or the screen.
+    cabinet.computer("device_add", driver="usb-kbd", id="kbd", bus="usb.0")
+    time.sleep(20)
+    escapes = (
+        ("ctrl", "alt", "f2"),
+        ("alt", "f3"),
+        ("ctrl", "alt", "delete"),
+        ("alt", "sysrq", "b"),
+        ("ctrl", "c"),
+    )
+    for keys in (*escapes, ("f10",), ("f2",), ("spc",), ("c",), ("esc",), ("alt", "f4"), ("meta_l",)):
+        for _ in range(8):
+            cabinet.computer.keys(*keys)
+            time.sleep(0.2)
+    # A stick with a file system is put in.
+    stick = cabinet.folder / "stick.img"
+    with stick.open("wb") as stream:
+        stream.truncate(8 << 20)
+    subprocess.run(("mkfs.fat", str(stick)), check=True, capture_output=True)
+    cabinet.computer(
+        "blockdev-add",
+        driver="raw",
+        **{"node-name": "stick", "file": {"driver": "file", "filename": str(stick)}},
+    )
+    cabinet.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
+    time.sleep(30)
+    assert cabinet.colours() > 2000, "no console, no other terminal"
+    assert len(cabinet.started()) == 1, "no key starts it again"
+    assert not cabinet.tickets(), "no key pays out"
+    assert stick.read_bytes().count(b"open-egm") == 0
+
+    # The cabinet's own buttons do.
+    played = cabinet.picture()
+    cabinet.hand("io", "press", button="play")
+    cabinet.until(lambda: cabinet.picture() != played, "a game on the display")
+    for _ in range(PATIENCE_S):
+        cabinet.hand("io", "press", button="cash_out")
+        time.sleep(3)
+        if cabinet.tickets():
+            break
+    cabinet.until(lambda: cabinet.tickets()[0]["barcode_complete"], "a ticket with its bar code")
+    (ticket,) = cabinet.tickets()
+    # What came out goes in again, once.
+    stacked = len(cabinet.hand("bill").state["stacked"])
+    cabinet.until(
+        lambda: cabinet.hand("bill", "insert_ticket", barcode=ticket["barcode"]).ok, "a ticket goes in"
+    )
+    cabinet.until(lambda: len(cabinet.hand("bill").state["stacked"]) > stacked, "the ticket is credited")
+
+
+def bundle_of(built, number, *, change=lambda esp: esp):
+    """The release of an image once more under another number, with another program to start, signed by its key."""
+    key = read_key((built / "release.pem").read_bytes(), "release.pem")
+    data = (built / "open-egm.bundle").read_bytes()
+    line, _, rest = data.partition(b"\n")
+    release = slot.read_release(line, public_hex(key), "bundle")
+    root = rest[: release.parts["root"].length]
+    esp = change(rest[release.parts["root"].length :])
+    return release, root, esp, key, number
+
+
+def write_stick(folder, made):
+    _, root, esp, key, number = made
+    parts = {"root": folder / "root.part", "esp": folder / "esp.part"}
+    parts["root"].write_bytes(root)
+    parts["esp"].write_bytes(esp)
+    out = folder / f"release-{number}.stick"
+    slot.write_bundle(slot.sign(number, f"release {number}", parts, key), parts, out)
+    with out.open("ab") as stream:
+        stream.truncate(-(-out.stat().st_size // 512) * 512)
+    return out
+
+
+def insert(cabinet, stick, name):
+    file = {"driver": "file", "filename": str(stick)}
+    cabinet.computer("blockdev-add", driver="raw", **{"node-name": name, "read-only": True, "file": file})
+    cabinet.computer("device_add", driver="usb-storage", id=name, bus="usb.0", drive=name)
+
+
+@pytest.mark.requirement("A-17")
+def test_an_update_waits_for_an_idle_machine_and_a_bad_one_falls_back(cabinet, built):
+    """About half an hour."""
+    release = json.loads((built / "open-egm.bundle").open("rb").readline())["release"]["number"]
+    cabinet.comes_up()
+    cabinet.bill(500)
+    good = write_stick(cabinet.folder, bundle_of(built, release + 1))
+    insert(cabinet, good, "good")
+    time.sleep(300)
+    assert len(cabinet.started()) == 1, "credit on the meter: it waits"
+    cabinet.until(lambda: cabinet.hand("io", "press", button="cash_out") and cabinet.tickets(), "a ticket")
+    cabinet.until(lambda: len(cabinet.started()) > 1, "the machine is idle: the new release is started")
+    assert "open-egm b" in cabinet.started()[-1]
+    cabinet.comes_up()
+    time.sleep(120)  # it must have been up for a while to be kept
+    cabinet.off()
+    cabinet.on()
+    cabinet.until(cabinet.started, "the firmware")
+    assert "open-egm b" in cabinet.started()[-1], "the new release is kept"
+    cabinet.comes_up()
+
+    def broken(esp):
+        at = esp.index(b"egm.roothash=") + len(b"egm.roothash=")
+        return esp[:at] + b"0" * 64 + esp[at + 64 :]
+
+    insert(cabinet, write_stick(cabinet.folder, bundle_of(built, release + 2, change=broken)), "bad")
+    cabinet.until(lambda: len(cabinet.started()) > 2, "the bad release is started, and the one before again")
+    assert ["open-egm a" in cabinet.started()[1], "open-egm b" in cabinet.started()[2]] == [True, True]
+    cabinet.comes_up()
+
+
+def tampered(cabinet, partition, within=0):
+    """The disk of a computer that is off, with one byte of a partition written over."""
+    (disk, *_) = (one.split("file=")[1] for one in cabinet.disks)
+    at = builder.offsets()[partition] + within
+    subprocess.run(("qemu-io", "-c", f"write -q -P 0x5a {at} 1", "-f", "qcow2", disk), check=True)
+
+
+@pytest.mark.requirement("A-12", "A-15")
+def test_a_changed_byte_is_found_before_play(tmp_path, built):
+    """About ten minutes: in the other slot, then in the one that runs."""
+    cabinet = Cabinet(tmp_path, built)
+    try:
+        tampered(cabinet, "egm-esp-b")
+        cabinet.on()
+        cabinet.until(lambda: cabinet.colours() > 500, "a picture that says so")
+        time.sleep(120)
+        cabinet.hand("bill", "insert", amount_cents=500)
+        time.sleep(60)
+        assert cabinet.hand("bill").state["stacked_cents"] == 0, "a machine that was changed takes no money"
+        cabinet.off()
+
+        tampered(cabinet, "egm-root-a", within=50 << 20)
+        cabinet.on()
+        cabinet.until(lambda: cabinet.started() and 1 < cabinet.colours() < 200, "words on the display")
+        assert cabinet.hand("bill").state["stacked_cents"] == 0
+    finally:
+        cabinet.close()
+
+
+@pytest.mark.requirement("R-07")
+def test_two_builds_are_the_same_bytes(built, tmp_path):
+    """About ten minutes."""
+    again = builder.build(
+        tmp_path, built / "release.pem", overlays=(Path(builder.__file__).with_name("qemu"),)
+    )
+    for name in ("open-egm.img", "second.img", "open-egm.bundle"):
+        same = ("cmp", str(built / name), str(again.with_name(name)))
+        assert subprocess.run(same, check=False).returncode == 0, name

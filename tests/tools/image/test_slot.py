@@ -1,0 +1,132 @@
+"""Slots and bundles: only what was signed, whole and newer is installed; one changed byte is found."""
+
+import io
+import json
+
+import pytest
+
+from egm.verify.manifest import new_key, public_hex, read_key
+from tools.image import slot
+from tools.image.slot import Slot, SlotError
+
+KEY, OTHER = (read_key(new_key(), name) for name in ("ours", "another's"))
+PUBLIC = public_hex(KEY)
+SIZES = {"esp": 300_000, "root": 500_000}
+
+
+@pytest.fixture
+def released(tmp_path):
+    """Bytes of a bundle: release 7."""
+    parts = {name: tmp_path / f"{name}.img" for name in SIZES}
+    for name, path in parts.items():
+        path.write_bytes(name.encode() * (SIZES[name] // len(name)))
+    out = tmp_path / "bundle"
+    slot.write_bundle(slot.sign(7, "1.0", parts, KEY), parts, out)
+    return out.read_bytes()
+
+
+@pytest.fixture
+def empty(tmp_path):
+    there = Slot(tmp_path / "esp-b", tmp_path / "root-b")
+    for name, path in zip(slot.PARTS, (there.esp, there.root), strict=True):
+        path.write_bytes(bytes(SIZES[name] + 2 * slot.RELEASE_BYTES))
+    return there
+
+
+def install(data, where, *, newer_than=6, public=PUBLIC):
+    stream = io.BytesIO(data)
+    release = slot.begin(stream, public, newer_than, "stick")
+    slot.install(stream, release, where, "stick")
+
+
+@pytest.mark.requirement("A-13")
+def test_a_signed_newer_release_is_installed_and_checked_byte_by_byte(released, empty):
+    assert slot.check(empty, PUBLIC) is None
+    install(released, empty)
+    assert slot.check(empty, PUBLIC).number == 7
+
+
+@pytest.mark.requirement("A-12")
+@pytest.mark.parametrize("part", slot.PARTS)
+@pytest.mark.parametrize("where", [0, 0.5, 1])
+def test_one_changed_byte_of_a_slot_is_found(released, empty, part, where):
+    install(released, empty)
+    with empty.part(part).open("r+b") as stream:
+        at = round((slot.release_of(empty, PUBLIC).parts[part].length - 1) * where)
+        stream.seek(at)
+        byte = stream.read(1)[0]
+        stream.seek(at)
+        stream.write(bytes([byte ^ 1]))
+    with pytest.raises(SlotError, match=r"is not what was released as 1\.0"):
+        slot.check(empty, PUBLIC)
+
+
+@pytest.mark.requirement("A-15")
+def test_something_to_start_without_a_release_is_found(empty):
+    with empty.esp.open("r+b") as stream:
+        stream.write(b"something")
+    with pytest.raises(SlotError, match="holds no release"):
+        slot.check(empty, PUBLIC)
+
+
+@pytest.mark.parametrize("newer_than", [7, 8])
+def test_an_older_release_is_refused_before_a_byte_is_written(released, empty, newer_than):
+    before = empty.root.read_bytes()
+    with pytest.raises(SlotError, match="is no newer than"):
+        install(released, empty, newer_than=newer_than)
+    assert empty.root.read_bytes() == before
+
+
+@pytest.mark.requirement("A-13")
+def test_what_nobody_or_somebody_else_has_signed_is_refused(released, empty):
+    line, _, rest = released.partition(b"\n")
+    with pytest.raises(SlotError, match="not signed by whom this machine trusts"):
+        install(released, empty, public=public_hex(OTHER))
+    newer = json.loads(line)
+    newer["release"]["number"] = 9
+    with pytest.raises(SlotError, match="not signed"):
+        install(json.dumps(newer).encode() + b"\n" + rest, empty)
+    for nothing in (b"", b"\0" * 100_000, b"{}\n", b"[1]\n", b"not a bundle\n"):
+        with pytest.raises(SlotError, match="holds no release"):
+            install(nothing, empty)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.7, 0.999])
+def test_a_torn_bundle_leaves_an_empty_slot_and_says_so(released, empty, kept):
+    install(released, empty)  # what was there before must not come back either
+    line = released.index(b"\n") + 1
+    torn = released[: line + round((len(released) - line) * kept)]
+    with pytest.raises(SlotError, match="is torn"):
+        install(torn, empty)
+    assert slot.check(empty, PUBLIC) is None
+
+
+def test_a_bundle_whose_bytes_are_not_the_signed_ones_leaves_an_empty_slot(released, empty):
+    with pytest.raises(SlotError, match="is not what was released"):
+        install(released[:-1] + b"?", empty)
+    assert slot.check(empty, PUBLIC) is None
+
+
+class PowerGone(Exception):
+    """The plug is pulled between two pieces."""
+
+
+@pytest.mark.parametrize("pieces", range(1, 5))
+def test_power_that_goes_during_an_update_leaves_an_empty_slot(released, empty, pieces, monkeypatch):
+    monkeypatch.setattr(slot, "_PIECE", 170_000)
+    install(released, empty)
+
+    class Cut(io.BytesIO):
+        left = pieces
+
+        def read(self, size=-1):
+            if self.left == 0:
+                raise PowerGone
+            self.left -= 1
+            return super().read(size)
+
+    stream = Cut(released)
+    release = slot.begin(stream, PUBLIC, 6, "stick")
+    with pytest.raises(PowerGone):
+        slot.install(stream, release, empty, "stick")
+    assert slot.check(empty, PUBLIC) is None

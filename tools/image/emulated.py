@@ -1,0 +1,199 @@
+"""Emulated computer that a machine's image starts on: ``make image-boot``, and the tests of the image.
+
+QEMU with UEFI firmware; the serial ports lead out of it to simulated devices (:mod:`egm.app.bench`), as they
+would to real ones. Emulation needs nothing of the computer below, and takes some twenty times as long. What
+it cannot show: a ninth bit or the pace of a line, a firmware that verifies what it starts, a real display.
+"""
+
+import json
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, TextIO
+
+import click
+
+from egm.errors import OperatorError
+from egm.terminal import echo
+
+_FIRMWARE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
+_VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
+#: The serial adapters, each with its name for a serial number; qemu/etc/open-egm/cabinet.toml names them so.
+#: (Cards would do as well, but this firmware takes what a device says on one for somebody at its set-up.)
+PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
+
+
+class Emulated:
+    """One computer that is on. ``folder`` keeps what firmware remembers and the sockets."""
+
+    def __init__(
+        self,
+        folder: Path,
+        disks: Sequence[str],
+        ports: Mapping[str, Path],
+        *,
+        display: str = "none",
+        more: Sequence[str] = (),
+    ) -> None:
+        """``disks``: the system disk, then the second medium, in QEMU's words. ``ports``: a terminal each.
+
+        Raises OperatorError where there is no QEMU.
+        """
+        variables = folder / "firmware"
+        if not variables.exists():
+            shutil.copyfile(_VARIABLES, variables)
+        self._socket = folder / "qmp"
+        self._socket.unlink(missing_ok=True)
+        command = [
+            "qemu-system-x86_64",
+            "-machine",
+            "q35,smm=off",
+            "-accel",
+            "tcg,thread=multi",
+            "-cpu",
+            "max",
+            "-smp",
+            "2",
+            "-m",
+            "1536",
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            display,
+            "-device",
+            "virtio-gpu-pci",
+            "-drive",
+            f"if=pflash,format=raw,readonly=on,file={_FIRMWARE}",
+            "-drive",
+            f"if=pflash,format=raw,file={variables}",
+            "-device",
+            "qemu-xhci,id=usb",
+            "-device",
+            "usb-tablet",
+            "-device",
+            "virtio-rng-pci",
+            "-device",
+            "i6300esb",
+            "-action",
+            "watchdog=reset",
+            "-qmp",
+            f"unix:{self._socket},server=on,wait=off",
+            "-chardev",
+            f"socket,id=debug,path={folder / 'debug'},server=on,wait=off",
+            "-device",
+            "virtio-serial-pci",
+            "-device",
+            "virtconsole,chardev=debug",
+            "-chardev",
+            f"file,id=console,path={folder / 'console.log'}",
+            "-device",
+            "isa-serial,chardev=console",
+        ]
+        for i, disk in enumerate(disks):
+            command += ["-drive", f"if=none,id=disk{i},{disk}"]
+            command += ["-device", f"virtio-blk-pci,drive=disk{i}"]
+        for name, terminal in ports.items():
+            command += ["-chardev", f"serial,id={name},path={terminal}"]
+            command += ["-device", f"usb-serial,chardev={name},serial={name}"]
+        self._told = (folder / "qemu.log").open("wb")
+        try:
+            self.process = subprocess.Popen(
+                (*command, *more), stdin=subprocess.DEVNULL, stdout=self._told, stderr=subprocess.STDOUT
+            )
+        except FileNotFoundError as error:
+            raise OperatorError(
+                "qemu-system-x86_64: not on this computer (Debian: qemu-system-x86, ovmf)"
+            ) from error
+        self._qmp = self._connect(folder / "qemu.log")
+        self("qmp_capabilities")
+
+    def _connect(self, log: Path) -> TextIO:
+        end = time.monotonic() + 60
+        while True:
+            line = socket.socket(socket.AF_UNIX)
+            try:
+                line.connect(str(self._socket))
+            except OSError:
+                line.close()
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise OperatorError(f"QEMU: {log.read_text(errors='replace').strip()}") from None
+                time.sleep(0.1)
+            else:
+                stream = line.makefile("rw", encoding="utf-8")
+                stream.readline()
+                return stream
+
+    def __call__(self, command: str, **arguments: object) -> object:
+        """One QMP command, and what it returns. Raises OperatorError where QEMU refuses it."""
+        self._qmp.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+        self._qmp.flush()
+        while True:
+            said = json.loads(self._qmp.readline() or '{"error": "gone"}')
+            if "error" in said:
+                raise OperatorError(f"QEMU: {command}: {said['error']}")
+            if "return" in said:
+                return said["return"]
+
+    def picture(self, file: Path) -> Path:
+        """What the display shows now, as PNG."""
+        file.unlink(missing_ok=True)
+        self("screendump", filename=str(file), format="png")
+        return file
+
+    def touch(self, x: float, y: float) -> None:
+        """A finger on the display, at these shares of its width and height."""
+        where: list[dict[str, object]] = [
+            {"type": "abs", "data": {"axis": axis, "value": round(share * 32767)}}
+            for axis, share in (("x", x), ("y", y))
+        ]
+        for event in (where, [_button(down=True)], [_button(down=False)]):
+            self("input-send-event", events=event)
+            time.sleep(0.3)
+
+    def keys(self, *names: str) -> None:
+        """Keys of a keyboard, held together, by QEMU's names."""
+        self("send-key", keys=[{"type": "qcode", "data": name} for name in names])
+
+    def cut(self) -> None:
+        """Pull the plug."""
+        self.process.kill()
+        self.process.wait()
+        self._told.close()
+
+
+def _button(*, down: bool) -> dict[str, object]:
+    return {"type": "btn", "data": {"button": "left", "down": down}}
+
+
+@click.command()
+@click.argument(
+    "image", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("build/image")
+)
+@click.option("--display", default="gtk", help="QEMU's: gtk, none, vnc=127.0.0.1:1 ...")
+@click.option(
+    "--state",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="State folder of a running bench (python -m egm.app.bench), whose devices are joined.",
+)
+def main(image: Path, display: str, state: Path | None) -> None:
+    """Start the image in the folder IMAGE on an emulated computer; its disks keep what happens."""
+    ports = {} if state is None else {name: state / "run/dev" / name for name in PORTS}
+    disks = [f"format=raw,file={image / name}" for name in ("open-egm.img", "second.img")]
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            computer = Emulated(Path(scratch), disks, ports, display=display)
+        except OperatorError as error:
+            raise click.ClickException(str(error)) from error
+        echo("it is on; it takes a minute or more to its first picture")
+        try:
+            computer.process.wait()
+        except KeyboardInterrupt:
+            computer.cut()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Image of a machine: ``make image``.
+
+Builds, into one folder, ``open-egm.img`` (a disk: two system slots of which the first is filled, and the
+first state medium), ``second.img`` (the second state medium) and ``open-egm.bundle`` (the same release as a
+signed update). The same packages of Debian and the same commit give the same bytes. What it is made of stands
+in ``image.toml``. It needs root, or what ``mmdebstrap`` takes for it.
+"""
+
+import os
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from egm.errors import OperatorError
+from egm.terminal import echo
+from egm.verify.manifest import new_key, public_hex, read_key
+from tools.image import deb, slot
+
+_HERE: Final = Path(__file__).parent
+_ROOT: Final = _HERE.parents[1]
+#: Packages, modules, units, the kernel's command line and the partitions.
+MADE_OF: Final[Mapping[str, Any]] = tomllib.loads((_HERE / "image.toml").read_text(encoding="utf-8"))
+_MIB: Final = 1 << 20
+#: Length in MiB of each partition, in their order.
+LENGTHS: Final[dict[str, int]] = {one["name"]: one["mib"] for one in MADE_OF["partitions"]}
+_STATE_MIB: Final = 1024
+_UUID: Final = "0e6d0000-0000-4000-8000-00000000000{}"
+_STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
+
+
+def offsets() -> dict[str, int]:
+    """Where each partition of the disk begins, in bytes."""
+    at, found = _MIB, {}
+    for name, mib in LENGTHS.items():
+        found[name] = at
+        at += mib * _MIB
+    return found
+
+
+def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: bool = False) -> Path:
+    """Build image, second medium and bundle into ``out``; return the image. Raises OperatorError."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or deb.said("git", "log", "-1", "--format=%ct")
+    key = read_key(key_file.read_bytes(), str(key_file))
+    out.mkdir(parents=True, exist_ok=True)
+    image, bundle = out / "open-egm.img", out / "open-egm.bundle"
+    with tempfile.TemporaryDirectory(dir=out) as scratch:
+        work = Path(scratch)
+        _root(work, overlays, public_hex(key), epoch, debug=debug)
+        parts = {"root": work / "root.img", "esp": work / "esp.img"}
+        _esp(work, _verity(parts["root"], epoch, debug=debug), epoch)
+        named = version("open-egm") + (" debug" if debug else "")
+        slot.write_bundle(slot.sign(int(epoch), named, parts, key), parts, bundle)
+        _disk(image, bundle, public_hex(key), work, epoch)
+        _medium(out / "second.img", "egm-state-2", 2, epoch)
+    return image
+
+
+# ------------------------------------------------------------------ the root file system
+def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
+    """A Debian with the cabinet's package in it, as ``root.img``; its kernel and initramfs beside it."""
+    package = deb.build(work)
+    trusted = work / "trusted"
+    (trusted / "usr/share/open-egm").mkdir(parents=True)
+    (trusted / "usr/share/open-egm/release.pub").write_text(f"{public}\n", encoding="ascii")
+    trees = (_HERE / "root", *overlays, trusted, *((_HERE / "debug",) if debug else ()))
+    script = work / "customise"
+    script.write_text("\n".join(_customise(work, package, trees, debug=debug)), encoding="utf-8")
+    script.chmod(0o755)
+    wanted = (*MADE_OF["packages"], *(MADE_OF["debug_packages"] if debug else ()))
+    deb.run(
+        "mmdebstrap",
+        "--variant=minbase",
+        '--aptopt=Apt::Install-Recommends "false"',
+        "--dpkgopt=path-exclude=/usr/share/doc/*",
+        "--dpkgopt=path-exclude=/usr/share/man/*",
+        f"--include={','.join(wanted)}",
+        f'--customize-hook={script} "$1"',
+        MADE_OF["suite"],
+        str(work / "root.tar"),
+        epoch=epoch,
+    )
+    with (work / "root.tar").open("rb") as stream:
+        packing = ("-tar", "-quiet", "-no-progress", "-noappend", "-comp", "zstd", "-b", "256K")
+        deb.run("mksquashfs", "-", str(work / "root.img"), *packing, epoch=epoch, stdin=stream)
+
+
+def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: bool) -> Iterator[str]:
+    """The shell script that makes a cabinet of a fresh Debian in ``$1``, by lines."""
+    yield "#!/bin/sh"
+    yield "set -e"
+    yield f'cp {package} "$1/tmp/open-egm.deb"'
+    yield 'chroot "$1" apt-get install -y -q --no-install-recommends /tmp/open-egm.deb'
+    for tree in trees:
+        yield f'cp -r --no-preserve=ownership,timestamps {tree}/. "$1/"'
+    for name in MADE_OF["masked"]:
+        yield f'ln -sf /dev/null "$1/etc/systemd/system/{name}"'
+    for name in MADE_OF["removed_modules"]:
+        yield f'rm -rf "$1"/usr/lib/modules/*/kernel/{name}'
+    yield 'chroot "$1" depmod -a "$(ls "$1/usr/lib/modules")"'
+    yield 'chroot "$1" update-initramfs -u -k all'
+    yield f'cp "$1"/boot/vmlinuz-* {work}/vmlinuz'
+    yield f'cp "$1"/boot/initrd.img-* {work}/initrd'
+    for name in MADE_OF["removed"]:
+        yield f'rm -rf "$1"{name}'
+    yield 'rm -f "$1/etc/machine-id" && : > "$1/etc/machine-id"'  # empty: another at each start
+    yield 'mkdir -p "$1/media/second" "$1/run" "$1/tmp" && chmod 1777 "$1/tmp"'
+    if not debug:
+        yield """sed -i 's,^root:[^:]*:,root:*:,' "$1/etc/shadow" """
+        yield """sed -Ei 's,:/bin/(ba)?sh$,:/usr/sbin/nologin,' "$1/etc/passwd" """
+    yield ""
+
+
+# ------------------------------------------------------------------ what is verified and what starts it
+def _verity(root: Path, epoch: str, *, debug: bool) -> str:
+    """Append the hash tree to the root; return the kernel's command line, which knows its hash."""
+    length = root.stat().st_size
+    fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
+    told = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
+    (found,) = (line.split(":")[1].strip() for line in told.splitlines() if line.startswith("Root hash"))
+    words = (MADE_OF["command_line"], MADE_OF["debug_command_line"] if debug else "")
+    return f"{' '.join(filter(None, words))} egm.roothash={found} egm.hashoffset={length}"
+
+
+def _esp(work: Path, command_line: str, epoch: str) -> None:
+    """An EFI system partition with one program: kernel, initramfs and command line, to be signed as one."""
+    (work / "cmdline").write_text(command_line, encoding="ascii")
+    (work / "osrel").write_text('ID=open-egm\nNAME="Open EGM"\n', encoding="ascii")
+    at, arguments = 0x20000, []
+    for section, source in {
+        ".osrel": "osrel",
+        ".cmdline": "cmdline",
+        ".linux": "vmlinuz",
+        ".initrd": "initrd",
+    }.items():
+        at = max(at, 0x2000000) if section == ".linux" else at
+        arguments += ["--add-section", f"{section}={work / source}"]
+        arguments += ["--change-section-vma", f"{section}={at:#x}"]
+        at += -(-(work / source).stat().st_size // 0x10000) * 0x10000
+    deb.run("objcopy", *arguments, _STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
+    esp = work / "esp.img"
+    with esp.open("wb") as stream:
+        stream.truncate(LENGTHS["egm-esp-a"] * _MIB)
+    deb.run("mkfs.fat", "--invariant", "-F", "32", "-i", "0e6d0001", "-n", "OPEN-EGM", str(esp), epoch=epoch)
+    deb.run("mmd", "-i", str(esp), "::/EFI", "::/EFI/BOOT", epoch=epoch)
+    deb.run("mcopy", "-i", str(esp), str(work / "BOOTX64.EFI"), "::/EFI/BOOT/BOOTX64.EFI", epoch=epoch)
+
+
+def _disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
+    """The disk: its table, the first slot filled as an update would, the second empty, an empty medium."""
+    table = ["label: gpt", "label-id: " + _UUID.format(0), "first-lba: 2048"]
+    for i, one in enumerate(MADE_OF["partitions"], 1):
+        uuid = _UUID.format(i)
+        table.append(f"size={one['mib']}MiB, type={one['type']}, name={one['name']}, uuid={uuid}")
+    with image.open("wb") as stream:
+        stream.truncate((sum(LENGTHS.values()) + 2) * _MIB)
+    command = ("sfdisk", "--quiet", str(image))
+    subprocess.run(command, input="\n".join(table), text=True, check=True, capture_output=True)
+    pieces = {name: work / name for name in ("egm-esp-a", "egm-root-a", "egm-state-1")}
+    for name, path in pieces.items():
+        with path.open("wb") as stream:
+            stream.truncate(LENGTHS[name] * _MIB)
+    first = slot.Slot(pieces["egm-esp-a"], pieces["egm-root-a"])
+    with bundle.open("rb") as stream:
+        slot.install(stream, slot.begin(stream, public, 0, str(bundle)), first, str(bundle))
+    _medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
+    for name, path in pieces.items():
+        where = (f"of={image}", "bs=1M", f"seek={offsets()[name] // _MIB}", "conv=notrunc,sparse")
+        deb.run("dd", f"if={path}", *where, "status=none")
+
+
+def _medium(path: Path, label: str, number: int, epoch: str) -> None:
+    """An empty state medium."""
+    path.unlink(missing_ok=True)
+    with path.open("wb") as stream:
+        stream.truncate(_STATE_MIB * _MIB)
+    uuid = _UUID.format(number + 5)
+    more = f"hash_seed={uuid},root_owner=780:780,lazy_itable_init=0,lazy_journal_init=0,nodiscard"
+    time = {"E2FSPROGS_FAKE_TIME": epoch}
+    deb.run(
+        "mkfs.ext4", "-q", "-L", label, "-U", uuid, "-m", "0", "-E", more, str(path), epoch=epoch, more=time
+    )
+
+
+@click.command()
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=_ROOT / "build/image")
+@click.option(
+    "--key",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Who releases it: an Ed25519 key (PEM); without it, one is made.",
+)
+@click.option(
+    "--with",
+    "overlays",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A folder laid over the root: etc/open-egm/cabinet.toml, udev rules, a network.",
+)
+@click.option(
+    "--debug", is_flag=True, help="With a root shell on hvc0 and a kernel that talks; for no house."
+)
+def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool) -> None:
+    """Build the image of a machine."""
+    try:
+        signer = key or out / "release.pem"
+        if key is None and not signer.exists():
+            out.mkdir(parents=True, exist_ok=True)
+            signer.write_bytes(new_key())
+            signer.chmod(0o600)
+            echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
+        image = build(out, signer, overlays=overlays or (_HERE / "qemu",), debug=debug)
+    except (OperatorError, OSError) as error:
+        needed = " ".join(MADE_OF["builder"])
+        raise click.ClickException(f"{error} (Debian's packages: {needed})") from error
+    echo(f"{image}{': DEBUG, with a root shell for whoever is at hvc0' if debug else ''}")
+
+
+if __name__ == "__main__":
+    main()

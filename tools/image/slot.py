@@ -1,0 +1,186 @@
+"""System slot: one release of the machine's software on the disk, and the bundle that carries it there.
+
+A slot is two partitions: an EFI system partition with nothing in it but one kernel that knows the root file
+system's verity hash, and that root file system. The last 64 KiB of the latter hold the *release*: one line of
+JSON that names the SHA-256 of both, signed (Ed25519) by whoever releases the software. A bundle is that line,
+followed by the bytes of both parts. The first sector of what the firmware would start is erased before an
+update writes anything, and written after all else is on the medium: until then the slot is empty.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from egm.errors import OperatorError
+from meters.entry import canonical, parse
+from meters.keys import signed_by
+
+FORMAT: Final = "open-egm release 1"
+_PURPOSE: Final = b"open-egm release\0"
+#: Where the release is in a root partition: its last so many bytes.
+RELEASE_BYTES: Final = 64 * 1024
+_PIECE: Final = 1 << 20
+#: The sector without which nothing can be started: a medium writes it as a whole.
+_FIRST: Final = 512
+PARTS: Final = ("esp", "root")
+
+
+class SlotError(OperatorError):
+    """A bundle or a slot that is not what was released: which, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Content of one partition: its length in bytes and its SHA-256, hexadecimal."""
+
+    length: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What was released. ``number`` grows from release to release; ``line`` is the signed line as it came."""
+
+    number: int
+    version: str
+    parts: Mapping[str, Part]
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The two partitions of a slot, by the path of their block devices or files."""
+
+    esp: Path
+    root: Path
+
+    def part(self, name: str) -> Path:
+        """The partition of a part."""
+        return self.esp if name == "esp" else self.root
+
+
+def digest(stream: BinaryIO, length: int) -> str:
+    """SHA-256 of the next ``length`` bytes; fewer give another digest."""
+    seen = hashlib.sha256()
+    while length > 0 and (piece := stream.read(min(length, _PIECE))):
+        seen.update(piece)
+        length -= len(piece)
+    return seen.hexdigest()
+
+
+def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
+    """The release line of these files."""
+    lengths = {name: parts[name].stat().st_size for name in PARTS}
+    measured = {
+        name: {"length": length, "sha256": _digest_of(parts[name], length)}
+        for name, length in lengths.items()
+    }
+    content = {"format": FORMAT, "number": number, "version": version, "parts": measured}
+    signature = key.sign(_PURPOSE + canonical(content))
+    return canonical({"release": content, "signature": signature.hex()}) + b"\n"
+
+
+def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
+    """Read a release line that must be signed by this key. Raises SlotError."""
+    try:
+        whole = parse(line)
+        content, signature = whole["release"], bytes.fromhex(whole["signature"])
+        canonically = canonical(content)
+    except (ValueError, KeyError, TypeError) as error:
+        raise SlotError(f"{where}: holds no release of this software") from error
+    if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonically, signature):
+        raise SlotError(f"{where}: the release is not signed by whom this machine trusts")
+    if content["format"] != FORMAT:
+        raise SlotError(f"{where}: format: {content['format']!r} is not {FORMAT!r}")
+    parts = {name: Part(**content["parts"][name]) for name in PARTS}
+    return Release(content["number"], content["version"], parts, line)
+
+
+def release_of(slot: Slot, public_key_hex: str) -> Release:
+    """The release a slot says it holds. Raises SlotError where it holds none that is signed."""
+    with slot.root.open("rb") as stream:
+        stream.seek(-RELEASE_BYTES, os.SEEK_END)
+        block = stream.read()
+    return read_release(block.rstrip(b"\0"), public_key_hex, str(slot.root))
+
+
+def check(slot: Slot, public_key_hex: str) -> Release | None:
+    """Hold every byte of a slot against its release; None where it is empty. Raises SlotError."""
+    with slot.esp.open("rb") as stream:
+        if not any(stream.read(_FIRST)):
+            return None
+    release = release_of(slot, public_key_hex)
+    for name, part in release.parts.items():
+        if _digest_of(slot.part(name), part.length) != part.sha256:
+            raise SlotError(f"{slot.part(name)}: is not what was released as {release.version}")
+    return release
+
+
+def begin(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) -> Release:
+    """Read the beginning of a bundle: what it brings. Raises SlotError where it may not be installed."""
+    release = read_release(bundle.readline(RELEASE_BYTES), public_key_hex, where)
+    if release.number <= newer_than:
+        raise SlotError(f"{where}: release {release.number} is no newer than {newer_than}, which is here")
+    return release
+
+
+def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
+    """Write what follows in a bundle into a slot; a torn one leaves an empty slot. Raises SlotError."""
+    _write(slot.esp, 0, bytes(_FIRST))
+    _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
+    first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_FIRST)
+    if len(release.line) > RELEASE_BYTES:
+        raise SlotError(f"{where}: release: {len(release.line)} bytes are more than {RELEASE_BYTES}")
+    _write(slot.root, -RELEASE_BYTES, release.line.ljust(RELEASE_BYTES, b"\0"))
+    _write(slot.esp, 0, first)
+    for name, part in release.parts.items():
+        if _digest_of(slot.part(name), part.length) != part.sha256:
+            _write(slot.esp, 0, bytes(_FIRST))
+            raise SlotError(f"{slot.part(name)}: does not give back what was written")
+
+
+def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 0) -> bytes:
+    """Write a part but for its first bytes, which it returns when all of it was there."""
+    seen, left, first = hashlib.sha256(), part.length, b""
+    with to.open("r+b", buffering=0) as stream:
+        while left and (piece := source.read(min(left, _PIECE))):
+            seen.update(piece)
+            left -= len(piece)
+            if without and not first:
+                first, piece = piece[:without], piece[without:]
+                stream.seek(without)
+            stream.write(piece)
+        os.fsync(stream.fileno())
+    if left:
+        raise SlotError(f"{where}: is torn: {left} bytes are missing")
+    if seen.hexdigest() != part.sha256:
+        raise SlotError(f"{where}: is not what was released")
+    return first
+
+
+def _write(to: Path, where: int, data: bytes) -> None:
+    with to.open("r+b", buffering=0) as stream:
+        stream.seek(where, os.SEEK_END if where < 0 else os.SEEK_SET)
+        stream.write(data)
+        os.fsync(stream.fileno())
+
+
+def _digest_of(path: Path, length: int) -> str:
+    with path.open("rb") as stream:
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # from the medium, not from memory
+        return digest(stream, length)
+
+
+def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
+    """Write a bundle: the line, the root, and what starts it, in the order in which they are installed."""
+    with out.open("wb") as bundle:
+        bundle.write(line)
+        for name in reversed(PARTS):
+            with parts[name].open("rb") as stream:
+                while piece := stream.read(_PIECE):
+                    bundle.write(piece)

@@ -1,0 +1,212 @@
+"""Slots of a running machine: ``python -I -m tools.image.update COMMAND``, as the image's units call it.
+
+``check`` holds both slots and the media against what they must be, before the machine starts, and writes what
+is wrong where the machine reads it. ``install`` takes a bundle into the slot that does not run, waits until
+nobody plays and nothing is owed, and starts it once. ``good`` makes the release that runs the one that starts
+as soon as the machine and its screen are up; one that does not get there starts the other again, which the
+firmware does by itself for one that never gets this far (``BootNext`` holds for one start).
+"""
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import click
+
+from egm.errors import OperatorError
+from egm.kernel.events import State
+from egm.kernel.messages import Snapshot
+from egm.links.screen.client import Client
+from egm.terminal import echo
+from tools.image.slot import Release, Slot, SlotError, begin, check, install, release_of
+
+NAMES: Final = ("a", "b")
+_PARTITIONS: Final = Path("/dev/disk/by-partlabel")
+_TRUSTED: Final = Path("/usr/share/open-egm/release.pub")
+_STATE: Final = Path("/var/lib/open-egm")
+_TROUBLE: Final = Path("/run/open-egm/trouble")
+#: How long nobody must have played before the machine is started anew, and how long a new release has.
+_IDLE_S: Final = 30.0
+_PATIENCE_S: Final = 900.0
+_LOOK_S: Final = 0.5
+
+
+def slots() -> dict[str, Slot]:
+    """The slots of this computer's disk, by name."""
+    return {name: Slot(_PARTITIONS / f"egm-esp-{name}", _PARTITIONS / f"egm-root-{name}") for name in NAMES}
+
+
+def running() -> str:
+    """The slot that runs. Raises SlotError where none does."""
+    mapped = Path("/dev/mapper/root").resolve().name
+    under = {path.name for path in Path(f"/sys/block/{mapped}/slaves").glob("*")}
+    for name, slot in slots().items():
+        if slot.root.resolve().name in under:
+            return name
+    raise SlotError(f"/dev/mapper/{mapped}: no slot is under it; this computer does not run from an image")
+
+
+# ------------------------------------------------------------------ before the machine starts
+def faults(media: dict[str, Path], public: str) -> list[str]:
+    """What is wrong with this computer: code and detail of each, as the machine's screen has words for."""
+    found = []
+    for name, slot in slots().items():
+        try:
+            release = check(slot, public)
+            said = "empty" if release is None else f"{release.version}, release {release.number}"
+            echo(f"slot {name}: {said}")
+        except (OperatorError, OSError) as error:
+            found.append(f"software_differs {error}")
+    found += [f"first_memory_missing {label}" for label, path in media.items() if not path.is_mount()]
+    return found
+
+
+# ------------------------------------------------------------------ what the machine says
+class Machine:
+    """The machine as its screens see it, over every position's socket."""
+
+    def __init__(self, state: Path) -> None:
+        self._state = state
+        self._clients: dict[Path, Client] = {}
+        self._shown: dict[Path, Snapshot] = {}
+
+    def look(self) -> list[Snapshot]:
+        """What each position shows now; of one that does not answer, nothing."""
+        for path in (self._state / "run").glob("screen*.sock"):
+            if path not in self._clients:
+                self._clients[path] = Client(path, path.with_suffix(".token"))
+        for path, client in self._clients.items():
+            heard = client.poll(time.monotonic())
+            if heard.down:
+                self._shown.pop(path, None)
+            for message in heard.messages:
+                if isinstance(message, Snapshot):
+                    self._shown[path] = message
+        return list(self._shown.values())
+
+    @property
+    def idle(self) -> bool:
+        """Nobody plays, nothing is owed, and no door or fault waits for anybody."""
+        shown = self.look()
+        return bool(shown) and all(
+            one.journal_sequence > 0
+            and one.state == State.IDLE.value
+            and not one.credit_cents
+            and not one.tilts
+            for one in shown
+        )
+
+    @property
+    def up(self) -> bool:
+        """Its memory is open: it is no machine that only says what is wrong."""
+        shown = self.look()
+        return bool(shown) and all(one.journal_sequence > 0 for one in shown)
+
+
+def held(what: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
+    """Wait until something has been so for a while without a break; False where it takes too long."""
+    began = since = time.monotonic()
+    while (now := time.monotonic()) - since < seconds:
+        if not what():
+            since = now
+        if within is not None and now - began > within:
+            return False
+        time.sleep(_LOOK_S)
+    return True
+
+
+def take(path: Path, public: str) -> tuple[str, Release]:
+    """Install the bundle at ``path`` beside the release that runs; the slot it is in. Raises SlotError."""
+    here = running()
+    (other,) = set(NAMES) - {here}
+    with path.open("rb") as bundle:
+        release = begin(bundle, public, release_of(slots()[here], public).number, str(path))
+        install(bundle, release, slots()[other], str(path))
+    return other, release
+
+
+# ------------------------------------------------------------------ what the firmware starts
+def _efi(*arguments: str) -> str:
+    return subprocess.run(("efibootmgr", *arguments), check=True, capture_output=True, text=True).stdout
+
+
+def entries() -> dict[str, str]:
+    """Slot -> the firmware's number for what starts it; made where the firmware has none."""
+    for name, slot in slots().items():
+        if f"open-egm {name}" not in _efi():
+            partition = slot.esp.resolve()
+            disk, number = re.fullmatch(r"(.*?)p?(\d+)", str(partition)).groups()  # type: ignore[union-attr]
+            _efi(
+                "-q", "-C", "-d", disk, "-p", number, "-L", f"open-egm {name}", "-l", r"\EFI\BOOT\BOOTX64.EFI"
+            )
+    found = re.findall(r"^Boot([0-9A-F]{4})\*? open-egm ([ab])\b", _efi(), re.MULTILINE)
+    return {name: number for number, name in found}
+
+
+def start_first(name: str) -> None:
+    """Have the firmware start this slot, and the other where it cannot."""
+    numbers = entries()
+    (other,) = set(NAMES) - {name}
+    _efi("-q", "-o", f"{numbers[name]},{numbers[other]}")
+
+
+def _reboot() -> None:
+    subprocess.run(("systemctl", "--no-block", "reboot"), check=True)
+
+
+def _screen_is_up() -> bool:
+    return subprocess.run(("systemctl", "is-active", "-q", "open-egm-screen"), check=False).returncode == 0
+
+
+@click.group()
+def main() -> None:
+    """System slots of this computer."""
+
+
+@main.command("check")
+def check_command() -> None:
+    """Say what is wrong with the slots and the media, where the machine reads it."""
+    found = faults({"egm-state-1": _STATE}, _TRUSTED.read_text("ascii").strip())
+    _TROUBLE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    _TROUBLE.write_text("".join(f"{line}\n" for line in found), encoding="utf-8")
+    for line in found:
+        echo(line, err=True)
+
+
+@main.command("install")
+@click.argument("path", type=click.Path(path_type=Path))
+def install_command(path: Path) -> None:
+    """Install the bundle at PATH, and start it when nobody plays."""
+    try:
+        name, release = take(path, _TRUSTED.read_text("ascii").strip())
+    except (SlotError, OSError) as error:
+        raise click.ClickException(f"refused: {error}") from error
+    echo(f"{release.version}, release {release.number}: in slot {name}; waits for an idle machine")
+    machine = Machine(_STATE)
+    held(lambda: machine.idle, _IDLE_S)
+    _efi("-q", "-n", entries()[name])
+    echo(f"slot {name}: starts once; it stays when it has come up")
+    _reboot()
+
+
+@main.command("good")
+def good_command() -> None:
+    """Keep the release that runs, when it has come up; else start the other again."""
+    machine = Machine(_STATE)
+    if held(lambda: machine.up and _screen_is_up(), _IDLE_S, within=_PATIENCE_S):
+        start_first(running())
+        echo(f"slot {running()}: is up, and is started from now on")
+        return
+    echo(f"slot {running()}: did not come up in {_PATIENCE_S:.0f} s", err=True)
+    order = re.search(r"^BootOrder: ([0-9A-F]{4})", _efi(), re.MULTILINE)
+    if order is None or order[1] != entries()[running()]:
+        _reboot()  # the release that ran before is first in the firmware's order
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(0)
