@@ -12,6 +12,19 @@ from egm.kernel.messages import BenchCommand, Intent
 from egm.screen import marks
 from egm.screen.service_input import worked
 from egm.screen.steps import KenoStep
+from egm.screen.table import (
+    NEIGHBOURS,
+    ON_CHIPS,
+    ON_FELT,
+    cleared,
+    doubled,
+    laid,
+    limits,
+    neighbours,
+    repeated,
+    undone,
+    wish,
+)
 from egm.screen.theme import Theme
 from egm.screen.view import (
     Action,
@@ -20,6 +33,7 @@ from egm.screen.view import (
     View,
     asking,
     bets,
+    betting,
     choosing,
     last_step,
     marked_since,
@@ -120,7 +134,8 @@ def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]
         step = 1 if action.name == "bet_more" else -1
         place = view.focus + step if view.focused else 0
         return replace(view, focus=place % len(choices), focused=True)
-    takes = action.name == "bet_max" or (action.name == "play" and not holding)
+    plays = holding or betting(view, theme)
+    takes = action.name == "bet_max" or (action.name == "play" and not plays)
     if takes and view.focused:
         return choices[view.focus % len(choices)]
     unmarked = action.name == "bet_max" or (action.name == "play" and view.decision is not None)
@@ -165,13 +180,14 @@ def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages]
         return replace(view, bench_did=tuple(value)), tuple(value)
     if name in {"mark", "quick_pick", "new_group", "new_card", "card", "draws", "bonus", "form"}:
         return _mark(view, name, value)
+    if name in ON_FELT:
+        return _on_felt(view, name, value)
     if name in {"area", "part"}:
         return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
     if view.decision is not None and name in {"hold", "play", "choose"}:
         return _choose(view, action) if asking(view, theme) else (view, ())
-    if name == "play" and unfinished(view):
-        return view, ()  # the status line says how many numbers a card has
-    return None
+    dead = name == "play" and unfinished(view)  # the status line says what is still to be marked
+    return (view, ()) if dead else None
 
 
 def _choose(view: View, action: Action) -> tuple[View, Messages]:
@@ -216,6 +232,45 @@ def _picked(view: View) -> marks.Slip | None:
     if view.slip.marked or not isinstance(last, KenoStep) or marked_since(view) or len(last.cards) != 1:
         return None
     return marks.Slip(((frozenset(last.cards[0].numbers),),))
+
+
+def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
+    """What a touch of a table does: chips laid or taken, the hand's tool, another part of the cloth."""
+    table, snapshot, chips = view.table, view.snapshot, view.chips
+    if table is None or snapshot is None:
+        return view, ()
+    if name not in ON_CHIPS:
+        return _felt_turned(view, name, value), ()
+    if not view.accepts("bet"):
+        return view, ()
+    held = limits(table, snapshot)
+    made = {
+        "spot": lambda: laid(table, chips, (str(value),), held),
+        "pocket": lambda: laid(table, chips, neighbours(table, str(value), chips.neighbours), held),
+        "undo": lambda: undone(chips),
+        "clear": lambda: cleared(chips),
+        "repeat": lambda: repeated(table, chips, held),
+        "double": lambda: doubled(table, chips, held),
+    }[name]()
+    changed = replace(view, chips=made, marked_at=view.now)
+    return changed, wish(made, snapshot) if made.bets != chips.bets else ()
+
+
+def _felt_turned(view: View, name: str, value: Any) -> View:
+    """What a touch of a table changes for the eye alone."""
+    chips = view.chips
+    if name == "suits":
+        return replace(view, four_colours=not view.four_colours)
+    if name == "neighbours":
+        place = NEIGHBOURS.index(chips.neighbours)
+        changed = replace(chips, neighbours=NEIGHBOURS[(place + 1) % len(NEIGHBOURS)])
+    elif name == "chip":
+        changed = replace(chips, value=int(value), tool="chip")
+    elif name == "tool":
+        changed = replace(chips, tool="chip" if chips.tool == value else value)
+    else:
+        changed = replace(chips, part=str(value)) if name == "cloth" else replace(chips, sheet=int(value))
+    return replace(view, chips=changed)
 
 
 def _stake(view: View, area: str) -> tuple[View, Messages]:

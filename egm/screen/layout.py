@@ -105,6 +105,19 @@ class Layout:
             field=(x, ly + _AREAS_HIGH + 68, w, y + h - ly - _AREAS_HIGH - 68),
         )
 
+    def with_felt(self) -> "Layout":
+        """The layout of a table: a telephone has a strip for its glasses, and keys in the field."""
+        if not self.slim:
+            return self
+        top = 206.0
+        return replace(
+            self,
+            marquee=(16.0, 4.0, self.size[0] - 32.0, 52.0),
+            left=(16.0, 60.0, self.size[0] - 32.0, 88.0),
+            right=(16.0, 60.0, 0.0, 88.0),
+            field=(46.0, top, self.size[0] - 92.0, self.bar[1] - 154 - top),
+        )
+
     @property
     def page(self) -> Rect:
         """A page of staff: all above the meters, but what the drawer covers."""

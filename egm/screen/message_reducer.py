@@ -11,12 +11,15 @@ from egm.screen.input_reducer import Messages, next_game
 from egm.screen.outcome import OutcomeError, read_field, stages_of
 from egm.screen.service_input import at_page
 from egm.screen.show import Show
-from egm.screen.steps import PickStep, Step, read_steps
+from egm.screen.steps import PickStep, Step, TableStep, read_steps
+from egm.screen.table import Chips, bets_in_force, is_bet, is_table, read_table, wish
 from egm.screen.theme import Theme
 from egm.screen.view import Page, View, standing, times
 
 #: A notice that comes this soon after a touch answers it, even if it says what the last one said.
 ANSWER_SECONDS: Final = 1.0
+#: So many last results of a table are kept.
+_RESULTS: Final = 20
 
 
 def heard(view: View, message: Message) -> View:
@@ -26,7 +29,9 @@ def heard(view: View, message: Message) -> View:
             game.id: {stage: read_field(game, stage) for stage in stages_of(game)} for game in message.games
         }
         games = {game.id: game for game in message.games}
-        return replace(view, linked=True, games=games, fields=fields, words=message.words)
+        tables = {game.id: read_table(game) for game in message.games if is_table(game)}
+        view = replace(view, games=games, fields=fields, tables=tables)
+        return replace(view, linked=True, words=message.words)
     if isinstance(message, Play):
         return _play(view, message)
     if isinstance(message, Decision):
@@ -48,9 +53,24 @@ def _play(view: View, play: Play) -> View:
     old = view.show
     if old is not None and old.whole and old.play.play_id == play.play_id:
         return replace(view, show=replace(old, told=False, play=play))
-    steps = read_steps(view.fields.get(play.game_id, {}), play.display)
+    steps = read_steps(view.fields.get(play.game_id, {}), play.display, play.cues, play.settlements)
     show = _follow(view, play, steps)
+    view = _chips_off(view, play)
     return replace(view, show=show, decision=None, page=Page.NONE, active_at=view.now)
+
+
+def _chips_off(view: View, play: Play) -> View:
+    """A table after a round: what was staked can be repeated; where bets may stay, no new one is left."""
+    table = view.tables.get(play.game_id)
+    if table is None or (view.game is not None and view.game.id != play.game_id):
+        return view
+    chips, result = view.chips, str(play.display.get("result", ""))
+    last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last
+    chips = replace(chips, last=last, before=(), refused="")
+    if table.lasts:
+        chips = replace(chips, bets={}, due=True)
+    results = (result, *view.results)[:_RESULTS] if result else view.results
+    return replace(view, chips=chips, results=results)
 
 
 def _decision(view: View, decision: Decision) -> View:
@@ -81,6 +101,8 @@ def _decision(view: View, decision: Decision) -> View:
 def _steps_so_far(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
     """The steps before a question, and the one it is asked in."""
     told: Mapping[str, Any] = decision.display
+    if game_id in view.tables:
+        return read_steps({}, {"kind": "table", **told}, decision.cues, decision.settlements)
     steps = list(told.get("steps", ()))
     if decision.kind == "hold":
         steps.append(told)
@@ -97,6 +119,15 @@ def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
     if old is None or decision is None or old.play.play_id != play.play_id or view.game is None:
         return Show(play, view.now, steps, standing(view))
     last = old.steps[-1]
+    if isinstance(last, TableStep):
+        return Show(
+            play,
+            view.now,
+            (*old.steps, *steps),
+            seen=len(old.steps),
+            seen_credits=old.play.win_credits,
+            seen_cents=old.play.win_cents,
+        )
     opened = len(last.opened) if isinstance(last, PickStep) and decision.kind == "pick" else 0
     seen = len(old.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
     return Show(
@@ -163,6 +194,7 @@ def _cleared(view: View, snapshot: Snapshot) -> View:
 
 def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     """The credit, the marks of the bet in force, and the levels it plays for."""
+    view = _chips_told(view, old, snapshot)
     bet = marks.slip_of(snapshot.bet_wager)
     let_go = old is not None and not bet.marked and marks.slip_of(old.bet_wager).marked
     if old is None or old.game_id != snapshot.game_id or let_go:
@@ -172,6 +204,23 @@ def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     if old is not None and old.progressives != snapshot.progressives:
         before = {level.id: level.amount_cents for level in old.progressives}
         view = replace(view, levels_before=before, levels_at=view.now)
+    return view
+
+
+def _chips_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+    """The chips of the bet in force: another game's, one the machine changed by itself, or did not take."""
+    table = view.tables.get(snapshot.game_id or "")
+    if table is None:
+        return view
+    told = bets_in_force(table, snapshot)
+    if old is None or old.game_id != snapshot.game_id:
+        results = str(snapshot.last_display.get("result", "")) if snapshot.last_display else ""
+        return replace(view, chips=Chips(bets=told), results=(results,) if results else ())
+    refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
+    changed = told != bets_in_force(table, old)
+    late = view.now - view.marked_at > ANSWER_SECONDS
+    if (refused and not changed) or (changed and late and told != view.chips.bets):
+        return replace(view, chips=replace(view.chips, bets=told, before=()))
     return view
 
 
@@ -234,6 +283,9 @@ def lost(view: View) -> View:
 def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
     """The view at a later moment; tells the machine, once, that a game has been shown, and plays the next."""
     view = replace(view, now=now)
+    due = _told_off(view)
+    if due:
+        return replace(view, chips=replace(view.chips, due=False)), due
     line = times(view, theme)
     show = view.show
     if show is None or line is None or show.told or not show.whole or now - show.began < line.done:
@@ -241,3 +293,11 @@ def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
     if view.snapshot is None or view.snapshot.state != "playing":
         return next_game(view)
     return replace(view, show=replace(show, told=True)), (Intent(name="shown", value=show.play.play_id),)
+
+
+def _told_off(view: View) -> Messages:
+    """The wish for a round with what stands alone, as soon as the machine takes bets again."""
+    snapshot, chips = view.snapshot, view.chips
+    if not chips.due or snapshot is None or snapshot.state != "idle" or not view.accepts("bet"):
+        return ()
+    return wish(chips, snapshot) if is_bet(chips, snapshot) else ()

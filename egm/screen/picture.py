@@ -18,6 +18,7 @@ from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, dr
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.feature import lit_by_feature
 from egm.screen.scenes.glass import draw_glasses, draw_status, status
+from egm.screen.scenes.hand import felt_touches
 from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
 from egm.screen.scenes.keno import touches, tray_rows
 from egm.screen.scenes.lockup import draw_lockup, words_of
@@ -130,6 +131,8 @@ class Picture:
             layout = layout.with_tray(tray_rows(view.game))
         elif is_wheel(view.game):
             layout = layout.with_areas()
+        elif view.table is not None:
+            layout = layout.with_felt()
         return Stage(self.painter, self.texts(view), layout, self._with_drawer(view))
 
     def _with_drawer(self, view: View) -> View:
@@ -153,7 +156,7 @@ class Picture:
         elif view.scene is Scene.GAME:
             found = reminder_keys(stage) or answers(stage)
             if not found and reminds(stage) is None and not playing(view, self.theme):
-                found = [*touches(view, layout), *area_touches(view, layout)]
+                found = [*touches(view, layout), *area_touches(view, layout), *felt_touches(view, layout)]
         return [Touch(rect, action) for rect, action in found]
 
     def touches(self, view: View) -> list[Touch]:

@@ -1,11 +1,13 @@
 """An outcome being shown: its steps, and the moment of everything that happens in them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final
 
 from egm.kernel.messages import Play
 from egm.screen.outcome import Result
-from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
+from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
 from egm.screen.theme import Motion
 
 #: The machine ends a game whose show takes a minute; a longer one is shown quicker, down to this pace.
@@ -200,7 +202,22 @@ def parts(step: Step) -> int:
         return len(step.spins)
     if isinstance(step, PickStep):
         return len(step.opened)
+    if isinstance(step, TableStep):
+        return len(step.cues)
     return len(step.balls) if isinstance(step, KenoStep) else 1
+
+
+def _cue_seconds(motion: Motion) -> Mapping[str, float]:
+    """How long a table's cues take; one that the screen does not know takes no time."""
+    return {
+        "ball": motion.wheel,
+        "wheel": motion.wheel,
+        "dice": motion.dice,
+        "deal": motion.deal,
+        "draw": motion.deal,
+        "discard": motion.deal / 2,
+        "flip": motion.card / 2,
+    }
 
 
 def _step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
@@ -213,6 +230,11 @@ def _step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: b
                 at += motion.stop_step + (motion.anticipation if reel in step.awaited and not calm else 0.0)
             stops.append(begin if reel in held else at)
         spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.falls) - 1)
+        return StepTime(0.0, begin, tuple(stops), spun, spun)
+    if isinstance(step, TableStep):
+        lengths = (_cue_seconds(motion).get(str(cue.get("cue")), 0.0) for cue in step.cues)
+        stops = [begin + length for length in accumulate(lengths)]
+        spun = (stops[-1] if stops else begin) + motion.settle
         return StepTime(0.0, begin, tuple(stops), spun, spun)
     beats: dict[type, float] = {
         HoldStep: motion.hold_spin,

@@ -1,9 +1,9 @@
-"""The steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws.
+"""The steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws, tables.
 
 Each is read from the display that ``paytables`` made and carries the credits it won.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,12 +81,37 @@ class GambleStep:
     before: tuple[str, ...]
 
 
-Step = Result | HoldStep | PickStep | WheelStep | KenoStep | GambleStep
+Told = Mapping[str, Any]
 
 
-def read_steps(fields: Mapping[str, Field], display: Mapping[str, Any]) -> tuple[Step, ...]:
+@dataclass(frozen=True, slots=True)
+class TableStep:
+    """A part of a round at a table, up to a decision or its end (:file:`paytables/FELTS.md`).
+
+    ``display`` is how the felt stands at its end, ``cues`` what moves on the way there, ``settlements`` the
+    bets that it decides.
+    """
+
+    display: Told
+    cues: tuple[Told, ...]
+    settlements: tuple[Told, ...]
+    credits: int
+    stage: str = "table"
+
+
+Step = Result | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | TableStep
+
+
+def read_steps(
+    fields: Mapping[str, Field],
+    display: Mapping[str, Any],
+    cues: Sequence[Told] = (),
+    settlements: Sequence[Told] = (),
+) -> tuple[Step, ...]:
     """Every step of an outcome in order; at least one. Raises :class:`OutcomeError`."""
     try:
+        if display.get("kind") == "table":
+            return (_table(display, tuple(cues), tuple(settlements)),)
         if "draws" in display:
             draws = display["draws"]
             steps: list[Step] = [_keno(draw, len(draws)) for draw in draws]
@@ -98,6 +123,27 @@ def read_steps(fields: Mapping[str, Field], display: Mapping[str, Any]) -> tuple
     if not steps:
         raise OutcomeError("display: no step in it")
     return tuple(steps)
+
+
+def _table(display: Told, cues: tuple[Told, ...], settlements: tuple[Told, ...]) -> TableStep:
+    """A part of a round at a table; where no cues are told (a recalled game), those its end allows."""
+    for hand in display.get("hands", ()):
+        str(hand["id"]), [str(card) for card in hand["cards"]]
+    [int(die) for die in display.get("dice", ())]
+    credits_ = sum(int(each["credits"]) for each in settlements)
+    return TableStep(display, cues or tuple(_cues_of(display)), settlements, credits_)
+
+
+def _cues_of(display: Told) -> list[Told]:
+    if "pocket" in display:
+        return [{"cue": "ball", "pocket": str(display["pocket"])}]
+    if "dice" in display:
+        return [{"cue": "dice", "dice": display["dice"]}]
+    return [
+        {"cue": "deal", "hand": hand["id"], "card": card}
+        for hand in display.get("hands", ())
+        for card in hand["cards"]
+    ]
 
 
 def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:

@@ -59,6 +59,8 @@ class Motion:
     box: float
     wheel: float
     card: float
+    deal: float
+    dice: float
     ball: float
     fall: float
     overlay: float

@@ -14,8 +14,10 @@ from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.picture import Picture, Touch
 from egm.screen.scenes.attract import draw_celebration
+from egm.screen.scenes.cards import paid, pays_of
 from egm.screen.scenes.chrome import hall, marquee
 from egm.screen.scenes.glass import base_field, prize_name, prizes_now
+from egm.screen.scenes.hand import group_name
 from egm.screen.scenes.keno import keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.progressive import draw_level
@@ -159,6 +161,10 @@ def _rows(stage: Stage) -> tuple[str, list[_Row]]:
             for area, symbol, pay in best
         ]
         return texts.say("wheel.prizes"), rows
+    if view.table is not None:
+        best = [(group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()]
+        best += [(texts.local(pay["names"]), paid(stage, pay)) for pay in pays_of(stage)]
+        return texts.say("help.prizes"), [_Row((), words, pays) for words, pays in best[:_PRIZES]]
     spots, caught = keno_prizes(stage)
     rows = [_Row((), texts.say("keno.catch", count=n), texts.number(pay)) for n, pay in caught[:_PRIZES]]
     return texts.counted("keno.spots", spots), rows

@@ -19,6 +19,7 @@ from egm.screen.outcome import Field, Result
 from egm.screen.service_input import Desk
 from egm.screen.show import Show, Timeline, timeline
 from egm.screen.steps import Step
+from egm.screen.table import Chips, Table, bets_in_force
 from egm.screen.theme import Motion, Theme
 
 
@@ -68,6 +69,7 @@ class View:
     fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts the machine brings beside the catalogues, by language."""
+    tables: Mapping[str, Table] = field(default_factory=dict)
     rest: Step | None = None
     held: int = 0
     focus: int = 0
@@ -108,6 +110,11 @@ class View:
     reduced_motion: bool = False
     slip: marks.Slip = field(default_factory=marks.Slip)
     marked_at: float = -10.0
+    chips: Chips = field(default_factory=Chips)
+    results: tuple[str, ...] = ()
+    """At a table, how the last rounds ended that this screen has shown, the newest first."""
+    four_colours: bool = False
+    """Each suit of the cards has a colour of its own: the player asked for it."""
     desk: Desk = field(default_factory=Desk)
     recall: "View | None" = None
     """The game that the open service page recalls, as it was to be seen."""
@@ -118,6 +125,11 @@ class View:
         if self.snapshot is None or self.snapshot.game_id is None:
             return None
         return self.games.get(self.snapshot.game_id)
+
+    @property
+    def table(self) -> Table | None:
+        """The table of the game on the screen."""
+        return None if self.game is None else self.tables.get(self.game.id)
 
     @property
     def scene(self) -> Scene:
@@ -197,7 +209,17 @@ def choosing(view: View, theme: Theme) -> bool:
     """Whether the keys of the deck choose among places: a page is open, or the game asks."""
     if view.scene is Scene.SERVICE:
         return True
+    if betting(view, theme):
+        return True
     return view.page is not Page.NONE or (view.decision is not None and asking(view, theme))
+
+
+def betting(view: View, theme: Theme) -> bool:
+    """Whether chips can be laid on a table's spots now; the deck's keys then walk them, and PLAY plays."""
+    table = view.table
+    if table is None or not table.spots or not view.accepts("bet") or view.scene is not Scene.GAME:
+        return False
+    return view.page is Page.NONE and not playing(view, theme) and not reminded(view)
 
 
 def reminded(view: View) -> bool:
@@ -242,6 +264,9 @@ def bets(view: View) -> tuple[int, ...]:
 
 def unfinished(view: View) -> bool:
     """Whether the machine's bet is not what the player sees marked."""
+    table = view.table
+    if table is not None and table.spots and view.snapshot is not None:
+        return dict(view.chips.bets) != dict(bets_in_force(table, view.snapshot))
     if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.marked:
         return False
     return view.slip.asked != marks.slip_of(view.snapshot.bet_wager).asked
@@ -256,6 +281,8 @@ def bet_credits(view: View) -> int:
         return 0
     if view.game is None or not unfinished(view):
         return view.snapshot.bet_credits
+    if view.table is not None:
+        return view.chips.credits
     if not marks.is_slip(view.game, view.slip):
         return 0
     return marks.cost(view.game, view.slip, marks.stake_of(view.snapshot, view.game))

@@ -5,6 +5,7 @@ from egm.screen.outcome import Result
 from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
 from egm.screen.scenes.decide import draw_decision
 from egm.screen.scenes.feature import draw_title
+from egm.screen.scenes.felt import draw_felt
 from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
@@ -20,6 +21,9 @@ def draw_board(stage: Stage) -> None:
     """The field as it is at this moment."""
     view = stage.view
     if view.game is None:
+        return
+    if view.table is not None:
+        draw_felt(stage)
         return
     if view.decision is not None and asking(view, stage.theme):
         draw_decision(stage, view.decision)

@@ -13,6 +13,7 @@ from egm.screen.layout import Layout
 from egm.screen.outcome import Field, Result
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back, draw_boxes, pick_boxes
+from egm.screen.scenes.felt import felt_answers
 from egm.screen.scenes.gamble import draw_table
 from egm.screen.scenes.reels import Grid, draw_still
 from egm.screen.scenes.stage import Stage, draw_button
@@ -38,6 +39,8 @@ def answers(stage: Stage) -> list[tuple[Rect, Action]]:
     decision = view.decision
     if decision is None or not asking(view, stage.theme):
         return []
+    if view.table is not None:
+        return felt_answers(stage, decision)
     if decision.kind == "hold":
         field = _field(view)
         if field is None:

@@ -17,7 +17,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
 from egm.screen.theme import Colour, mix
-from egm.screen.view import Page, Scene, View, bet_credits, choosing, playing, reminded, times
+from egm.screen.view import Page, Scene, View, bet_credits, betting, choosing, playing, reminded, times
 
 _ROLL: Final = 0.45
 #: A meter no higher than this has less room below its sum.
@@ -151,7 +151,7 @@ def lit(stage: Stage, name: str) -> bool:
 def _lit_play(stage: Stage) -> bool:
     """PLAY answers what is asked, waves a reminder away, skips a roll-up, or plays."""
     view = stage.view
-    if choosing(view, stage.theme):
+    if choosing(view, stage.theme) and not betting(view, stage.theme):
         holding = view.decision is not None and view.decision.kind == "hold"
         answers = holding or view.focused or _asked(view) is not None
         on_page = view.scene is not Scene.SERVICE and view.decision is None
@@ -201,6 +201,8 @@ def _asked(view: View) -> Prompt | None:
 def _takes(stage: Stage) -> bool:
     """Whether PLAY takes the place marked; reels to hold are spun by it instead."""
     decision = stage.view.decision
+    if betting(stage.view, stage.theme):
+        return False
     return choosing(stage.view, stage.theme) and (decision is None or decision.kind != "hold")
 
 

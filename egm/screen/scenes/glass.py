@@ -8,6 +8,7 @@ from egm.screen.marks import form_in_force, is_keno, is_slip, price_near, spots,
 from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
+from egm.screen.scenes.felt_glass import felt_glasses, felt_status
 from egm.screen.scenes.keno import form_rows, keno_prizes, what_is_bought
 from egm.screen.scenes.prizes import prizes_won
 from egm.screen.scenes.progressive import draw_levels, levels_beside
@@ -17,6 +18,7 @@ from egm.screen.scenes.wheel import is_wheel, wheel_glasses
 from egm.screen.scenes.wins import lit_win
 from egm.screen.show import Show, Timeline, feature_steps, games_awarded
 from egm.screen.steps import KenoStep
+from egm.screen.table import ON_CHIPS
 from egm.screen.text import Texts, fault_words
 from egm.screen.view import Scene, times
 
@@ -78,8 +80,8 @@ def draw_glasses(stage: Stage) -> None:
     if stage.view.snapshot is None:
         return
     right = draw_levels(stage, stage.layout.right)
-    if is_wheel(stage):
-        wheel_glasses(stage)
+    if is_wheel(stage) or stage.view.table is not None:
+        wheel_glasses(stage) if is_wheel(stage) else felt_glasses(stage)
         _small_print(stage, stage.layout.right)
         return
     if field is None:
@@ -323,9 +325,18 @@ def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
 
 
 #: What changes the bet: then the bet is spoken of, no more the last win.
-_BETTING: Final = frozenset(
-    {"bet_less", "bet_more", "bet_max", "area", "form", "mark", "quick_pick", "draws", "bonus", "new_card"}
-)
+_BETTING: Final = ON_CHIPS | {
+    "bet_less",
+    "bet_more",
+    "bet_max",
+    "area",
+    "form",
+    "mark",
+    "quick_pick",
+    "draws",
+    "bonus",
+    "new_card",
+}
 
 
 def _bought(stage: Stage, snapshot: Snapshot) -> str:
@@ -334,6 +345,8 @@ def _bought(stage: Stage, snapshot: Snapshot) -> str:
     if is_keno(game):
         words, cents = what_is_bought(stage)
         return say("keno.buys", what=words, price=stage.money(cents)) if words else ""
+    if stage.view.table is not None:
+        return felt_status(stage)
     if game is None or not is_wheel(stage):
         return ""
     areas = len(stakes_on(game, snapshot))

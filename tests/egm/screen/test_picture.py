@@ -13,6 +13,7 @@ from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
 from tools.dev.gallery import game_scenes
+from tools.dev.gallery.felts import FELTS, felt, felt_scenes
 from tools.dev.gallery.machine import machine_scenes
 from tools.dev.gallery.pages import real_pages, real_scenes
 from tools.lab.views import at_rest
@@ -74,6 +75,9 @@ class Watcher(Painter):
             self.plates = [one for one in self.plates if not box.colliderect(one)]
 
     def art(self, key, rect, make, *, alpha=1.0):
+        if key[0] in CHIPS:
+            self._cover(rect)
+            self.plates.append(self.box(rect))
         if key[0] in COVERS:
             self._cover(rect, plate=key[0] in PLATES)
 
@@ -90,6 +94,8 @@ EDGE = 2
 #: Art that hides what was written below it.
 PLATES = {"plate", "sheet", "tile", "key", "cell"}
 """Those that words stand on; coins and badges pass over what they pass over."""
+CHIPS = {"chip", "won"}
+"""What lies on a cloth as chips do, over whatever is printed there; its own figure stands on it whole."""
 COVERS = {"plate", "sheet", "tile", "key", "cell", "coin", "ball", "badge", "hold coin"}
 
 
@@ -98,6 +104,9 @@ def all_scenes(published, outcomes, language, theme, layout):
     for game in published:
         for name, view in game_scenes(published, game, outcomes[game.id], language, theme, layout):
             yield f"{game.id}/{name}", view
+    for table in FELTS:
+        for name, view in felt_scenes(*felt(table), language, theme, layout):
+            yield f"{table}/{name}", view
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -14,6 +14,7 @@ from egm.screen.top import TopPicture
 from egm.screen.web import fitting
 from paytables import Game
 from tools.dev.gallery import game_scenes, kinds
+from tools.dev.gallery.felts import felt_scenes
 from tools.dev.gallery.machine import machine_scenes
 from tools.dev.gallery.pages import real_pages, real_scenes
 from tools.lab.views import at_rest, game_view
@@ -33,7 +34,8 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
     pygame.display.set_mode((8, 8))
     theme = load_theme()
     views = tuple(game_view(game) for game in games)
-    found = {game.id: kinds(game, theme) for game in games}
+    tables = {game.id: game for game in games if game.rules.presentation().get("kind") == "table"}
+    found = {game.id: kinds(game, theme) for game in games if game.id not in tables}
     with TemporaryDirectory() as state:
         pages = real_pages(Path(state))
     for size in sizes:
@@ -46,6 +48,10 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
             closed = at_rest(views, views[0], language, accepts=("language", "service"))
             scenes += [("machine", name, view) for name, view in real_scenes(closed, pages, theme)]
             for game in views:
+                if game.id in tables:
+                    shown = felt_scenes(tables[game.id], game, language, theme, layout)
+                    scenes += [(game.id, name, view) for name, view in shown]
+                    continue
                 scenes += [
                     (game.id, name, view)
                     for name, view in game_scenes(views, game, found[game.id], language, theme, layout)

@@ -1,0 +1,496 @@
+"""The cloth of a table: where its spots are drawn and touched, laid out from what the spots cover.
+
+A roulette cloth is laid out in streets: ``u`` runs along them (the zeros below 0, the columns' own spots from
+12 on), ``v`` across, 0 to 3. Beside each other's lines there is no room for a finger, so one kind of inside
+bet is open at a time and its places fill the cloth. Any other felt flows its groups into rows.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from egm.screen.layout import Layout
+from egm.screen.painter import Rect
+from egm.screen.table import Chips, Spot, Table, straights
+from egm.screen.view import Action
+
+Point = tuple[float, float]
+
+#: The part of a roulette cloth that is the wheel's own order.
+RACE: Final = "race"
+#: A bet on two dozens or two columns.
+_DOUBLE: Final = 24
+_STREETS: Final = 12
+#: How high an outside bet is; a row of any other cloth is no lower, and no higher than the second.
+_OUTSIDE: Final = 66.0
+_ROWS: Final = (66.0, 132.0)
+#: A row is so high where there is room for that.
+_COMFORT: Final = 100.0
+#: A spot of any other cloth is no narrower, in units, where the layout has room.
+_WIDE: Final = 70.0
+_WIDEST_ROW: Final = 16
+#: A telephone's racetrack has so many pockets in a row.
+_IN_SNAKE: Final = 7
+#: The row of point numbers above the spots of craps; a spot on a table of cards.
+#: In a place no wider than this a chip lies below the sign.
+NARROW: Final = 140.0
+_POINT: Final = 84.0
+_SPOT_OF_CARDS: Final = 84.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A printed place of the cloth: its sign is a pocket or a spot's name."""
+
+    rect: Rect
+    pocket: str = ""
+    spot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cloth:
+    """What is printed, what can be touched (in the order the keys walk), and where each spot's chips lie."""
+
+    cells: tuple[Cell, ...] = ()
+    places: tuple[tuple[Rect, Action], ...] = ()
+    at: tuple[tuple[str, Point], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Streets:
+    """The grid of streets from ``first`` on, ``count`` of them, across the rectangle or down it."""
+
+    first: float
+    count: float
+    rect: Rect
+    upright: bool
+
+    def place(self, u: float, v: float, du: float, dv: float) -> Rect:
+        x, y, w, h = self.rect
+        if self.upright:
+            wide, high = w / 3, h / self.count
+            return (x + (3 - v - dv) * wide, y + (u - self.first) * high, dv * wide, du * high)
+        wide, high = w / self.count, h / 3
+        return (x + (u - self.first) * wide, y + v * high, du * wide, dv * high)
+
+    def point(self, u: float, v: float) -> Point:
+        x, y, _, _ = self.place(u, v, 0.0, 0.0)
+        return (x, y)
+
+    def shows(self, u: float) -> bool:
+        return self.first <= u <= self.first + self.count
+
+
+def felt_rect(layout: Layout) -> Rect:
+    """The cloth within its frame; a telephone's keys stand below it."""
+    x, y, w, h = layout.field
+    if layout.slim:
+        return (x, y, w, h - 2 * layout.finger)
+    return (x + 14, y + 14, w - 28, h - 28)
+
+
+def inside_groups(table: Table) -> tuple[str, ...]:
+    """The kinds of inside bets of a roulette cloth, and those on two dozens: one is open at a time."""
+    return tuple(
+        group
+        for group, spots in table.groups.items()
+        if spots[0].covers and (len(spots[0].covers) <= 6 or len(spots[0].covers) == _DOUBLE)
+    )
+
+
+def parts(table: Table, layout: Layout) -> tuple[str, ...]:
+    """The parts of the cloth of which one is open: kinds of inside bets and the racetrack, or its pages."""
+    if table.felt == "roulette":
+        return (*inside_groups(table), *((RACE,) if straights(table) else ()))
+    count = len(_pages(table, layout))
+    return tuple(str(page) for page in range(count)) if count > 1 else ()
+
+
+def part_in_force(table: Table, chips: Chips, layout: Layout) -> str:
+    """The part that is open."""
+    found = parts(table, layout)
+    return chips.part if chips.part in found else next(iter(found), "")
+
+
+def sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
+    """On a telephone, the streets of each sheet of a roulette cloth (first, count); a last one is outside."""
+    if not layout.slim or table.felt != "roulette":
+        return ()
+    rows = _rows_slim(layout)
+    found: list[tuple[float, float]] = []
+    first = -1.0
+    while not found or first + 1 < _STREETS:
+        found.append((first, float(min(rows, _STREETS - first))))
+        first += rows - 1
+    return tuple(found)
+
+
+def _rows_slim(layout: Layout) -> int:
+    """How many streets a telephone's cloth shows, below the keys of sheets and kinds."""
+    return max(2, int((felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
+
+
+def cloth(table: Table, chips: Chips, layout: Layout) -> Cloth:
+    """The cloth as it stands open."""
+    if table.felt == "roulette":
+        return _roulette(table, chips, layout)
+    pages = _pages(table, layout)
+    if not pages:
+        return Cloth()
+    part = part_in_force(table, chips, layout)
+    page = pages[int(part) if part else 0]
+    return _flowed(page, _below_tabs(table, layout))
+
+
+def tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
+    """Keys that open another part of the cloth, where they stand on it: pages, and a telephone's sheets."""
+    x, y, w, _ = felt_rect(layout)
+    high, rows = layout.finger if layout.slim else _OUTSIDE, list[list[Action]]()
+    found = parts(table, layout)
+    if table.felt != "roulette":
+        rows = [[Action("cloth", part) for part in found]]
+    elif layout.slim:
+        race = part_in_force(table, chips, layout) == RACE
+        rows = [] if race else [[Action("sheet", n) for n in range(len(sheets(table, layout)) + 1)]]
+        rows.append([Action("cloth", part) for part in _turned(found, chips, layout)])
+    keys: list[tuple[Rect, Action]] = []
+    for n, row in enumerate(rows):
+        wide = w / max(1, len(row))
+        keys += [((x + i * wide, y + n * high, wide, high), action) for i, action in enumerate(row)]
+    return keys
+
+
+def _turned(found: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
+    """The parts whose keys a telephone has room for: the open one among them."""
+    room = int(felt_rect(layout)[2] // layout.finger)
+    place = found.index(chips.part) if chips.part in found else 0
+    first = max(0, min(place - room // 2, len(found) - room))
+    return list(found[first : first + room])
+
+
+# ---------------------------------------------------------------------- roulette
+def _pocket_at(pocket: str) -> tuple[float, float] | None:
+    """The middle of a number's cell; None for a zero."""
+    if not pocket.isdecimal() or int(pocket) == 0:
+        return None
+    number = int(pocket)
+    return ((number - 1) // 3 + 0.5, 2 - (number - 1) % 3 + 0.5)
+
+
+def _zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, float]:
+    place = list(zeros).index(pocket)
+    high = 3.0 / len(zeros)
+    return (-1.0, 3.0 - (place + 1) * high, 1.0, high)
+
+
+def _inside(covers: Sequence[str], zeros: Sequence[str]) -> tuple[tuple[float, float, float, float], Point]:
+    """Where a bet on these pockets is touched (u, v, du, dv), and where its chips lie (u, v)."""
+    at = [place for place in map(_pocket_at, covers) if place is not None]
+    if len(at) < len(covers):
+        return _inside_zeros(covers, zeros, [v for _, v in at])
+    mean_u, mean_v = (sum(each) / len(at) for each in zip(*at, strict=True))
+    if len(at) in {3, 6}:
+        return (mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94)
+    high = 0.5 if len(at) == 2 else 1.0
+    low = 0.2 if len(at) == 1 else 0.0  # below the number
+    return (mean_u - 0.5, mean_v - high / 2, 1.0, high), (mean_u, mean_v + low)
+
+
+def _inside_zeros(
+    covers: Sequence[str], zeros: Sequence[str], rows: Sequence[float]
+) -> tuple[tuple[float, float, float, float], Point]:
+    """As :func:`_inside`, for a bet with a zero in it; ``rows`` are where its numbers stand across."""
+    if not rows:
+        u, v, du, dv = _zero_cell(covers[0], zeros) if len(covers) == 1 else (-1.0, 0.75, 1.0, 1.5)
+        return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covers) == 1 else 0.5))
+    mean_v = sum(rows) / len(rows)
+    if len(covers) == 2:
+        _, low, _, high = _zero_cell(next(each for each in covers if each in zeros), zeros)
+        aside = 0.25 * (low + high / 2 - mean_v) if len(zeros) > 1 else 0.0  # 0 and 2 beside 00 and 2
+        return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + aside)
+    if len(covers) == 3:
+        return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)
+    return (-1.0, 0.0, 1.0, 3.0) if len(covers) > 4 else (-1.0, 2.0, 1.0, 1.0), (0.0, 2.94)
+
+
+def _side(spot: Spot) -> tuple[float, float, float, float] | None:
+    """A column's cell beside the streets, or one between two of them; None for what stands below."""
+    numbers = [int(each) for each in spot.covers if each.isdecimal()]
+    thirds = sorted({(n - 1) % 3 for n in numbers})
+    if len(numbers) in {12, _DOUBLE} and 12 * len(thirds) == len(numbers):
+        if len(thirds) == 1:
+            return (12.0, 2.0 - thirds[0], 1.0, 1.0)
+        if thirds[1] - thirds[0] == 1:
+            return (12.0, 2.0 - thirds[0] - 0.25, 1.0, 0.5)
+    return None
+
+
+def _chance(spot: Spot) -> tuple[int, float, float]:
+    """The row below the streets (0 dozens, 1 chances), and from which to which of twelve parts."""
+    numbers = sorted(int(each) for each in spot.covers if each.isdecimal())
+    if len(numbers) in {12, _DOUBLE}:
+        first = (numbers[0] - 1) // 12 * 4
+        return 0, float(first) + (2 if len(numbers) == _DOUBLE else 0), 4.0
+    order = (numbers[0] == 1 and numbers[-1] == 18, all(n % 2 == 0 for n in numbers))
+    if order[0] or order[1]:
+        return 1, 0.0 if order[0] else 2.0, 2.0
+    if all(n % 2 for n in numbers) or numbers[0] == 19:
+        return 1, 8.0 if all(n % 2 for n in numbers) else 10.0, 2.0
+    return 1, 4.0 if 1 in numbers else 6.0, 2.0
+
+
+def _is_inside(spot: Spot) -> bool:
+    return bool(spot.covers) and len(spot.covers) <= 6
+
+
+def _roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
+    part = part_in_force(table, chips, layout)
+    if part == RACE:
+        return _race(table, layout)
+    x, y, w, h = felt_rect(layout)
+    zeros = [pocket for pocket in sorted(table.wheel) if _pocket_at(pocket) is None]
+    if layout.slim:
+        windows = sheets(table, layout)
+        sheet = chips.sheet % (len(windows) + 1)
+        y, h = y + 2 * layout.finger, h - 2 * layout.finger
+        if sheet == len(windows):
+            return _outside_sheet(table, (x, y, w, h), layout.finger)
+        first, count = windows[sheet]
+        grid = _Streets(first, count, (x, y, w, min(h, count * h / _rows_slim(layout))), upright=True)
+    else:
+        grid = _Streets(-1.0, 14.0, (x, y, w, h - 2 * _OUTSIDE), upright=False)
+    cells, (places, chips_at) = _printed(grid, zeros), _laid_inside(table, grid, zeros, part)
+    if not layout.slim:
+        more = _outside(table, grid, part)
+        cells += more.cells
+        places = [*more.places, *places]
+        chips_at += more.at
+    return Cloth(tuple(cells), tuple(places), tuple(chips_at))
+
+
+def _printed(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
+    """The cells of zeros and numbers that the grid shows."""
+    shown = zeros if grid.first < 0 else ()
+    cells = [Cell(grid.place(*_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown]
+    for number in range(1, 37):
+        at = _pocket_at(str(number))
+        if at is not None and grid.shows(at[0]):
+            cells.append(Cell(grid.place(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
+    return cells
+
+
+def _with_zeros(table: Table, zeros: Sequence[str], part: str) -> list[str]:
+    """Splits and streets with one of two zeros, across the cloth: they share the cells of the zeros."""
+    spots = [
+        spot
+        for spot in table.spots.values()
+        if spot.group == part and len(spot.covers) in {2, 3} and set(spot.covers) & set(zeros)
+    ]
+    across = sorted(spots, key=lambda spot: _inside(spot.covers, zeros)[1][1])
+    return [spot.id for spot in across] if len(zeros) > 1 else []
+
+
+def _laid_inside(
+    table: Table, grid: _Streets, zeros: Sequence[str], part: str
+) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
+    """Where the open kind of inside bets is touched, and where the chips of every kind lie."""
+    places: list[tuple[Rect, Action]] = []
+    chips_at: list[tuple[str, Point]] = []
+    last = grid.first + grid.count
+    shared = _with_zeros(table, zeros, part)
+    for spot in table.spots.values():
+        if not _is_inside(spot):
+            continue
+        (u, v, du, dv), point = _inside(spot.covers, zeros)
+        if spot.id in shared:
+            u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
+        if grid.shows(point[0]):
+            chips_at.append((spot.id, grid.point(*point)))
+            if spot.group == part and grid.first <= u and u + du <= last:
+                places.append((grid.place(u, v, du, dv), Action("spot", spot.id)))
+    return places, chips_at
+
+
+def _beside(rect: Rect) -> Point:
+    """Where a chip lies on a printed place without hiding its sign: at its right, in a narrow one below."""
+    x, y, w, h = rect
+    return (x + w - 26, y + h / 2) if w > NARROW else (x + w / 2, y + h * 0.76)
+
+
+def _corner(rect: Rect) -> Point:
+    x, y, w, h = rect
+    return (x + w - 14, y + h - 14)
+
+
+def _middle(rect: Rect) -> Point:
+    return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)
+
+
+def _outside(table: Table, grid: _Streets, part: str) -> Cloth:
+    """The outside bets, beside and below the streets."""
+    cells: list[Cell] = []
+    places: list[tuple[Rect, Action]] = []
+    at: list[tuple[str, Point]] = []
+    x, y, _, h = grid.rect
+    unit = grid.rect[2] / grid.count
+    doubles = any(table.spots[a].group == part and len(table.spots[a].covers) == _DOUBLE for a in table.spots)
+    for spot in table.spots.values():
+        if len(spot.covers) <= 6:
+            continue
+        side = _side(spot)
+        if side is not None:
+            rect = grid.place(*side)
+        else:
+            row, first, wide = _chance(spot)
+            rect = (x + (1 + first) * unit, y + h + row * _OUTSIDE, wide * unit, _OUTSIDE)
+        double = len(spot.covers) == _DOUBLE
+        at.append((spot.id, _middle(rect) if double else _beside(rect)))
+        if not double:
+            cells.append(Cell(rect, spot=spot.id))
+        open_ = double == doubles or len(spot.covers) == 18
+        if open_ and (not double or spot.group == part):
+            places.append((rect, Action("spot", spot.id)))
+    return Cloth(tuple(cells), tuple(places), tuple(at))
+
+
+def _outside_sheet(table: Table, rect: Rect, finger: float) -> Cloth:
+    """On a telephone, the outside bets by themselves."""
+    spots = [spot for spot in table.spots.values() if len(spot.covers) > 6]
+    found = (_rows_of(spots, rect[2], finger, most) for most in (3, 4, 6))
+    return _flowed(next((rows for rows in found if len(rows) * finger <= rect[3]), [spots]), rect)
+
+
+def _race(table: Table, layout: Layout) -> Cloth:
+    """The pockets in the wheel's order: a ring round the key of neighbours, on a telephone a snake."""
+    x, y, w, h = felt_rect(layout)
+    if layout.slim:
+        y, h = y + layout.finger, h - layout.finger
+    rects = (
+        _snake((x, y, w, h), -(-(len(table.wheel) + 1) // _IN_SNAKE) * _IN_SNAKE)
+        if layout.slim
+        else _ring((x, y, w, h), layout.finger, len(table.wheel))
+    )
+    cells = tuple(Cell(rect, pocket=pocket) for rect, pocket in zip(rects, table.wheel, strict=False))
+    straight = straights(table)
+    places = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
+    at = tuple((straight[cell.pocket], _corner(cell.rect)) for cell in cells if cell.pocket in straight)
+    return Cloth(cells, ((neighbours_key(table, layout), Action("neighbours")), *places), at)
+
+
+def neighbours_key(table: Table, layout: Layout) -> Rect:
+    """The key that says how many neighbours a touch of the racetrack bets on."""
+    x, y, w, h = felt_rect(layout)
+    if layout.slim:
+        inner = (x, y + layout.finger, w, h - layout.finger)
+        rest = _snake(inner, -(-(len(table.wheel) + 1) // _IN_SNAKE) * _IN_SNAKE)[len(table.wheel) :]
+        left = min(rect[0] for rect in rest)
+        return (left, rest[0][1], sum(rect[2] for rect in rest), rest[0][3])
+    wide = min(380.0, w / 2)
+    return (x + (w - wide) / 2, y + h / 2 - 40, wide, 80.0)
+
+
+def _ring(rect: Rect, finger: float, count: int) -> list[Rect]:
+    """So many cells round a rectangle, clockwise from the upper left."""
+    x, y, w, h = rect
+    half = -(-count // 2)
+    across = next(n for n in range(2, half + 1) if (half - n) * finger <= h - 200 or n == half)
+    down = half - across
+    wide, low = w / across, min(100.0, h / 4)
+    high = (h - 2 * low) / max(1, down)
+    top = [(x + i * wide, y, wide, low) for i in range(across)]
+    right = [(x + w - wide, y + low + i * high, wide, high) for i in range(down)]
+    bottom = [(x + w - (i + 1) * wide, y + h - low, wide, low) for i in range(across)]
+    left = [(x, y + h - low - (i + 1) * high, wide, high) for i in range(down)]
+    return [*top, *right, *bottom, *left]
+
+
+def _snake(rect: Rect, count: int) -> list[Rect]:
+    x, y, w, h = rect
+    columns = _IN_SNAKE
+    high = min(110.0, h / -(-count // columns))
+    wide = w / columns
+    return [
+        (
+            x + (i % columns if i // columns % 2 == 0 else columns - 1 - i % columns) * wide,
+            y + i // columns * high,
+            wide,
+            high,
+        )
+        for i in range(count)
+    ]
+
+
+# ---------------------------------------------------------------------- any other cloth
+def _below_tabs(table: Table, layout: Layout) -> Rect:
+    x, y, w, h = felt_rect(layout)
+    head = (layout.finger if layout.slim else _OUTSIDE) if len(_pages(table, layout)) > 1 else 0.0
+    above = above_cloth(table, layout)
+    return (x, y + head + above, w, h - head - above)
+
+
+def above_cloth(table: Table, layout: Layout) -> float:
+    """How high the picture above the spots is: of cards, of a point and its puck."""
+    _, _, w, h = felt_rect(layout)
+    if table.felt == "cards":
+        rows = _rows_of(table.spots.values(), w, layout.finger, _most(layout))
+        return h - len(rows) * max(layout.finger, _SPOT_OF_CARDS)
+    return _POINT if table.felt == "craps" else 0.0
+
+
+def _most(layout: Layout) -> int:
+    """How many spots may stand beside each other, whatever the width."""
+    return _WIDEST_ROW if not layout.slim else 6
+
+
+def _rows_of(spots: Iterable[Spot], width: float, finger: float, most: int) -> list[list[Spot]]:
+    """Spots in rows: groups apart where they are long, short ones beside each other."""
+    room = min(most, int(width // max(finger, _WIDE)))
+    rows: list[list[Spot]] = []
+    group, run = "", list[Spot]()
+    runs: list[list[Spot]] = []
+    for spot in spots:
+        if spot.group != group and run:
+            runs.append(run)
+            run = []
+        group = spot.group
+        run.append(spot)
+    for spots_ in (*runs, run):
+        count = -(-len(spots_) // room)
+        each = -(-len(spots_) // max(1, count))
+        if rows and len(rows[-1]) + len(spots_) <= room:
+            rows[-1] += spots_
+            continue
+        rows += [spots_[i : i + each] for i in range(0, len(spots_), each)]
+    return rows
+
+
+def _pages(table: Table, layout: Layout) -> list[list[list[Spot]]]:
+    """The rows of each page of the cloth: one where all of it fits."""
+    _, _, w, h = felt_rect(layout)
+    h -= above_cloth(table, layout)
+    least = max(layout.finger, _ROWS[0])
+    spots = table.spots.values()
+    for most in range(4, _most(layout) + 1):  # as few beside each other as there are rows for
+        rows = _rows_of(spots, w, layout.finger, most)
+        if len(rows) * max(least, _COMFORT) <= h:
+            return [rows] if rows else []
+    rows = _rows_of(spots, w, layout.finger, _most(layout))
+    if len(rows) * least <= h + 1:
+        return [rows]
+    room = max(1, int((h - (layout.finger if layout.slim else _OUTSIDE)) // least))
+    count = -(-len(rows) // room)
+    each = -(-len(rows) // count)
+    return [rows[i : i + each] for i in range(0, len(rows), each)]
+
+
+def _flowed(rows: Sequence[Sequence[Spot]], rect: Rect) -> Cloth:
+    x, y, w, h = rect
+    high = min(_ROWS[1], h / max(1, len(rows)))
+    top = y + (h - high * len(rows)) / 2
+    cells = tuple(
+        Cell((x + i * w / len(row), top + n * high, w / len(row), high), spot=spot.id)
+        for n, row in enumerate(rows)
+        for i, spot in enumerate(row)
+    )
+    places = tuple((cell.rect, Action("spot", cell.spot)) for cell in cells)
+    return Cloth(cells, places, tuple((cell.spot, _beside(cell.rect)) for cell in cells))

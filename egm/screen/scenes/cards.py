@@ -1,0 +1,330 @@
+"""Cards on a table: faces that are read at arm's length, hands as they are dealt, held and shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import pygame
+
+from egm.screen.art.files import picture
+from egm.screen.art.ink import Ink, Linear
+from egm.screen.art.paths import Path, box, ellipse
+from egm.screen.cloth import above_cloth, felt_rect
+from egm.screen.motion import ease_out
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import WHITE, Stage, caption, draw_button
+from egm.screen.show import StepTime
+from egm.screen.steps import TableStep
+from egm.screen.table import Table, is_table
+from egm.screen.theme import Colour, parse_colour
+from egm.screen.view import asking, last_step, playing
+
+_RATIO: Final = 0.72
+_LARGEST: Final = 290.0
+_BACK: Final = "??"
+_INK: Final = parse_colour("#15151c")
+_RED: Final = parse_colour("#c40f2a")
+#: Four colours, one a suit, where the player asks for them.
+_FOUR: Final = {"c": parse_colour("#0c7a3a"), "d": parse_colour("#1650c8"), "h": _RED, "s": _INK}
+_TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
+#: A row of pays is so high; below a hand stands what it is.
+_PAY: Final = 34.0
+_SAYS: Final = 34.0
+_HOLD: Final = 70.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to."""
+
+    id: str
+    cards: tuple[str, ...]
+    says: Mapping[str, str]
+
+
+# ---------------------------------------------------------------------- what is to be seen
+def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, since: float) -> list[Hand]:
+    """The hands at this moment: as the step ends, or as far as its cues have come."""
+    end = _hands(step.display)
+    if time is None:
+        return end
+    cards = {hand.id: list(hand.cards) for hand in _hands(before.display)} if before is not None else {}
+    for cue, stop in zip(step.cues, time.stops, strict=True):
+        if since >= stop:
+            _moved(cards, cue)
+    order = [*dict.fromkeys([hand.id for hand in end] + list(cards))]
+    return [Hand(name, tuple(cards.get(name, ())), {}) for name in order]
+
+
+def _hands(display: Mapping[str, Any]) -> list[Hand]:
+    return [
+        Hand(str(told["id"]), tuple(map(str, told["cards"])), told.get("says") or {})
+        for told in display.get("hands", ())
+    ]
+
+
+def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
+    """Move what a cue moves."""
+    hand, kind = cards.setdefault(str(cue.get("hand", "")), []), cue.get("cue")
+    index, card = int(cue.get("index", len(hand))), str(cue.get("card", ""))
+    if kind == "deal":
+        hand.append(card)
+    elif kind in {"flip", "draw", "discard"} and 0 <= index < len(hand):
+        hand[index] = card if kind != "discard" else ""
+
+
+def _flying(step: TableStep, time: StepTime | None, since: float) -> tuple[str, int, str, float] | None:
+    """The card on its way: its hand, place and face, and how far it has come; place -1: the next."""
+    if time is None:
+        return None
+    for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
+        if since < stop:
+            begin = time.stops[number - 1] if number else time.begin
+            if cue.get("cue") not in {"deal", "draw"}:
+                return None
+            share = (since - begin) / max(0.01, stop - begin)
+            place = int(cue["index"]) if "index" in cue else -1
+            return str(cue.get("hand", "")), place, str(cue.get("card", _BACK)), share
+    return None
+
+
+# ---------------------------------------------------------------------- where
+def cards_rect(stage: Stage, table: Table) -> Rect:
+    """The part of the field where cards lie."""
+    x, y, w, h = felt_rect(stage.layout)
+    if not table.spots:
+        low = _HOLD + 12 if _holds(stage) else 0.0
+        top = len(pays_of(stage)) * _PAY + 8 if stage.layout.slim else 0.0
+        full = h + (2 * stage.layout.finger if stage.layout.slim else 0)
+        return (x, y + top, w, full - low - top)
+    return (x, y, w, above_cloth(table, stage.layout))
+
+
+def _holds(stage: Stage) -> bool:
+    game = stage.view.game
+    return game is not None and bool(game.presentation.get("hold"))
+
+
+def _most_cards(stage: Stage, hand: Hand) -> int:
+    game = stage.view.game
+    told = game.presentation.get("hands", ()) if game is not None else ()
+    found = next((int(one.get("cards", 0)) for one in told if one["id"] == hand.id), 0)
+    return max(found, len(hand.cards), 2)
+
+
+def _areas(rect: Rect, hands: Sequence[Hand]) -> list[Rect]:
+    """A place for each hand: the bank's above, the player's below it beside each other; one has it all."""
+    x, y, w, h = rect
+    if len(hands) <= 1:
+        return [rect] * len(hands)
+    if len(hands) > 5:  # many hands of one deal: the first large, the others in rows above it
+        rest = len(hands) - 1
+        columns = 3 if rest <= 9 else 7
+        rows = -(-rest // columns)
+        high, wide = h * 0.5 / rows, w / columns
+        small = [(x + i % columns * wide, y + i // columns * high, wide, high) for i in range(rest)]
+        return [(x, y + h * 0.5, w, h * 0.5), *small]
+    wide = w / (len(hands) - 1)
+    return [(x, y, w, h / 2), *((x + i * wide, y + h / 2, wide, h / 2) for i in range(len(hands) - 1))]
+
+
+def _places(area: Rect, count: int) -> list[Rect]:
+    """So many cards side by side in an area, as large as it allows; where it is narrow they overlap."""
+    x, y, w, h = area
+    high = min(_LARGEST, h - _SAYS - 8, (w - 20) / max(2.2, count * 0.55) / _RATIO)
+    wide = high * _RATIO
+    step = min(wide + 12, (w - 20 - wide) / max(1, count - 1))
+    left = x + (w - wide - step * (count - 1)) / 2
+    top = y + (h - _SAYS - high) / 2
+    return [(left + i * step, top, wide, high) for i in range(count)]
+
+
+def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[list[Rect]]:
+    areas = _areas(cards_rect(stage, table), hands)
+    return [_places(area, _most_cards(stage, hand)) for area, hand in zip(areas, hands, strict=True)]
+
+
+def card_places(stage: Stage) -> list[Rect]:
+    """Where the player's cards are touched to be held: each card with its key below."""
+    table, step = stage.view.table, last_step(stage.view)
+    if table is None or not isinstance(step, TableStep):
+        return []
+    hands = _hands(step.display)
+    if not hands:
+        return []
+    return [(x, y, w, h + _HOLD + 8) for x, y, w, h in _places_of(stage, table, hands)[0]]
+
+
+# ---------------------------------------------------------------------- drawing
+def draw_cards(
+    stage: Stage, step: TableStep | None, before: TableStep | None, time: StepTime | None, since: float
+) -> None:
+    """The hands on the felt, and on a telephone the table of pays above them."""
+    table = stage.view.table
+    assert table is not None
+    if stage.layout.slim and pays_of(stage):
+        x, y, w, _ = felt_rect(stage.layout)
+        draw_pays(stage, (x, y, w, len(pays_of(stage)) * _PAY), pays_of(stage))
+    if step is None:
+        _waiting(stage, table)
+        return
+    hands = hands_now(step, before, time, since)
+    asked = stage.view.decision
+    holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
+    flying, places = _flying(step, time, since), _places_of(stage, table, hands)
+    for number, (hand, rects) in enumerate(zip(hands, places, strict=True)):
+        for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
+            lifted = holding and number == 0 and stage.view.held >> i & 1
+            draw_card(stage, rect if not lifted else (rect[0], rect[1] - 10, *rect[2:]), card)
+        if hand.says and time is None:
+            _says(stage, rects, stage.texts.local(hand.says))
+        if flying is not None and flying[0] == hand.id:
+            _fly(stage, rects, flying, len(hand.cards))
+    if holding:
+        for i, (x, y, w, h) in enumerate(places[0]):
+            held = bool(stage.view.held >> i & 1)
+            words = stage.texts.say("feature.held" if held else "feature.hold")
+            draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=held)
+
+
+def _waiting(stage: Stage, table: Table) -> None:
+    """Before anything was dealt: backs, as many as the player's hand has."""
+    hand = Hand("player", (_BACK,) * 5 if _holds(stage) else (_BACK,) * 2, {})
+    for rect in _places_of(stage, table, [hand])[0]:
+        draw_card(stage, rect, _BACK)
+
+
+def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int) -> None:
+    """A card on its way from the shoe at the upper right to its place."""
+    _, place, card, share = flying
+    place = dealt if place < 0 else place
+    if place >= len(rects):
+        return
+    x, y, w, h = rects[place]
+    fx, fy, fw, _ = stage.layout.field
+    gone = 1.0 if stage.view.reduced_motion else ease_out(share)
+    start = (fx + fw - w - 20, fy + 10)
+    at = (start[0] + (x - start[0]) * gone, start[1] + (y - start[1]) * gone)
+    draw_card(stage, (*at, w, h), _BACK if share < 0.7 else card)
+
+
+def _says(stage: Stage, rects: Sequence[Rect], words: str) -> None:
+    x, y, w, h = rects[0]
+    wide = rects[-1][0] + w - x
+    at = (x + wide / 2, y + h + 8 + _SAYS / 2)
+    if stage.view.decision is not None and _holds(stage):
+        at = (at[0], y - 20)
+    stage.painter.text(words, at, Style("strong", "small", "text", 2), width=max(wide, 180.0))
+
+
+def draw_card(stage: Stage, rect: Rect, card: str) -> None:
+    """A card's face, or its back; nothing where it is gone."""
+    if not card:
+        return
+    four = stage.view.four_colours
+    stage.painter.art(("playing card", card, four), rect, partial(card_art, stage, card=card, four=four))
+
+
+def card_art(stage: Stage, size: tuple[int, int], *, card: str, four: bool) -> pygame.Surface:
+    """A face: its rank as large as it goes above its suit, and both again small in the corner."""
+    if card == _BACK:
+        return picture("card_back", size)
+    ink = Ink(size, (100.0, 140.0))
+    ink.fill(box(0, 0, 100, 140, 9), (0, 0, 0, 160))
+    ink.fill(box(1.2, 1.2, 97.6, 137.6, 8), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
+    font = str(stage.theme.fonts["heavy"])
+    if card == "Jk":
+        ink.text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width=84)
+        ink.fill(_star(50, 56, 40), parse_colour("#7a2cc0"))
+        return ink.finish()
+    rank, suit = {"T": "10"}.get(card[0], card[0]), card[1]
+    colour = (_FOUR if four else _TWO)[suit]
+    ink.text(font, rank, (38, 40), 62, colour, width=62)
+    _suit(ink, suit, (66.0, 100.0), 27.0, colour)
+    _suit(ink, suit, (84.0, 20.0), 9.0, colour)
+    return ink.finish()
+
+
+def _star(cx: float, cy: float, radius: float) -> Path:
+    turn = pygame.math.Vector2(0, -radius)
+    points = (turn.rotate(36 * i) * (1.0 if i % 2 == 0 else 0.42) for i in range(10))
+    return [(cx + each.x, cy + each.y) for each in points]
+
+
+def _suit(ink: Ink, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
+    """A suit's sign about a point, ``r`` half its height."""
+    x, y = at
+    if suit == "d":
+        ink.fill([(x, y - r), (x + 0.78 * r, y), (x, y + r), (x - 0.78 * r, y)], colour)
+        return
+    if suit in {"h", "s"}:
+        up = 1 if suit == "h" else -1
+        for side in (-1, 1):
+            ink.fill(ellipse(x + side * 0.45 * r, y - up * 0.32 * r, 0.5 * r), colour)
+        low = y - up * 0.12 * r
+        ink.fill([(x - 0.9 * r, low), (x + 0.9 * r, low), (x, y + up * r)], colour)
+    else:
+        for dx, dy in ((0.0, -0.48), (-0.48, 0.22), (0.48, 0.22)):
+            ink.fill(ellipse(x + dx * r, y + dy * r, 0.45 * r), colour)
+        ink.fill(box(x - 0.3 * r, y - 0.3 * r, 0.6 * r, 0.6 * r), colour)
+    if suit != "h":
+        ink.fill([(x, y), (x + 0.42 * r, y + r), (x - 0.42 * r, y + r)], colour)
+
+
+# ---------------------------------------------------------------------- what hands pay
+def pays_of(stage: Stage) -> list[Mapping[str, Any]]:
+    """The rows of the game's table of pays, the highest first."""
+    game = stage.view.game
+    return list(game.presentation.get("pays", ())) if game is not None and is_table(game) else []
+
+
+def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Rows of the table of pays at the bet in force; the one that was won is lit."""
+    p, (x, y, w, h) = stage.painter, rect
+    step = min(52.0, h / max(1, len(rows)))
+    won = _won(stage)
+    for i, pay in enumerate(rows):
+        middle = y + (i + 0.5) * step
+        if pay["name"] == won:
+            p.panel((x, middle - step / 2 + 1, w, step - 2), radius=8, fill=(122, 66, 8, 255), edge="meter")
+        size = "small" if step > 40 else "caption"
+        words = stage.texts.local(pay["names"])
+        p.text(words, (x + 10, middle), Style("strong", size, "text"), align="left", width=w * 0.68)
+        style = Style("numbers", "body" if step > 40 else "small", "meter")
+        p.text(paid(stage, pay), (x + w - 10, middle), style, align="right", width=w * 0.27)
+
+
+def _won(stage: Stage) -> str:
+    """The pay that the hand on the table won, or has when cards are to be held."""
+    step, view = last_step(stage.view), stage.view
+    if not isinstance(step, TableStep) or view.snapshot is None or view.decision is not None:
+        return ""
+    taken = view.snapshot.state == "idle" and not view.snapshot.win_cents
+    return "" if taken or playing(view, stage.theme) else str(step.display.get("won") or "")
+
+
+def paid(stage: Stage, pay: Mapping[str, Any]) -> str:
+    """What a row pays: at the bet in force where the game says it bet by bet."""
+    if "odds" in pay:
+        return str(pay["odds"])
+    snapshot = stage.view.snapshot
+    if snapshot is None:
+        return stage.texts.number(int(pay.get("credits", 0)))
+    bet = snapshot.bet_credits // max(1, int(snapshot.bet_wager.get("hands", 1)))
+    by_bet = pay.get("by_credits", {})
+    return stage.texts.number(int(by_bet.get(str(bet), pay.get("credits", 0))))
+
+
+def pays_glasses(stage: Stage) -> bool:
+    """The table of pays on the left glass, upright on both; False where the game has none."""
+    rows, layout = pays_of(stage), stage.layout
+    if not rows or layout.slim:
+        return bool(rows)
+    heading, room = stage.texts.say("felt.pays"), layout.left[3] - 62 - 60
+    half = -(-len(rows) // 2) if layout.portrait else len(rows)
+    for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
+        if part:
+            caption(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
+            draw_pays(stage, (gx + 12, gy + 54, gw - 24, room), part)
+    return True

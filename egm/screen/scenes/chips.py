@@ -1,0 +1,68 @@
+"""Chips: discs with their figures, and what a spot has given back."""
+
+from functools import partial
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear
+from egm.screen.art.paths import box, ellipse
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.table import Table
+from egm.screen.theme import Colour, mix, parse_colour
+
+#: What a chip is painted in, from the least value to the largest; and one that stands.
+_CHIPS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
+STANDING: Final = parse_colour("#8f6ad6")
+#: How wide a chip on the cloth is.
+CHIP: Final = 42.0
+
+
+def chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+    """A chip: a coloured disc with light marks at its rim, and a pale middle for its figure."""
+    ink = Ink(size)
+    ink.fill(ellipse(50, 52, 48), (0, 0, 0, 150))
+    ink.fill(ellipse(50, 49, 47), mix(colour, BLACK, 0.35))
+    ink.fill(ellipse(50, 47, 46), Linear(((0, mix(colour, WHITE, 0.2)), (1, colour))))
+    for turn in range(0, 360, 60):
+        ink.fill(ellipse(50, 9, 7, 5), (255, 255, 255, 0))
+        mark = pygame.math.Vector2(0, -40).rotate(turn)
+        ink.fill(ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn), (250, 248, 240, 255))
+    ink.fill(ellipse(50, 47, 31), (252, 250, 244, 255))
+    return ink.finish()
+
+
+def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colour, side: float) -> None:
+    """A chip with its figure."""
+    x, y = at
+    rect: Rect = (x - side / 2, y - side / 2, side, side)
+    stage.painter.art(("chip", colour), rect, partial(chip_art, colour=colour))
+    style = Style("heavy", "small" if side > 48 else "caption", (20, 16, 30, 255))
+    stage.painter.text(_short(stage, credits_), (x, y - side * 0.03), style, width=side * 0.56)
+
+
+def _short(stage: Stage, credits_: int) -> str:
+    return stage.texts.number(credits_)
+
+
+def chip_colour(table: Table, credits_: int) -> Colour:
+    """The colour of the largest chip in an amount."""
+    place = sum(value <= credits_ for value in table.chips) - 1
+    return _CHIPS[max(0, min(place, len(_CHIPS) - 1))]
+
+
+def draw_won(stage: Stage, at: tuple[float, float], credits_: int) -> None:
+    """What a spot has given back, in the place of its chip."""
+    p, words = stage.painter, f"+{stage.texts.number(credits_)}"
+    style = Style("heavy", "caption", "win")
+    wide = max(40.0, p.measure(words, style) + 16)
+    p.art(("won", wide), (at[0] - wide / 2, at[1] - 16, wide, 32), partial(_won_art, wide=wide))
+    p.text(words, at, style, width=wide - 10)
+
+
+def _won_art(size: tuple[int, int], wide: float) -> pygame.Surface:
+    ink = Ink(size, (wide, 32.0), 2)
+    ink.fill(box(0, 0, wide, 32, 14), parse_colour("#7dffb2"))
+    ink.fill(box(2, 2, wide - 4, 28, 12), (8, 30, 20, 255))
+    return ink.finish()

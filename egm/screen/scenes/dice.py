@@ -1,0 +1,115 @@
+"""Dice thrown on the felt, and the point of craps with its puck."""
+
+import math
+from functools import partial
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear
+from egm.screen.art.paths import box, ellipse
+from egm.screen.cloth import felt_rect
+from egm.screen.motion import clamp, ease_out
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.steps import TableStep
+from egm.screen.theme import Colour, mix, parse_colour
+
+#: Dice lie still for the last part of their throw, so that they can be read.
+_RUNS: Final = 0.62
+_BODY: Final = parse_colour("#c41226")
+_POINTS: Final = (4, 5, 6, 8, 9, 10)
+#: Where the pips of a face are, in shares of a half.
+_PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (1, -1), (-1, 1), (1, 1)),
+    5: ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
+    6: ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
+}
+
+
+def die_art(size: tuple[int, int], face: int) -> pygame.Surface:
+    """A die's face."""
+    ink = Ink(size)
+    ink.fill(box(2, 4, 96, 96, 20), (0, 0, 0, 130))
+    ink.fill(box(3, 2, 94, 94, 19), Linear(((0, mix(_BODY, WHITE, 0.25)), (1, mix(_BODY, BLACK, 0.25)))))
+    ink.stroke(box(6, 5, 88, 88, 16), 2, mix(_BODY, WHITE, 0.5))
+    for x, y in _PIPS[face]:
+        ink.fill(ellipse(50 + 26 * x, 49 + 26 * y, 10.5), WHITE)
+    return ink.finish()
+
+
+def draw_die(stage: Stage, rect: Rect, face: int) -> None:
+    """A die lying on the felt."""
+    stage.painter.art(("die", face), rect, partial(die_art, face=face))
+
+
+def draw_dice(stage: Stage, dice: tuple[int, ...], begin: float, stop: float, since: float) -> None:
+    """The throw: dice come in from the right, tumble, and lie as they fell; then what they come to."""
+    p, (x, y, w, h) = stage.painter, stage.layout.field
+    share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
+    still = share >= 1 or stage.view.reduced_motion
+    side = min(150.0, w / (len(dice) + 1.5))
+    gone = ease_out(share)
+    for i, face in enumerate(dice):
+        rest = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + 34), y + h / 2 - 20)
+        if still:
+            draw_die(stage, (rest[0] - side / 2, rest[1] - side / 2, side, side), face)
+            continue
+        tumbling = 1 + (int(gone * 23) + 2 * i) % 6
+        bounce = abs(math.sin(gone * math.pi * 3)) * (1 - gone) * h * 0.3
+        at = (rest[0] + (1 - gone) * w * 0.5, rest[1] - bounce)
+        turn = round((1 - gone) * 900 + 40 * i) % 360 // 15 * 15
+        key = ("die turned", tumbling, turn, p.px(side))
+        turned = p.kept(key, partial(_turned, (p.px(side), p.px(side)), tumbling, turn))
+        p.put(turned, (p.px(at[0]) - turned.get_width() // 2, p.px(at[1]) - turned.get_height() // 2))
+    if still:
+        style = Style("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
+        p.text(str(sum(dice)), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)
+
+
+def _turned(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
+    return pygame.transform.rotozoom(die_art(size, face), turn, 1.0)
+
+
+def draw_point(stage: Stage, step: TableStep | None) -> None:
+    """The numbers that can be a point, the puck on the one that is (or off), and the last throw."""
+    p, (x, y, w, _) = stage.painter, felt_rect(stage.layout)
+    told = step.display if step is not None else {}
+    dice = tuple(map(int, told.get("dice", ())))
+    point = told.get("point")
+    high = 76.0
+    left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
+    wide = room / len(_POINTS)
+    for i, number in enumerate(_POINTS):
+        cell: Rect = (left + i * wide + 2, y + 2, wide - 4, high)
+        on, beside = point == number, wide > 110
+        fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
+        p.panel(cell, radius=12, fill=fill, edge=WHITE if on else (226, 240, 226, 150))
+        at = (cell[0] + wide / 2 - (24 if on and beside else 0), y + 40 + (14 if on and not beside else 0))
+        p.text(str(number), at, Style("heavy", "lead", "text"), width=wide - 20)
+        if on:
+            _puck(stage, (cell[0] + wide - 34, y + 30), on=True)
+    if w > 700 and dice:
+        for i, face in enumerate(dice):
+            draw_die(stage, (x + w - 140 + i * 68, y + 8, 60, 60), face)
+    elif w > 700:
+        _puck(stage, (x + w - 70, y + 38), on=False)
+
+
+def _puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
+    x, y = at
+    stage.painter.art(("puck", on), (x - 26, y - 26, 52, 52), partial(_puck_art, on=on))
+    ink: Colour = BLACK if on else WHITE
+    words = stage.texts.say("felt.on" if on else "felt.off")
+    stage.painter.text(words, (x, y), Style("heavy", "tiny", ink), width=40)
+
+
+def _puck_art(size: tuple[int, int], *, on: bool) -> pygame.Surface:
+    ink = Ink(size)
+    ink.fill(ellipse(50, 53, 47), (0, 0, 0, 160))
+    ink.fill(ellipse(50, 49, 46), WHITE if on else (24, 24, 30, 255))
+    ink.stroke(ellipse(50, 49, 40), 4, BLACK if on else WHITE)
+    return ink.finish()

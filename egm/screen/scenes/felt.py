@@ -1,0 +1,227 @@
+"""A table: its cloth with the chips on it, what moves there, and what it asks."""
+
+import re
+from functools import partial
+from typing import Final
+
+import pygame
+
+from egm.kernel.messages import Decision
+from egm.screen.art.ink import Ink, Radial
+from egm.screen.art.paths import box
+from egm.screen.cloth import NARROW, RACE, Cell, Cloth, cloth, neighbours_key, part_in_force, sheets, tabs
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.cards import card_places, draw_cards
+from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_chip, draw_won
+from egm.screen.scenes.dice import draw_dice, draw_point
+from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
+from egm.screen.scenes.rotor import POCKETS, draw_rotor
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
+from egm.screen.show import StepTime
+from egm.screen.steps import TableStep
+from egm.screen.table import Spot, Table
+from egm.screen.theme import mix, parse_colour
+from egm.screen.view import Action, Scene, asking, last_step, marked_since, times
+
+_GREEN: Final = parse_colour("#0d5237")
+_LINE: Final = (226, 240, 226, 150)
+
+
+def felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
+    """Where a table's question is answered: cards to hold, or a key for each option."""
+    if decision.kind == "hold":
+        return [(rect, Action("hold", i)) for i, rect in enumerate(card_places(stage))]
+    x, y, w, h = stage.layout.field
+    each = 4 if not stage.layout.slim else 3
+    rows = [decision.options[i : i + each] for i in range(0, len(decision.options), each)]
+    high = max(stage.layout.finger, 76.0) + 10
+    found: list[tuple[Rect, Action]] = []
+    for n, row in enumerate(rows):
+        top = y + h - 16 - (len(rows) - n) * high
+        wide = min(300.0, (w - 40) / len(row))
+        left = x + (w - wide * len(row)) / 2
+        found += [
+            ((left + i * wide + 5, top, wide - 10, high - 10), Action("choose", option))
+            for i, option in enumerate(row)
+        ]
+    return found
+
+
+def draw_felt(stage: Stage) -> None:
+    """The table as it is at this moment."""
+    view, table = stage.view, stage.view.table
+    assert table is not None
+    p, show, line = stage.painter, view.show, times(view, stage.theme)
+    p.art(("table", stage.look.name), stage.layout.field, partial(_baize, stage))
+    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    step, time, since = last_step(view), None, 0.0
+    before: TableStep | None = None
+    if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
+        since = view.now - show.began
+        index = line.index(since)
+        step, time = show.steps[index], line.steps[index] if since < line.steps[index].spun else None
+        last = show.steps[index - 1] if index else None
+        before = last if isinstance(last, TableStep) else None
+    told = step if isinstance(step, TableStep) else None
+    if told is not None and time is not None and _turns(stage, table, told, time, since):
+        return
+    if table.felt == "cards":
+        draw_cards(stage, told, before, time, since)
+    elif table.felt == "craps":
+        draw_point(stage, told)
+    if asked is None and table.spots:
+        _cloth(stage, table, told if time is None else None)
+    elif asked is not None and asked.kind != "hold":
+        _question(stage, table, asked)
+
+
+def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
+    """What fills the field while it moves: the wheel with its ball, dice. False: there is none of it."""
+    for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
+        kind, begin = cue.get("cue"), time.stops[number - 1] if number else time.begin
+        if since >= stop and number < len(step.cues) - 1:
+            continue
+        if kind in {"ball", "wheel"} and table.wheel:
+            draw_rotor(stage, table, str(cue["pocket"]), begin, stop, since)
+            return True
+        if kind == "dice":
+            draw_dice(stage, tuple(map(int, cue["dice"])), begin, stop, since)
+            return True
+        return False
+    return False
+
+
+def _baize(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    _, _, w, h = stage.layout.field
+    ink = Ink(size, (w, h), 1)
+    base = mix(_GREEN, stage.look.sky[1], 0.2)
+    ink.fill(
+        box(0, 0, w, h),
+        Radial(((0, mix(base, WHITE, 0.1)), (0.7, base), (1, mix(base, BLACK, 0.4))), (0.5, 0.45), 0.8),
+    )
+    return ink.finish()
+
+
+def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
+    """The printed cloth with every chip on it; ``over``: the round that has just been settled there."""
+    view, chips = stage.view, stage.view.chips
+    laid = cloth(table, chips, stage.layout)
+    pocket = str(over.display.get("pocket", "")) if over is not None else ""
+    for cell in laid.cells:
+        _cell(stage, table, cell, hit=bool(pocket) and cell.pocket == pocket)
+    if view.scene is not Scene.ATTRACT and (view.accepts("bet") or stage.layout.slim):
+        for rect, action in tabs(table, chips, stage.layout):
+            _tab(stage, table, rect, action)
+        if part_in_force(table, chips, stage.layout) == RACE:
+            words = stage.texts.say("felt.neighbours", count=chips.neighbours)
+            draw_key(stage, neighbours_key(table, stage.layout), words, lit=True)
+        if stage.layout.slim:
+            for rect, action in hand_keys(view, stage.layout):
+                draw_hand_key(stage, table, rect, action)
+    _bets(stage, table, laid, over if over is not None and not marked_since(view) else None)
+
+
+def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool) -> None:
+    p, (x, y, w, h) = stage.painter, cell.rect
+    spot = table.spots.get(cell.spot)
+    fill, words = mix(_GREEN, BLACK, 0.25), cell.pocket
+    if cell.pocket:
+        fill = POCKETS.get(table.colours.get(cell.pocket, ""), fill)
+    elif spot is not None and len(spot.covers) == 1 and spot.covers[0] in table.colours:
+        fill = POCKETS.get(table.colours[spot.covers[0]], fill)
+    elif spot is not None and len(spot.covers) == 18:
+        same = {table.colours.get(each) for each in spot.covers}
+        fill = POCKETS[same.pop() or "green"] if len(same) == 1 and same <= set(POCKETS) else fill
+    edge, line = (WHITE, 5) if hit else (_LINE, 2)
+    p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
+    if spot is None:
+        ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+        at = (x + w / 2, y + h * (0.42 if h < 80 else 0.3))
+        p.text(words, at, Style("heavy", "body", ink), width=w - 12)
+        return
+    sign = _sign(stage, table, spot)
+    low = h > 56 and sign != spot.odds
+    beside = w > NARROW or h < 80
+    ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+    rect: Rect = (x + 5, y + 3, w - 10, (h - 6) * (1.0 if beside else 0.52) - (24 if low and beside else 0))
+    size = "small" if len(sign) > 3 or h < 80 else "lead"
+    p.label(sign, rect, Style("strong", size, ink), least=_least(stage))
+    if low:
+        style = Style("text", _least(stage), "meter" if fill == mix(_GREEN, BLACK, 0.25) else ink)
+        p.text(spot.odds, (x + w / 2, y + (h - 17 if beside else h * 0.54)), style, width=w - 10)
+
+
+def _least(stage: Stage) -> str:
+    """The size of the smallest words on the cloth."""
+    return "tiny" if not stage.layout.slim else "caption"
+
+
+def _sign(stage: Stage, table: Table, spot: Spot) -> str:
+    """What is printed on a spot: the one result it covers where that says all, else its name."""
+    if len(spot.covers) == 1 and table.felt != "roulette" and len(spot.covers[0]) <= 3:
+        return spot.covers[0]
+    numbers = [int(each) for each in spot.covers if each.isdecimal()]
+    if len(numbers) == 12:
+        if numbers[-1] - numbers[0] == 11:
+            return f"{numbers[0]}\u2013{numbers[-1]}"
+        return spot.odds if table.felt == "roulette" else stage.texts.local(spot.names)
+    return stage.texts.local(spot.names)
+
+
+def _tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
+    x, y, w, h = rect
+    inner: Rect = (x + 3, y + 3, w - 6, h - 6)
+    if action.name == "sheet":
+        windows = sheets(table, stage.layout)
+        place = int(action.value)
+        lit = stage.view.chips.sheet % (len(windows) + 1) == place
+        words = stage.texts.say("felt.outside")
+        if place < len(windows):
+            first, count = windows[place]
+            words = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
+        draw_key(stage, inner, words, lit=lit)
+        return
+    lit = part_in_force(table, stage.view.chips, stage.layout) == action.value
+    draw_part_key(stage, table, inner, str(action.value), lit=lit)
+
+
+def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> None:
+    """Every bet: what stands (violet), what is new, and what became of each in the last round."""
+    view = stage.view
+    standing = view.snapshot.standing if view.snapshot is not None else {}
+    returned: dict[str, int] = {}
+    for each in over.settlements if over is not None else ():
+        spot = str(each.get("spot", ""))
+        returned[spot] = returned.get(spot, 0) + int(each["credits"])
+    for spot, (x, y) in laid.at:
+        new, stood = view.chips.bets.get(spot, 0), standing.get(spot, 0)
+        aside = 16.0 if new > 0 and stood else 0.0
+        if stood:
+            draw_chip(stage, (x - aside, y), stood, STANDING, CHIP)
+            if new < 0:
+                stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP)
+        if returned.get(spot):
+            draw_won(stage, (x, y), returned[spot])
+        elif new > 0:
+            draw_chip(stage, (x + aside, y), new, chip_colour(table, new), CHIP)
+
+
+def _question(stage: Stage, table: Table, asked: Decision) -> None:
+    """The answers, each with what it costs; above them, where no cards are to be seen, what is asked."""
+    x, y, w, _ = stage.layout.field
+    if table.felt != "cards":
+        key = f"decide.{asked.kind}"
+        words = stage.texts.say(key if stage.texts.has(key) else "decide.other")
+        style = Style("heavy", "title", stage.look.accent)
+        stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
+    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+    for rect, action in felt_answers(stage, asked):
+        draw_button(stage, rect, answer_words(stage, asked, str(action.value), unit), size="body")
+
+
+def answer_words(stage: Stage, asked: Decision, option: str, unit_cents: int) -> str:
+    """An option in words, with what it adds to the stake."""
+    word = f"decide.{option}"
+    words = stage.texts.say(word) if stage.texts.has(word) else re.sub(r"[_-]", " ", option).upper()
+    cost = asked.costs.get(option, 0)
+    return f"{words}  +{stage.money(cost * unit_cents)}" if cost else words

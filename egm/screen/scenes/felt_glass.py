@@ -1,0 +1,231 @@
+"""The glasses of a table: last results, a spot's odds and limits, what each bet came to; its help pages."""
+
+from dataclasses import replace
+from typing import Final
+
+from egm.screen.layout import middle
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.cards import pays_glasses
+from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
+from egm.screen.scenes.rotor import POCKETS
+from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.steps import TableStep
+from egm.screen.table import Spot, Table
+from egm.screen.view import (
+    betting,
+    last_step,
+    marked_since,
+    playing,
+    times,
+)
+
+_LINE: Final = (226, 240, 226, 150)
+
+
+def felt_glasses(stage: Stage) -> None:
+    """Left what is in the player's hand; right the last results, the spot under the finger, what was won."""
+    view, table = stage.view, stage.view.table
+    assert table is not None
+    if stage.layout.slim:
+        _strip(stage, table)
+        return
+    for rect, action in hand_keys(view, stage.layout):
+        draw_hand_key(stage, table, rect, action)
+    if not table.spots and pays_glasses(stage):
+        return
+    x, y, w, h = stage.layout.right
+    top = _results(stage, table, (x, y, w, h))
+    room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
+    over = settled_step(stage)
+    spot = spot_asked(stage, table)
+    if over is not None and not marked_since(view):
+        _settlements(stage, table, over, room)
+    elif spot is not None:
+        _about(stage, spot, room)
+    elif table.spots:
+        stage.painter.paragraph(stage.texts.say("felt.how"), room, Style("text", "caption", "text"))
+
+
+def settled_step(stage: Stage) -> TableStep | None:
+    """The round on the cloth that has been settled and shown."""
+    view, line = stage.view, times(stage.view, stage.theme)
+    if view.show is None or line is None or view.now - view.show.began < line.spun:
+        return None
+    step = last_step(view)
+    return step if isinstance(step, TableStep) and step.settlements else None
+
+
+def spot_asked(stage: Stage, table: Table) -> Spot | None:
+    """The spot under the finger, or the one the keys have marked."""
+    view = stage.view
+    if view.focused and betting(view, stage.theme):
+        places = felt_touches(view, stage.layout)
+        action = places[view.focus % len(places)][1]
+        if action.name == "spot":
+            return table.spots[str(action.value)]
+    return table.spots.get(view.chips.asked)
+
+
+def shown_results(stage: Stage) -> tuple[str, ...]:
+    """The last results, without the one that is still being shown."""
+    view, line = stage.view, times(stage.view, stage.theme)
+    hidden = view.show is not None and line is not None and view.now - view.show.began < line.spun
+    return view.results[1:] if hidden and view.show is not None and view.show.whole else view.results
+
+
+def _results(stage: Stage, table: Table, rect: Rect) -> float:
+    """The last results, and that they change nothing; returns where that ends."""
+    p, (x, y, w, _) = stage.painter, rect
+    if table.felt == "cards":
+        return y + 6
+    style = Style("strong", "small", stage.look.accent)
+    p.text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
+    found = shown_results(stage)
+    room = int((w - 28) // 60)
+    for i, result in enumerate(found[:room]):
+        cell: Rect = (x + 14 + i * 60, y + 46, 56, 44)
+        fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
+        p.panel(cell, radius=10, fill=fill, edge=WHITE if i == 0 else _LINE)
+        ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+        p.text(result, middle(cell), Style("heavy", "small", ink), width=50)
+    words, top = stage.texts.say("felt.past"), y + 96
+    used = p.paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
+    return top + used
+
+
+def _about(stage: Stage, spot: Spot, rect: Rect) -> None:
+    """What a spot is called, pays and takes, what lies on it, and why the last touch did nothing."""
+    p, view, (x, y, w, _) = stage.painter, stage.view, rect
+    unit = view.snapshot.denomination_cents if view.snapshot else 1
+    head = Style("heavy", "body", stage.look.accent)
+    top = y + p.paragraph(stage.texts.local(spot.names), (x, y, w, 70), head)
+    lines = spot_lines(stage, spot, unit)
+    if stage.layout.portrait:  # there is room for few
+        lines = [("  ·  ".join(words for words, _ in lines[:2]), "meter"), *lines[2:][-2:]]
+    for words, colour in lines:
+        top += p.paragraph(words, (x, top + 4, w, 60), Style("strong", "caption", colour), leading=1.2) + 4
+
+
+def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
+    """The odds, limits and stakes of a spot in words, each with its colour."""
+    say, view = stage.texts.say, stage.view
+    lines = [(say("felt.odds", odds=spot.odds), "meter")]
+    least, most = (stage.money(each * unit_cents) for each in (spot.least, spot.most))
+    lines.append((say("felt.limits", least=least, most=most), "text"))
+    standing = view.snapshot.standing.get(spot.id, 0) if view.snapshot else 0
+    new = view.chips.bets.get(spot.id, 0)
+    if standing:
+        lines.append((say("felt.standing", amount=stage.money(standing * unit_cents)), "text"))
+    if new:
+        key = "felt.staked" if new > 0 else "felt.taken_down"
+        lines.append((say(key, amount=stage.money(abs(new) * unit_cents)), "text"))
+    if view.chips.refused:
+        lines.append((say(f"felt.refused_{view.chips.refused}"), "amber"))
+    return lines
+
+
+def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> None:
+    """What became of each bet, spot by spot: those that gave something back first."""
+    p, (x, y, w, h) = stage.painter, rect
+    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+    rows = sorted(over.settlements, key=lambda each: -int(each["credits"]))
+    step = 34.0
+    room = max(1, int(h // step))
+    for i, each in enumerate(rows[:room]):
+        at = y + (i + 0.5) * step
+        if i == room - 1 and len(rows) > room:
+            words = stage.texts.say("felt.more", count=len(rows) - i)
+            p.text(words, (x, at), Style("text", "caption", "text"), align="left", width=w)
+            break
+        spot, back = table.spots.get(str(each.get("spot", ""))), int(each["credits"])
+        named = settlement_name(stage, str(each["name"]))
+        name = stage.texts.local(spot.names) if spot is not None else named
+        style = Style("strong", "caption", "text")
+        p.text(name, (x, at), style, align="left", width=w * 0.7)
+        style = Style("numbers", "small", "win") if back else Style("text", "caption", "text")
+        p.text(stage.money(back * unit) if back else named, (x + w, at), style, align="right", width=w * 0.28)
+
+
+def settlement_name(stage: Stage, name: str) -> str:
+    """What a bet was settled as, in words: the game's own for a pay, the screen's for won, lost and push."""
+    key = f"felt.as_{name.replace(' ', '_')}"
+    if stage.texts.has(key):
+        return stage.texts.say(key)
+    game = stage.view.game
+    pays = game.presentation.get("pays", ()) if game is not None else ()
+    named = next((pay["names"] for pay in pays if pay["name"] == name), None)
+    return stage.texts.local(named) if named else name
+
+
+def _strip(stage: Stage, table: Table) -> None:
+    """A telephone's strip above the cloth: the spot under the finger, else the last results."""
+    p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
+    spot = spot_asked(stage, table)
+    over = settled_step(stage)
+    unit = view.snapshot.denomination_cents if view.snapshot else 1
+    style = Style("strong", "caption", "text")
+    if spot is not None and (over is None or marked_since(view)):
+        said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
+        p.label("  ·  ".join([said[0], said[1], said[-1]]), (x + 12, y + 2, w - 24, 44), style)
+        return
+    found = shown_results(stage)
+    if not found:
+        p.label(stage.texts.say("felt.past"), (x + 12, y + 2, w - 24, 44), style)
+        return
+    room = int((w - 24) // 50)
+    for i, result in enumerate(found[:room]):
+        cell: Rect = (x + 12 + i * 50, y + 5, 46, 38)
+        fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
+        p.panel(cell, radius=10, fill=fill, edge=WHITE if i == 0 else _LINE)
+        ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+        p.text(result, middle(cell), Style("heavy", "caption", ink), width=40)
+
+
+def felt_status(stage: Stage) -> str:
+    """What PLAY would do: how much it stakes on how many spots, or that nothing is laid yet."""
+    view, table = stage.view, stage.view.table
+    if table is None or view.snapshot is None or not table.spots:
+        return ""
+    if playing(view, stage.theme) or view.decision is not None:
+        return ""
+    chips, unit = view.chips, view.snapshot.denomination_cents
+    if chips.refused:
+        return stage.texts.say(f"felt.refused_{chips.refused}")
+    spots = sum(each > 0 for each in chips.bets.values())
+    if not spots:
+        return stage.texts.say("felt.standing_only" if view.snapshot.standing else "felt.place")
+    price = stage.money(chips.credits * unit)
+    return stage.texts.counted("felt.buys", spots, price=price)
+
+
+def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
+    """What the bets of these groups pay and what may be staked on one."""
+    table, snapshot = stage.view.table, stage.view.snapshot
+    if table is None or snapshot is None:
+        return
+    p, (x, y, w, h), unit, slim = stage.painter, rect, snapshot.denomination_cents, stage.layout.slim
+    step = min(56.0 if not slim else 70.0, h / max(1, len(groups)))
+    for i, group in enumerate(groups):
+        spots = table.groups[group]
+        odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
+        least, most = (stage.money(each * unit) for each in (spots[0].least, spots[0].most))
+        at = y + (i + (0.5 if not slim else 0.3)) * step
+        style = Style("strong", "small" if step > 40 else "caption", "text")
+        p.text(group_name(stage, spots), (x, at), style, align="left", width=w * (0.44 if not slim else 0.7))
+        place = (x + w * (0.62 if not slim else 1.0), at)
+        p.text(
+            odds, place, replace(style, paint="meter"), align="right", width=w * (0.16 if not slim else 0.26)
+        )
+        words, low = stage.texts.say("felt.limits", least=least, most=most), Style("text", "caption", "text")
+        if slim:
+            p.text(words, (x, at + step * 0.4), low, align="left", width=w)
+        else:
+            p.text(words, (x + w, at), low, align="right", width=w * 0.36)
+
+
+def prize_pages(stage: Stage) -> list[tuple[str, ...]]:
+    """The groups of bets whose odds each help page has."""
+    table = stage.view.table
+    groups = tuple(table.groups) if table is not None else ()
+    each = 10 if not stage.layout.portrait else 16 if not stage.layout.slim else 9
+    return [groups[i : i + each] for i in range(0, len(groups), each)]

@@ -1,0 +1,135 @@
+"""The keys of the player's hand at a table: chips and tools, what all chips do, the parts of the cloth."""
+
+import re
+from typing import Final
+
+from egm.screen.cloth import RACE, cloth, part_in_force, parts, tabs
+from egm.screen.layout import Layout
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.chips import chip_colour, draw_chip
+from egm.screen.scenes.stage import Stage, draw_button
+from egm.screen.table import Chips, Spot, Table, value_of
+from egm.screen.view import (
+    Action,
+    Page,
+    View,
+)
+
+#: A tool's key narrower than this has a sign for its word.
+_WORDS_FROM: Final = 92.0
+#: A group whose spots have nothing in their names in common is called by so many of them.
+_NAMED: Final = 6
+
+
+def _hand(table: Table, layout: Layout) -> list[list[Action]]:
+    """The keys of the player's hand in rows: chips and tools, what all chips do, parts of the cloth."""
+    held = [Action("chip", value) for value in table.chips]
+    held += [Action("tool", "take"), Action("tool", "ask")]
+    done = [Action(name) for name in ("undo", "clear", "repeat", "double")]
+    if layout.slim:
+        return [held, done]
+    kinds = [Action("cloth", part) for part in parts(table, layout)] if table.felt == "roulette" else []
+    if layout.portrait:
+        return [held, done, *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
+    rows = [held[:4], held[4:], done[:2], done[2:]]
+    return [*rows, *(kinds[i : i + 2] for i in range(0, len(kinds), 2))]
+
+
+def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+    """Where the keys of the player's hand stand: on the left glass, on a telephone below the cloth."""
+    table = view.table
+    if table is None or not table.spots:
+        return []
+    rows = _hand(table, layout)
+    if layout.slim:
+        x, y, w, h = layout.field
+        high, top, left, wide = layout.finger, y + h - len(rows) * layout.finger, x, w
+    else:
+        x, y, w, h = layout.left
+        high = min(70.0, (h - 62 - 10) / len(rows))
+        top, left, wide = y + 10, x + 10, w - 20
+    return [
+        ((left + i * wide / len(row), top + n * high, wide / len(row), high), action)
+        for n, row in enumerate(rows)
+        for i, action in enumerate(row)
+    ]
+
+
+def felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+    """What can be touched of a table while the machine takes bets."""
+    table = view.table
+    if table is None or not view.accepts("bet") or view.page is not Page.NONE:
+        return []
+    places = cloth(table, view.chips, layout).places
+    return [*hand_keys(view, layout), *tabs(table, view.chips, layout), *places]
+
+
+def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
+    """A key of the player's hand."""
+    x, y, w, h = rect
+    inner: Rect = (x + 3, y + 3, w - 6, h - 6)
+    chips, say = stage.view.chips, stage.texts.say
+    if action.name == "chip":
+        lit = chips.tool == "chip" and value_of(table, chips) == action.value
+        draw_button(stage, inner, "", lit=lit)
+        side = min(w, h) - 12
+        credits_ = int(action.value)
+        draw_chip(stage, (x + w / 2, y + h / 2 + 1), credits_, chip_colour(table, credits_), side)
+    elif action.name == "cloth":
+        lit = part_in_force(table, chips, stage.layout) == action.value
+        draw_part_key(stage, table, inner, str(action.value), lit=lit)
+    elif action.name == "tool":
+        words = (
+            say(f"felt.{action.value}") if w > _WORDS_FROM else {"take": "\u2212", "ask": "?"}[action.value]
+        )
+        size = "caption" if w > _WORDS_FROM else "lead"
+        draw_button(stage, inner, words, lit=chips.tool == action.value, size=size)
+    else:
+        draw_key(stage, inner, say(f"felt.{action.name}"), on=_helps(chips, action.name))
+
+
+def _helps(chips: Chips, name: str) -> bool:
+    """Whether a key would change the chips."""
+    have: dict[str, bool] = {
+        "undo": bool(chips.before),
+        "clear": bool(chips.bets),
+        "repeat": bool(chips.last),
+        "double": bool(chips.credits),
+    }
+    return have[name]
+
+
+def draw_key(stage: Stage, rect: Rect, words: str, *, lit: bool = False, on: bool = True) -> None:
+    """A key of a table: its words may fill it, for there are many beside each other."""
+    x, y, w, h = rect
+    draw_button(stage, rect, "", lit=lit, on=on)
+    style = Style("strong", "caption", "text" if on else "text_dim")
+    stage.painter.label(words, (x + 3, y, w - 6, h), style)
+
+
+def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
+    """A key that opens a part of the cloth: by its name, on a telephone by how many numbers it bets on."""
+    draw_key(stage, rect, part_name(stage, table, part), lit=lit)
+
+
+def part_name(stage: Stage, table: Table, part: str) -> str:
+    """What a part of the cloth is called; on a telephone a sign of it."""
+    if part == RACE:
+        return stage.texts.say("felt.race") if not stage.layout.slim else "\u25cb"
+    if table.felt != "roulette":
+        return str(int(part) + 1)
+    spots = table.groups[part]
+    if stage.layout.slim:
+        numbers = len(spots[0].covers)
+        same = [group for group in table.groups.values() if len(group[0].covers) == numbers]
+        return f"\u00d7{numbers}" + "\u2032" * same.index(spots)
+    return group_name(stage, spots)
+
+
+def group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
+    """What the bets of a group are called: what their names have in common before any number."""
+    names = [stage.texts.local(spot.names) for spot in spots]
+    same = 0
+    while all(name[: same + 1] == names[0][: same + 1] for name in names) and same < len(names[0]):
+        same += 1
+    return re.sub(r"[\s\d\u2013-]+$", "", names[0][:same]) or ", ".join(names[:_NAMED])

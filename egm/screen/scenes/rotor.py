@@ -1,0 +1,102 @@
+"""A wheel with pockets and its ball, which runs against it and comes to rest where the draw ended."""
+
+import math
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Radial
+from egm.screen.art.paths import ellipse
+from egm.screen.layout import middle
+from egm.screen.motion import clamp, ease_out
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
+from egm.screen.table import Table
+from egm.screen.theme import Colour, parse_colour
+
+#: What a pocket is painted in, by the word its game has for it.
+POCKETS: Final[dict[str, Colour]] = {
+    "red": parse_colour("#b01026"),
+    "black": parse_colour("#16161d"),
+    "green": parse_colour("#0f7a3a"),
+    "yellow": parse_colour("#d9a400"),
+    "white": parse_colour("#e8e8ee"),
+    "blue": parse_colour("#1f4fb8"),
+}
+#: The ball is at rest for the last part of its cue, so that the pocket can be read.
+_RUNS: Final = 0.78
+_BALL_TURNS: Final = 9
+_WHEEL_TURNS: Final = 2
+
+
+def draw_rotor(stage: Stage, table: Table, pocket: str, begin: float, stop: float, since: float) -> None:
+    """The wheel so many seconds after the show began, its cue lasting from ``begin`` to ``stop``."""
+    p, (x, y, w, h) = stage.painter, stage.layout.field
+    side = min(w, h) - 16
+    beside = w - side > 300
+    cx, cy = (x + side / 2 + 10 if beside else x + w / 2), y + h / 2
+    share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
+    if stage.view.reduced_motion:
+        share = 1.0 if share >= 1 else 0.0
+    gone = ease_out(share)
+    key = ("rotor", table.wheel, p.px(side), stage.look.name)
+    face = p.kept(key, lambda: _face(stage, table, p.px(side)))
+    turned_by = 360.0 * _WHEEL_TURNS * gone
+    turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
+    p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
+    part = 360.0 / len(table.wheel)
+    place = table.wheel.index(pocket) if pocket in table.wheel else 0
+    rest = (place + 0.5) * part - turned_by
+    angle = math.radians(rest + 360.0 * _BALL_TURNS * (1 - gone))
+    reach = side / 2 * (0.93 - 0.20 * clamp((gone - 0.8) / 0.2))
+    ball = side * 0.026
+    at = (cx + reach * math.sin(angle), cy - reach * math.cos(angle))
+    p.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _ball)
+    if share < 1:
+        return
+    fill = POCKETS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
+    plate: Rect = (x + side + 40, cy - 90, w - side - 60, 180) if beside else (cx - 90, cy - 70, 180, 140)
+    p.panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
+    ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+    words = stage.texts.local(table.names.get(pocket, {}), pocket)
+    p.text(words, middle(plate), Style("heavy", "hero", ink), width=plate[2] - 30)
+
+
+def _face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
+    """The wheel: pockets in their colours with their signs, the rim outside and the cone within."""
+    ink = Ink((pixels, pixels), (100, 100), 2)
+    ink.fill(ellipse(50, 50, 50), BLACK)
+    ink.fill(ellipse(50, 50, 49.4), metal(stage.theme, stage.look.rim))
+    ink.fill(ellipse(50, 50, 48), Radial(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5))
+    part = 360.0 / len(table.wheel)
+    gold = stage.theme.colour("gold_light")
+    for i, pocket in enumerate(table.wheel):
+        angles = [math.radians(part * (i + k / 6)) for k in range(7)]
+        ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
+        ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
+        ink.fill(ring, POCKETS.get(table.colours.get(pocket, ""), (40, 40, 60, 255)))
+        ink.stroke([ring[0], ring[-1]], 0.35, gold, closed=False)
+    ink.stroke(ellipse(50, 50, 43), 0.5, gold)
+    ink.stroke(ellipse(50, 50, 34.5), 0.3, gold)
+    ink.fill(ellipse(50, 50, 27), Radial(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6))
+    ink.fill(ellipse(50, 50, 9), metal(stage.theme, stage.look.rim))
+    face = ink.finish()
+    high = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel) * 0.82)
+    font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(high)))
+    for i, pocket in enumerate(table.wheel):
+        pale = table.colours.get(pocket) in {"white", "yellow"}
+        sign = font.render(pocket, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
+        turned = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
+        angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388
+        at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))
+        place = (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2)
+        face.blit(turned, place, special_flags=pygame.BLEND_PREMULTIPLIED)
+    return face
+
+
+def _ball(size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size)
+    ink.fill(ellipse(50, 54, 46), (0, 0, 0, 150))
+    white = Radial(((0, WHITE), (0.6, (232, 232, 240, 255)), (1, (150, 150, 168, 255))), (0.36, 0.3), 0.85)
+    ink.fill(ellipse(50, 48, 45), white)
+    return ink.finish()

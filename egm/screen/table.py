@@ -1,0 +1,300 @@
+"""Bets on a table, without a picture: the spots a game offers, chips laid on them, and the wish for the bet.
+
+The machine keeps the bet; the chips here are what the player is doing with a finger, told to it as soon as
+they make a bet. What stands from earlier rounds is the machine's alone and never among them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from egm.kernel.messages import GameView, Intent, Snapshot
+from egm.screen.outcome import OutcomeError
+
+#: Chips are of these values, in credits; a table has the five that suit it.
+_VALUES: Final = tuple(base * 10**power for power in range(7) for base in (1, 5))
+_CHIPS: Final = 5
+#: So many steps back can be taken.
+_UNDO: Final = 40
+#: How many pockets on each side of one are its neighbours, as they are chosen one after another.
+NEIGHBOURS: Final = (2, 3, 4, 1)
+
+#: Actions that change the chips, and those that only change what the hand or the eye has.
+ON_CHIPS: Final = frozenset({"spot", "pocket", "undo", "clear", "repeat", "double"})
+ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "suits"}
+
+Bets = Mapping[str, int]
+Tool = Literal["chip", "take", "ask"]
+"""What a touch of a spot does: lay a chip, take the bet off it, or only tell its odds and limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place for a bet, as the game publishes it (:class:`paytables.contract.Spot`)."""
+
+    id: str
+    group: str
+    names: Mapping[str, str]
+    odds: str
+    least: int
+    most: int
+    step: int
+    open: bool
+    needs: str | None
+    covers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a table game published: its picture, its spots in the cloth's order, and the bets it offers."""
+
+    felt: str
+    spots: Mapping[str, Spot]
+    forms: tuple[Bets, ...]
+    most: int | None
+    wheel: tuple[str, ...]
+    colours: Mapping[str, str]
+    names: Mapping[str, Mapping[str, str]]
+
+    @property
+    def chips(self) -> tuple[int, ...]:
+        """The values of chips, ascending: from the least bet on, and no larger than the largest."""
+        spots = self.spots.values()
+        least = min((spot.step for spot in spots), default=1)
+        most = max((spot.most for spot in spots), default=1)
+        fit = [value for value in _VALUES if least < value <= most and value % least == 0]
+        return (least, *fit[: _CHIPS - 1])
+
+    @property
+    def groups(self) -> Mapping[str, tuple[Spot, ...]]:
+        """The spots of each group, in the cloth's order."""
+        found: dict[str, list[Spot]] = {}
+        for spot in self.spots.values():
+            found.setdefault(spot.group, []).append(spot)
+        return {group: tuple(spots) for group, spots in found.items()}
+
+    @property
+    def lasts(self) -> bool:
+        """Whether bets may stay on the table: what is placed is then placed for one round and no more."""
+        return self.felt == "craps"
+
+
+def is_table(game: GameView | None) -> bool:
+    """Whether the game has a felt (:file:`paytables/FELTS.md`)."""
+    return game is not None and game.presentation.get("kind") == "table"
+
+
+def read_table(game: GameView) -> Table:
+    """What a table game published. Raises :class:`OutcomeError`."""
+    data = game.presentation
+    try:
+        spots = [
+            Spot(
+                id=str(told["id"]),
+                group=str(told["group"]),
+                names={str(code): str(words) for code, words in told["names"].items()},
+                odds=str(told["odds"]),
+                least=int(told["least"]),
+                most=int(told["most"]),
+                step=int(told.get("step", 1)),
+                open=bool(told.get("open", True)),
+                needs=None if told.get("needs") is None else str(told["needs"]),
+                covers=tuple(map(str, told.get("covers", ()))),
+            )
+            for told in data.get("spots", ())
+        ]
+        limit = data.get("table", {}).get("most")
+        return Table(
+            felt=str(data["felt"]),
+            spots={spot.id: spot for spot in spots},
+            forms=tuple(_bets(form.get("bets", {})) for form in data.get("forms", ())),
+            most=None if limit is None else int(limit),
+            wheel=tuple(map(str, data.get("wheel", ()))),
+            colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
+            names=data.get("names", {}),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
+
+
+def _bets(data: Mapping[str, Any]) -> dict[str, int]:
+    return {str(spot): int(credits_) for spot, credits_ in data.items()}
+
+
+# ---------------------------------------------------------------------- chips
+@dataclass(frozen=True, slots=True)
+class Chips:
+    """The player's chips: bets of the coming round, how to go back, and what his hand holds.
+
+    ``bets`` are credits by spot, negative where a standing bet is to be taken down. ``last`` is what the
+    round before staked; ``part`` and ``sheet`` say which part of the cloth is open; ``asked`` is the spot
+    under the finger; ``refused`` why the last touch changed nothing (a word of the catalogue's).
+    """
+
+    bets: Bets = field(default_factory=dict)
+    before: tuple[Bets, ...] = ()
+    value: int = 0
+    tool: Tool = "chip"
+    last: Bets = field(default_factory=dict)
+    part: str = ""
+    sheet: int = 0
+    neighbours: int = NEIGHBOURS[0]
+    asked: str = ""
+    refused: str = ""
+    due: bool = False
+    """The machine is to be told that the chips of the round before are off the cloth."""
+
+    @property
+    def credits(self) -> int:
+        """What they cost: all that is newly staked."""
+        return sum(each for each in self.bets.values() if each > 0)
+
+    def changed(self, bets: Bets, asked: str = "") -> "Chips":
+        """These bets instead; what lay before can be had back."""
+        kept = {spot: each for spot, each in bets.items() if each}
+        before = (*self.before, self.bets)[-_UNDO:]
+        return replace(self, bets=kept, before=before, asked=asked or self.asked, refused="", due=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What holds beside a spot's own limits: the credit, what stands, and where no bet is taken now."""
+
+    credits: int
+    standing: Bets
+    shut: frozenset[str]
+
+
+def limits(table: Table, snapshot: Snapshot) -> Limits:
+    """What holds as the table stands."""
+    credits_ = snapshot.credit_cents // max(1, snapshot.denomination_cents)
+    shut = frozenset(snapshot.shut) | {spot.id for spot in table.spots.values() if not spot.open}
+    return Limits(credits_, snapshot.standing, shut)
+
+
+def laid(table: Table, chips: Chips, spots: tuple[str, ...], held: Limits) -> Chips:
+    """The chips after a touch of these spots with the tool in hand: all of them, or none."""
+    if chips.tool == "ask":
+        return replace(chips, asked=spots[0], refused="")
+    if chips.tool == "take":
+        return _taken(chips, spots[0], held)
+    bets, why = dict(chips.bets), ""
+    for name in spots:
+        spot = table.spots[name]
+        after, why = _more(table, spot, bets, value_of(table, chips), held)
+        if why:
+            return replace(chips, asked=name, refused=why)
+        bets[name] = after
+    return chips.changed(bets, spots[0])
+
+
+def value_of(table: Table, chips: Chips) -> int:
+    """The value of the chip in hand."""
+    return chips.value if chips.value in table.chips else table.chips[0]
+
+
+def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tuple[int, str]:
+    """What is bet on a spot after one chip more, and why there is none."""
+    stood, now = held.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
+    if spot.id in held.shut:
+        return now, "shut"
+    if spot.needs is not None and bets.get(spot.needs, 0) + held.standing.get(spot.needs, 0) <= 0:
+        return now, "needs"
+    wanted = max(stood + now + value, spot.least) - stood
+    wanted = -(-wanted // spot.step) * spot.step
+    wanted = min(wanted, (spot.most - stood) // spot.step * spot.step)
+    if wanted <= now:
+        return now, "most"
+    total = sum(each for name, each in bets.items() if each > 0 and name != spot.id) + wanted
+    if total > held.credits:
+        return now, "credit"
+    if table.most is not None and total + sum(held.standing.values()) > table.most:
+        return now, "table"
+    return wanted, ""
+
+
+def _taken(chips: Chips, spot: str, held: Limits) -> Chips:
+    """The new bet off a spot; where there is none, the standing one is to be taken down (or left, again)."""
+    now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
+    if not now and not stood:
+        return replace(chips, asked=spot, refused="nothing")
+    return chips.changed({**chips.bets, spot: -stood if now == 0 else 0}, spot)
+
+
+def undone(chips: Chips) -> Chips:
+    """One step back."""
+    if not chips.before:
+        return replace(chips, refused="nothing")
+    return replace(chips, bets=chips.before[-1], before=chips.before[:-1], refused="", due=False)
+
+
+def cleared(chips: Chips) -> Chips:
+    """Every new bet off the cloth."""
+    return chips.changed({}) if chips.bets else replace(chips, refused="nothing")
+
+
+def repeated(table: Table, chips: Chips, held: Limits) -> Chips:
+    """The bets of the round before, as far as the table takes them now."""
+    return _laid_anew(table, chips, chips.last, held)
+
+
+def doubled(table: Table, chips: Chips, held: Limits) -> Chips:
+    """Every new bet twice as high, as far as its limit and the credit go."""
+    return _laid_anew(table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, held)
+
+
+def _laid_anew(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
+    """Bets of these amounts, each no more than may be; refused whole where the credit does not cover them."""
+    bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
+    why = "" if wanted else "nothing"
+    for name in table.spots:
+        if wanted.get(name, 0) > 0:
+            bets[name], said = _more(table, table.spots[name], bets, wanted[name], held)
+            why = said or why
+    kept = {spot: each for spot, each in bets.items() if each}
+    if why == "credit" or kept == chips.bets:
+        return replace(chips, refused=why or "most")
+    return replace(chips.changed(kept), refused=why)
+
+
+# ---------------------------------------------------------------------- the bet in force
+def bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
+    """The new bets the machine holds: as they were laid, or of the first form that costs as much."""
+    told = snapshot.bet_wager.get("bets")
+    if isinstance(told, Mapping):
+        return _bets(told)
+    return next((form for form in table.forms if sum(form.values()) == snapshot.bet_credits), {})
+
+
+def is_bet(chips: Chips, snapshot: Snapshot) -> bool:
+    """Whether the machine can be asked for it: something is staked, or bets stand that can be played on."""
+    return bool(chips.credits) or bool(snapshot.standing)
+
+
+def wish(chips: Chips, snapshot: Snapshot) -> tuple[Intent, ...]:
+    """The wish for these bets; none while they make no bet."""
+    if not is_bet(chips, snapshot):
+        return ()
+    return (Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets)}),)
+
+
+# ---------------------------------------------------------------------- the wheel's order
+def neighbours(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
+    """The spots that bet on a pocket and so many on either side of it, in the wheel's order."""
+    if pocket not in table.wheel:
+        return ()
+    place, count = table.wheel.index(pocket), len(table.wheel)
+    straight = straights(table)
+    around = (table.wheel[(place + step) % count] for step in range(-each_side, each_side + 1))
+    return tuple(straight[each] for each in around if each in straight)
+
+
+def straights(table: Table) -> dict[str, str]:
+    """The spot that bets on each pocket alone: of the first group that has such spots."""
+    found: dict[str, str] = {}
+    group = ""
+    for spot in table.spots.values():
+        if len(spot.covers) == 1 and group in {"", spot.group}:
+            group = spot.group
+            found[spot.covers[0]] = spot.id
+    return found

@@ -1,0 +1,135 @@
+"""The scenes of tables: chips being laid, what moves, what is asked, and the cloth when all is settled."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+from egm.kernel.messages import Decision, GameView, Play
+from egm.screen.cloth import parts, sheets
+from egm.screen.input_reducer import pressed
+from egm.screen.layout import Layout
+from egm.screen.message_reducer import heard
+from egm.screen.painter import Painter
+from egm.screen.scenes.felt_glass import prize_pages
+from egm.screen.scenes.stage import Stage
+from egm.screen.text import Texts
+from egm.screen.theme import Theme
+from egm.screen.view import Action, View, times
+from paytables import Choice, Game, Wager, load_game
+from paytables.contract import Round
+from tools.dev.gallery import Walk
+from tools.lab.views import UNIT_CENTS, at_rest, game_view
+
+#: One table of each picture; the others differ in their data alone.
+FELTS: Final = ("quebec-roulette-american", "monaco-boule")
+#: So many spots of a cloth have chips.
+_LAID: Final = 12
+
+
+@cache
+def felt(name: str) -> tuple[Game, GameView]:
+    """A table game, and as the machine publishes it; worked out once."""
+    game = load_game(name)
+    return game, game_view(game)
+
+
+def felt_scenes(
+    game: Game, told: GameView, language: str, theme: Theme, layout: Layout
+) -> Iterator[tuple[str, View]]:
+    """The scenes of one table as they are drawn in a layout."""
+    layout = layout.with_felt()
+    rest = at_rest((told,), told, language)
+    yield "idle", rest
+    table = rest.table
+    assert table is not None
+    laid = _laid(rest, theme)
+    if table.spots:
+        yield "laid", laid
+        for part in parts(table, layout):
+            yield f"part-{part}", _act(laid, "cloth", part, theme)
+        for sheet in range(len(sheets(table, layout)) + 1 if sheets(table, layout) else 0):
+            yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
+    yield from _round(laid, game, told, theme)
+    help_, _ = pressed(rest, Action("help"), theme)
+    for sheet in range(len(prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
+        yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
+
+
+def _act(view: View, name: str, value: object, theme: Theme) -> View:
+    return pressed(replace(view, now=view.now + 0.1), Action(name, value), theme)[0]
+
+
+def _laid(view: View, theme: Theme) -> View:
+    """Chips of every value on spots of every group."""
+    table = view.table
+    assert table is not None
+    spots = list(table.spots)
+    view = _act(view, "clear", None, theme)
+    for number, spot in enumerate(spots[:: max(1, len(spots) // _LAID)]):
+        view = _act(view, "chip", table.chips[number % len(table.chips)], theme)
+        view = _act(view, "spot", spot, theme)
+    return view
+
+
+def wager_of(view: View, game: Game) -> Wager:
+    """The wager that the chips make, by the game's own rules."""
+    if view.table is not None and view.table.spots:
+        return game.wager(view.chips.credits, bets=dict(view.chips.bets))
+    return game.wager(max(game.bet_options))
+
+
+def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tuple[str, View]]:
+    """A round with these bets: what moves, what is asked, how it is settled."""
+    assert view.snapshot is not None
+    wager = wager_of(view, game)
+    bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}
+    rest = view.snapshot.model_copy(update=bet)
+    view = heard(view, rest.model_copy(update={"state": "playing", "accepts": ("language", "service")}))
+    played = Round(game.play(wager, Walk(game.id)), wager)
+    played.advance()
+    asked, settled = 0, 0
+    while played.decision is not None:
+        asked += 1
+        question = Decision(
+            play_id=told.id,
+            kind=played.decision.kind,
+            options=played.decision.options,
+            display={"kind": "table", **played.decision.prompt},
+            costs={str(each): played.decision.adds(each) for each in played.decision.options},
+            cues=tuple(cue.to_json() for cue in played.cues),
+            settlements=tuple(each.to_json() for each in played.settlements[settled:]),
+        )
+        settled = len(played.settlements)
+        view = heard(view, question)
+        line = times(view, theme)
+        assert line is not None
+        began = view.show.began if view.show is not None else view.now
+        view = replace(view, now=began + line.rolled + 0.1)
+        yield f"asks-{question.kind}-{asked}", view
+        played.advance(Choice(question.options[-2 if question.kind == "hold" else 0]))
+    outcome = played.outcome
+    assert outcome is not None
+    cents = outcome.win_credits * UNIT_CENTS
+    view = heard(
+        view,
+        Play(
+            play_id=told.id,
+            game_id=told.id,
+            bet_credits=wager.credits,
+            win_credits=outcome.win_credits,
+            win_cents=cents,
+            display=dict(outcome.display),
+            cues=tuple(cue.to_json() for cue in played.cues),
+            settlements=tuple(each.to_json() for each in played.settlements[settled:]),
+        ),
+    )
+    line = times(view, theme)
+    assert line is not None
+    assert view.show is not None
+    last = line.steps[-1]
+    for name, share in (("moving", 0.35), ("landed", 0.93)):
+        yield name, replace(view, now=view.show.began + last.begin + (last.spun - last.begin) * share)
+    over = replace(view, now=view.show.began + line.done)
+    over = heard(over, rest.model_copy(update={"win_cents": cents, "last_display": dict(outcome.display)}))
+    yield "settled", replace(over, now=over.now + 3.2)
