@@ -200,9 +200,9 @@ class JournalView:
 
     def _boundary(self) -> Boundary | None:
         """Where the archive ends."""
-        kept = self._ledger.state.get(STATE)
-        if kept is not self._known[0]:
-            self._known = kept, Boundary.from_state(kept)
+        stored = self._ledger.state.get(STATE)
+        if stored is not self._known[0]:
+            self._known = stored, Boundary.from_state(stored)
         return self._known[1]
 
     def _base(self) -> int:

@@ -15,11 +15,11 @@ def note_clock(machine: Machine) -> None:
 
     The last moment known to be right is kept with it: the entries that follow carry the doubted time.
     """
-    found, kept = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
+    found, stored = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
     if found is None:
-        if kept is not None:
+        if stored is not None:
             machine.record("clock.believed", state={KernelKey.CLOCK: None}, details={"now": _now(machine)})
-    elif kept is None or kept["why"] != found:
+    elif stored is None or stored["why"] != found:
         good = machine.times.good
         doubted = {"why": found.value, "good": "" if good is None else good.isoformat()}
         machine.record(
@@ -45,14 +45,14 @@ def date_is_the_clocks(machine: Machine, event: Event) -> bool:
 
 def confirm_clock(machine: Machine, event: Event) -> None:
     """A person has read the date and stands for it: the clock is believed from here on."""
-    kept, details = machine.memory.get(KernelKey.CLOCK), {"now": _now(machine)}
+    stored, details = machine.memory.get(KernelKey.CLOCK), {"now": _now(machine)}
     machine.times.confirm()
     machine.record(
         "clock.confirmed",
         state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{FAULT}": None},
         details={
             **details,
-            "why": "" if kept is None else kept["why"],
+            "why": "" if stored is None else stored["why"],
             "person": who(machine, event),
             "persons": list(event.data["persons"]),
         },

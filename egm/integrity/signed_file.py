@@ -97,26 +97,26 @@ def digest_of(text: str) -> str:
 def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
     """At start-up: the file is the one signed last, or signed since; else a fault says so."""
     machine.install(FileInUse(file.text))
-    now, kept = digest_of(file.text), machine.memory.get(IntegrityKey.CABINET)
+    now, stored = digest_of(file.text), machine.memory.get(IntegrityKey.CABINET)
     if not file.text:
         return
     path, signed, why = folder / FILE_NAME, None, ""
     try:
         found = Signature.read(path)
-        if found is not None and found[0].digest == now and (found[1] or kept is None):
+        if found is not None and found[0].digest == now and (found[1] or stored is None):
             signed = found[0]
     except OperatorError as error:
         why = str(error)
-    if signed is not None and (kept is None or kept["digest"] != now):
+    if signed is not None and (stored is None or stored["digest"] != now):
         why = _refusal(machine, signed)
         if not why:
             _record(machine, signed.persons, signed.reason)
             path.unlink(missing_ok=True)
-            kept = machine.memory.get(IntegrityKey.CABINET)
-    if kept is None:
+            stored = machine.memory.get(IntegrityKey.CABINET)
+    if stored is None:
         note_fault(machine, FAULT, why)
     else:
-        note_fault(machine, FAULT, "" if kept["digest"] == now else why or now[:16])
+        note_fault(machine, FAULT, "" if stored["digest"] == now else why or now[:16])
 
 
 def _refusal(machine: Machine, signed: Signature) -> str:
@@ -137,8 +137,8 @@ def _persons(machine: Machine) -> int:
 # ---------------------------------------------------------------------------------------------- by persons
 def file_is_unsigned(machine: Machine, _: Event) -> bool:
     """The cabinet file in use is not the one that was signed last."""
-    kept, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
-    return bool(in_use.text) and (kept is None or kept["digest"] != in_use.digest)
+    stored, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
+    return bool(in_use.text) and (stored is None or stored["digest"] != in_use.digest)
 
 
 def sign_file(machine: Machine, event: Event) -> None:
@@ -148,12 +148,12 @@ def sign_file(machine: Machine, event: Event) -> None:
 
 
 def _record(machine: Machine, persons: Sequence[str], reason: str) -> None:
-    kept, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
+    stored, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
     by = {"digest": in_use.digest, "persons": list(persons)}
     details: dict[str, object] = {
         **by,
         "reason": reason,
-        "before": "" if kept is None else kept["digest"],
+        "before": "" if stored is None else stored["digest"],
         "text": in_use.text,
     }
     machine.record(KIND, state={IntegrityKey.CABINET: by}, details=details)

@@ -41,10 +41,10 @@ class Verifier:
     def at_start(self) -> None:
         """Examine everything before anything may be played, and record what has changed since last time."""
         pinned = self._file.software
-        kept = self._machine.memory.get(IntegrityKey.SOFTWARE)
+        stored = self._machine.memory.get(IntegrityKey.SOFTWARE)
         if pinned is None:
-            if kept is not None:
-                self._installed(kept, None)
+            if stored is not None:
+                self._installed(stored, None)
             return
         machine = self._machine
         games = machine.games.values()
@@ -53,7 +53,7 @@ class Verifier:
         opened += [source for game in games for source in game.assets.values()]
         findings = examine(pinned.manifest, pinned.key, own_files(self._file), opened)
         if findings.right:
-            self._installed(kept, findings)
+            self._installed(stored, findings)
         self._conclude(findings, "start")
 
     async def again(self, why: str) -> None:

@@ -210,16 +210,18 @@ class Machine:
     @property
     def selection(self) -> Selection:
         """The game, denomination, bet and language in force; the smallest of the first game at the start."""
-        kept = self.memory.read(Selection, KernelKey.SELECTION)
-        if kept is not None and kept.denomination_cents in self.denominations_cents.get(kept.game_id, ()):
-            if kept.bet_cents >= self.profile.play.bet_minimum_cents:
-                return kept
-            least = self.least_bet(kept.game_id, kept.denomination_cents)
-            return replace(kept, bet_credits=max(least, kept.bet_credits), options={})
+        stored = self.memory.read(Selection, KernelKey.SELECTION)
+        if stored is not None and stored.denomination_cents in self.denominations_cents.get(
+            stored.game_id, ()
+        ):
+            if stored.bet_cents >= self.profile.play.bet_minimum_cents:
+                return stored
+            least = self.least_bet(stored.game_id, stored.denomination_cents)
+            return replace(stored, bet_credits=max(least, stored.bet_credits), options={})
         game_id = next(iter(self.games), "")
         if not game_id:
             return Selection("", 1, 0, self.profile.languages[0])
-        language = kept.language if kept is not None else self.profile.languages[0]
+        language = stored.language if stored is not None else self.profile.languages[0]
         denomination_cents = self.denominations_cents[game_id][0]
         return Selection(game_id, denomination_cents, self.least_bet(game_id, denomination_cents), language)
 

@@ -133,10 +133,10 @@ class Timekeeper:
 
 def timekeeper_of(journal: JournalView, clock: Clock) -> Timekeeper:
     """The judgement as a machine's journal has it: its last entry, and a doubt that nobody has settled."""
-    kept: Any = journal.state(STATE_KEY)
-    if kept is not None:
-        good = datetime.fromisoformat(kept["good"]) if kept["good"] else None
-        return Timekeeper(clock, good, unsettled=kept["why"] == Doubt.CHANGED)
+    stored: Any = journal.state(STATE_KEY)
+    if stored is not None:
+        good = datetime.fromisoformat(stored["good"]) if stored["good"] else None
+        return Timekeeper(clock, good, unsettled=stored["why"] == Doubt.CHANGED)
     entries = journal.entries(newest_first=True)
     last = next((entry for entry in entries if entry.kind not in _AT_OPENING), None)
     return Timekeeper(clock, None if last is None else last.time_utc)

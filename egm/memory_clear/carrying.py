@@ -100,8 +100,8 @@ class Found:
     def staff_recorded(self) -> Recorded:
         """The last change to the staff that the memory had recorded, as far as it can be read."""
         copies = (self.inspection.first, self.inspection.second, self.inspection.together)
-        kept = (Recorded.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
-        return max(kept, key=lambda recorded: recorded.number)
+        stored = (Recorded.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
+        return max(stored, key=lambda recorded: recorded.number)
 
 
 def look(

@@ -311,25 +311,29 @@ def _level(book: ClaimBook, name: str) -> None:
 
 def _link(book: ClaimBook, name: str) -> None:
     """How far the contributions to a linked level have come, and those not known to be counted."""
-    pool, kept = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
+    pool, stored = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
     book.take(name)
     fed = {
         play_id: shares
         for play_id, game in book.seen.games.items()
-        if (shares := [share for share in game.levels.fed if _is_of(share, pool, kept.counted - _HEARD_LATE)])
+        if (
+            shares := [
+                share for share in game.levels.fed if _is_of(share, pool, stored.counted - _HEARD_LATE)
+            ]
+        )
     }
     open_games = (key for key in book.state if book.keys.of(key) is PlayKey.GAME)
     is_open = {book.read(GamePointer, key).play_id for key in open_games}
     # The entries after which they stand begin anew with the journal.
-    mark = to_json(replace(kept, since=0))
+    mark = to_json(replace(stored, since=0))
     carried = [
         _game_entry(book, "games", play_id, book.seen.games[play_id], {})
         for play_id in fed
         if play_id not in is_open
     ]
-    uncounted = [share for made in fed.values() for share in made if _is_of(share, pool, kept.counted)]
+    uncounted = [share for made in fed.values() for share in made if _is_of(share, pool, stored.counted)]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
-    says = {"sequence": kept.sequence, "counted": kept.counted, "uncounted": len(uncounted)}
+    says = {"sequence": stored.sequence, "counted": stored.counted, "uncounted": len(uncounted)}
     book.add(Claim(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark}))))
 
 
@@ -340,8 +344,8 @@ def _is_of(share: Share, pool: str, after: int) -> bool:
 def _linked_claim(book: ClaimBook, name: str) -> None:
     """A hit of a linked level that its controller has not closed, of a game that is over."""
     state = book.take(name)
-    kept = book.read(ClaimRecord, name)
-    says = {"pool": kept.pool, "way": kept.way, "amount_cents": kept.amount_cents}
+    stored = book.read(ClaimRecord, name)
+    says = {"pool": stored.pool, "way": stored.way, "amount_cents": stored.amount_cents}
     book.add(Claim(name, 0, says, carried=(book.entry(name, CARRIED, state=state),)))
 
 

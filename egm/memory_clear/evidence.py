@@ -45,7 +45,7 @@ class Evidence:
 
     def see(self, entry: StoredEntry) -> None:
         """Take one entry."""
-        told: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
+        record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         for name, value in entry.state.items():
             if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
                 self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))
@@ -55,7 +55,7 @@ class Evidence:
             self.identifiers.add(short_digest(entry.id.removeprefix(_TRANSFER)))
         elif entry.id.endswith((".printed", ".in")):
             self.ended_ids.append(entry.id)
-        self._see_kind(entry, told)
+        self._see_kind(entry, record)
 
     def _see_ledger(self, kept: LedgerAnchor | None) -> None:
         if kept is None:
@@ -67,22 +67,22 @@ class Evidence:
             begun=kept.begun, place=kept.place, digest=kept.digest, known=known
         )
 
-    def _see_kind(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+    def _see_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, "game.choice", MYSTERY_WON}:
             with suppress(RecordError):  # a game that cannot be read: people decide
                 self._see_game(entry)
-        elif kind in PLAY_ENDS and told.get("play_id") in self.games:
-            self.games[told["play_id"]] = replace(self.games[told["play_id"]], ended=kind)
+        elif kind in PLAY_ENDS and record.get("play_id") in self.games:
+            self.games[record["play_id"]] = replace(self.games[record["play_id"]], ended=kind)
         elif kind == "progressive.opened":
-            self.levels[told["pool"]] = dict(told)
-        elif kind == "clear.carried" and told.get("opened"):
-            self.levels[told["pool"]] = told["opened"]
+            self.levels[record["pool"]] = dict(record)
+        elif kind == "clear.carried" and record.get("opened"):
+            self.levels[record["pool"]] = record["opened"]
         elif kind == "clear.identifiers":
-            self.identifiers |= set(told["sha256"])
+            self.identifiers |= set(record["sha256"])
         elif kind == "clear.kept":
-            self.ended_ids.extend(told["ended"])
-            before = told.get(MoneyKey.TICKETS)
+            self.ended_ids.extend(record["ended"])
+            before = record.get(MoneyKey.TICKETS)
             self.ticket_ledger = None if before is None else from_json(EarlierLedger, before, kind)
 
     def _see_game(self, entry: StoredEntry) -> None:

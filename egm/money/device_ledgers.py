@@ -155,8 +155,8 @@ class PrintingLedger:
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Its next state; a bar code that is done is money, a failure gives the credits back."""
-        kept = self._kept()
-        invariant(kept.id == job_id, "the printer speaks of another ticket")
+        stored = self._kept()
+        invariant(stored.id == job_id, "the printer speaks of another ticket")
         if state is PrintState.BARCODE_DONE:
             self._handle(EventType.TICKET_PRINTED)
             settled = self._kept().state == PrintState.BARCODE_DONE
@@ -167,13 +167,13 @@ class PrintingLedger:
         elif state is PrintState.TAKEN:
             self._machine.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
         else:
-            self._machine.record("ticket.printing", state={MoneyKey.PRINT: replace(kept, state=state)})
+            self._machine.record("ticket.printing", state={MoneyKey.PRINT: replace(stored, state=state)})
 
     def _kept(self) -> PrintingRecord:
-        kept = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
-        if kept is None:
+        stored = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+        if stored is None:
             raise InvariantError("the printer speaks of a ticket that is not open")
-        return kept
+        return stored
 
 
 class HopperLedger:
@@ -226,8 +226,8 @@ class CoinsLedger:
 
     def position(self) -> int | None:
         """How far the acceptor's events are recorded."""
-        kept = self._machine.memory.get(MoneyKey.COINS)
-        return None if kept is None else int(kept)
+        stored = self._machine.memory.get(MoneyKey.COINS)
+        return None if stored is None else int(stored)
 
     def coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None

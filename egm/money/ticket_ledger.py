@@ -69,9 +69,9 @@ def tickets_may_move(machine: Machine) -> bool:
 
 def anchor(machine: Machine) -> dict[str, LedgerAnchor]:
     """The machine state that keeps how far the ledger has come by now."""
-    kept = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _beginning(machine)
+    stored = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _beginning(machine)
     place, digest = machine.state(TicketDesk).store.end
-    return {MoneyKey.TICKETS: replace(kept, place=place, digest=digest[:DIGEST_DIGITS])}
+    return {MoneyKey.TICKETS: replace(stored, place=place, digest=digest[:DIGEST_DIGITS])}
 
 
 def committed(machine: Machine, number: str) -> dict[str, str]:
@@ -81,10 +81,10 @@ def committed(machine: Machine, number: str) -> dict[str, str]:
 
 def host_ticket(machine: Machine, ticket_id: str, status: Redeeming) -> dict[str, HostTicketRecord]:
     """What the host may read of this ticket from now on; nothing where it was not asked about it."""
-    kept = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    if kept is None or kept.id != ticket_id:
+    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    if stored is None or stored.id != ticket_id:
         return {}
-    return {HostKey.TICKET: replace(kept, status=status)}
+    return {HostKey.TICKET: replace(stored, status=status)}
 
 
 def is_accounted(machine: Machine, record: Record) -> bool:
@@ -97,18 +97,18 @@ def hold_against(machine: Machine) -> str:
 
     Where they agree, how far the ledger has come is recorded, unless it stands there already.
     """
-    store, kept = machine.state(TicketDesk).store, machine.memory.read(LedgerAnchor, MoneyKey.TICKETS)
+    store, stored = machine.state(TicketDesk).store, machine.memory.read(LedgerAnchor, MoneyKey.TICKETS)
     fresh = _beginning(machine)
-    begun_anew = kept is None or kept.begun != fresh.begun
+    begun_anew = stored is None or stored.begun != fresh.begun
     if differs := put_back(store, machine.journal):
         return f"{differs}{_REMEDY}"
-    base = fresh if kept is None or begun_anew else kept
+    base = fresh if stored is None or begun_anew else stored
     differs = disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
     if differs:
         return f"{differs}{_REMEDY}"
     place, digest = store.end
     now = replace(base, place=place, digest=digest[:DIGEST_DIGITS])
-    if now != kept:
+    if now != stored:
         details = {"place": place} | ({"begun": _who_began(store)} if base.begun and begun_anew else {})
         machine.record("tickets.checked", state={MoneyKey.TICKETS: now}, details=details)
     return ""

@@ -42,8 +42,8 @@ def _is_ready(machine: Machine, state: State) -> bool:
 
 def tickets_wanted(machine: Machine, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
-    kept = machine.state(HostMoney).validation.by_host or not machine.profile.tickets.central
-    taken = kept and tickets_may_move(machine) and ticket_terms(machine).redemption
+    stored = machine.state(HostMoney).validation.by_host or not machine.profile.tickets.central
+    taken = stored and tickets_may_move(machine) and ticket_terms(machine).redemption
     return taken and _is_ready(machine, state) and acceptor_is_allowed(machine)
 
 
@@ -223,8 +223,8 @@ def dispute_amount(machine: Machine, event: Event) -> None:
 
 def _restricted(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms]:
     """The terms of restricted credit that a host's ticket brings with it."""
-    kept = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    terms = None if kept is None or kept.id != paper.id else kept.restricted
+    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    terms = None if stored is None or stored.id != paper.id else stored.restricted
     return {} if terms is None else {MoneyKey.RESTRICTED: terms}
 
 

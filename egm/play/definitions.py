@@ -45,11 +45,11 @@ def definition_of(machine: Machine, named: GameName) -> Game:
     if resident is not None and resident.digest == named.digest:
         return resident
     what = f"{named.id} {named.version} with digest {named.digest[:12]}"
-    kept = machine.journal.state(f"{PlayKey.DEFINITION}{named.digest}")
-    if not isinstance(kept, str):
+    stored = machine.journal.state(f"{PlayKey.DEFINITION}{named.digest}")
+    if not isinstance(stored, str):
         raise GameDefectiveError(f"this machine has no game {what}")
     try:
-        game = _built(kept)
+        game = _built(stored)
     except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
         raise GameDefectiveError(f"the kept definition of {what} cannot be read: {error}") from error
     if game.digest != named.digest:

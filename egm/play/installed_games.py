@@ -143,10 +143,10 @@ def _examine(
     denominations_cents = _denominations(game, slot, profile, prizes)
     pools = pools_of(game, denominations_cents, levels)
     _within_limit(pools, profile)
-    kept = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
-    if not kept:
+    stored = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
+    if not stored:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
-    return Resident(game, kept, least, pools, long_odds(bets, profile.awards), certificate, chances(bets))
+    return Resident(game, stored, least, pools, long_odds(bets, profile.awards), certificate, chances(bets))
 
 
 def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:

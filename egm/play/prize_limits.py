@@ -49,9 +49,9 @@ def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
 
     def prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
         key = f"{PlayKey.EXAMINED}{game.digest}"
-        kept: Any = journal.state(key)
-        if kept is not None and kept["code"] == code:
-            return tuple((win, cost) for win, cost in kept["prizes"])
+        stored: Any = journal.state(key)
+        if stored is not None and stored["code"] == code:
+            return tuple((win, cost) for win, cost in stored["prizes"])
         found = compute(game)
         known = {"code": code, "prizes": [list(each) for each in found]}
         journal.append(

@@ -188,10 +188,10 @@ class ProgressiveLink:
 
     def _new(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
         """The contributions made since ``after``: nearly always the one of the game just begun."""
-        told = self._machine.state(GameInProgress).record
-        if told is not None and mark.sequence == after + 1:
-            start = self._machine.journal.get(f"{told.play_id}.start")
-            made = [] if start is None else list(self._fed(level, told, start.sequence))
+        record = self._machine.state(GameInProgress).record
+        if record is not None and mark.sequence == after + 1:
+            start = self._machine.journal.get(f"{record.play_id}.start")
+            made = [] if start is None else list(self._fed(level, record, start.sequence))
             if [each.sequence for each in made] == [mark.sequence]:
                 return made
         return list(self._recorded(level, after, mark.since))

@@ -33,13 +33,13 @@ def commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
     """The commitment to a level's prize as this machine heard it first, or None."""
     first = None
     for entry in machine.journal.entries("progressive.sealed", newest_first=True):
-        told = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
-        if told.pool != level:
+        record = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
+        if record.pool != level:
             continue
-        if told.prize < prize:
+        if record.prize < prize:
             break
-        if told.prize == prize:
-            first = told.commitment
+        if record.prize == prize:
+            first = record.commitment
     return commitment_before(machine.journal, level, prize) or first
 
 
@@ -118,8 +118,8 @@ def held(machine: Machine) -> dict[str, HeldPrize]:
 
 def ruling(machine: Machine, claim: str) -> str | None:
     """How persons have ruled on a claim: ``pay``, ``decline``, or not yet."""
-    kept = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
-    return None if kept is None else kept.ruling
+    stored = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
+    return None if stored is None else stored.ruling
 
 
 # ---------------------------------------------------------------------------------------------- the ruling

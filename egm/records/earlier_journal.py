@@ -22,8 +22,8 @@ def has_ended(journal: JournalView, entry_id: str) -> bool:
     if journal.knows(entry_id):
         return True
     kept = next(journal.entries("clear.kept", limit=1), None)
-    told = None if kept is None else kept.record
-    ended = told.get("ended") if isinstance(told, Mapping) else None
+    record = None if kept is None else kept.record
+    ended = record.get("ended") if isinstance(record, Mapping) else None
     return isinstance(ended, list) and entry_id in ended
 
 

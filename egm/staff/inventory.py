@@ -149,8 +149,8 @@ def sheet(view: JournalView) -> Sheet:
 
 
 def _changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
-    told = details(entry)
-    before, after = told["before"] or {}, told["after"]
+    record = details(entry)
+    before, after = record["before"] or {}, record["after"]
     when = entry.time_utc.isoformat()
     for name in _LINES:
         if before.get(name, "") != after[name]:

@@ -37,11 +37,13 @@ class Options:
     @classmethod
     def of(cls, machine: Machine) -> "Options":
         """The options the journal holds."""
-        kept = machine.memory.get(StaffKey.OPTIONS)
-        if kept is None:
+        stored = machine.memory.get(StaffKey.OPTIONS)
+        if stored is None:
             return cls()
-        denominations = {game: tuple(cents) for game, cents in kept["denominations_cents"].items()}
-        return cls(tuple(kept["off"]), denominations, kept["bet_limit_cents"], kept.get("bet_minimum_cents"))
+        denominations = {game: tuple(cents) for game, cents in stored["denominations_cents"].items()}
+        return cls(
+            tuple(stored["off"]), denominations, stored["bet_limit_cents"], stored.get("bet_minimum_cents")
+        )
 
     def to_json(self) -> dict[str, object]:
         """As the journal keeps them."""

@@ -87,12 +87,12 @@ class Register:
 
     def takes(self, entry: StoredEntry) -> bool:
         """Whether an entry belongs here."""
-        told = entry.record if isinstance(entry.record, Mapping) else {}
+        record = entry.record if isinstance(entry.record, Mapping) else {}
         wanted = self.where or {}
         return (
             entry.kind in self.kinds
-            and all(told.get(key) == value for key, value in wanted.items())
-            and (not self.has or bool(told.get(self.has)))
+            and all(record.get(key) == value for key, value in wanted.items())
+            and (not self.has or bool(record.get(self.has)))
         )
 
 

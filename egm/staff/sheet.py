@@ -143,7 +143,7 @@ def sheets(view: JournalView) -> Iterator[Sheet]:
 
 
 def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sheet:
-    told, ended = details(start), {} if end is None else details(end)
+    record, ended = details(start), {} if end is None else details(end)
     until = None if end is None else end.sequence
     lines = tuple(
         Line(entry.time_utc.isoformat(), _what(entry), person(entry))
@@ -152,18 +152,18 @@ def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sh
     )
     return Sheet(
         id=start.id,
-        kind=str(told["kind"]),
-        serial=str(told["serial"]),
-        operator_number=str(told["operator_number"]),
-        person=str(told["person"]),
-        reason=str(told["reason"]),
+        kind=str(record["kind"]),
+        serial=str(record["serial"]),
+        operator_number=str(record["operator_number"]),
+        person=str(record["person"]),
+        reason=str(record["reason"]),
         stopped=start.time_utc.isoformat(),
         ended="" if end is None else end.time_utc.isoformat(),
         ended_by=str(ended.get("person", "")),
         work=str(ended.get("work", "")),
         parts=str(ended.get("parts", "")),
         lines=lines,
-        before=_meters(told),
+        before=_meters(record),
         after=_meters(ended),
         proof="" if end is None else f"{ended['person']}  {end.sequence}:{end.hash_hex[:12]}",
     )
@@ -171,8 +171,8 @@ def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sh
 
 def _what(entry: StoredEntry) -> str:
     """The event, with the device a test was of."""
-    told = details(entry)
-    device = told.get("device")
+    record = details(entry)
+    device = record.get("device")
     return f"{subject(entry)}:{device}" if isinstance(device, str) else subject(entry)
 
 
@@ -183,5 +183,5 @@ def _words(what: str) -> tuple[Words, Words]:
     return coded("entry", kind), coded(sections.get(kind.partition(".")[0], ""), about)
 
 
-def _meters(told: Mapping[str, Any]) -> dict[str, int]:
-    return {str(name): int(value) for name, value in dict(told.get("meters", {})).items()}
+def _meters(record: Mapping[str, Any]) -> dict[str, int]:
+    return {str(name): int(value) for name, value in dict(record.get("meters", {})).items()}

@@ -38,17 +38,17 @@ def meters_line(values: Mapping[str, int]) -> str:
 def slip_job(machine: Machine, job_id: str) -> TicketJob:
     """The slip as its entry in the journal tells it: the lines of the place's ticket, and no value."""
     entry = machine.journal.get(job_id)
-    told: Any = {} if entry is None else entry.record
+    record: Any = {} if entry is None else entry.record
     template = load_template(machine.profile.id)
     fields = dict.fromkeys(template.names, "")
     for names, text in (
-        (("kind",), told.get("title", "")),
-        (("site",), told.get("serial", "")),
+        (("kind",), record.get("title", "")),
+        (("site",), record.get("serial", "")),
         (("validation", "number_edge"), job_id),
-        (("when",), told.get("when", "")),
-        (("amount",), told.get("about", "")),
-        (("amount_words_en", "amount_words"), told.get("meters", "")),
-        (("witness",), told.get("witness", "")),
+        (("when",), record.get("when", "")),
+        (("amount",), record.get("about", "")),
+        (("amount_words_en", "amount_words"), record.get("meters", "")),
+        (("witness",), record.get("witness", "")),
     ):
         fields.update(dict.fromkeys((name for name in names if name in fields), text))
     return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)

@@ -140,12 +140,12 @@ def put_back(store: TicketStore, journal: JournalView) -> str:
     """
     if behind := store.behind():
         return behind
-    kept = anchor_of(journal.state(STATE_KEY)) or _before_a_clear(journal)
-    if kept is None:
+    stored = anchor_of(journal.state(STATE_KEY)) or _before_a_clear(journal)
+    if stored is None:
         return ""
     begun = begun_as(store)
-    if begun == kept.begun:
-        return _exchanged(store, kept)
+    if begun == stored.begun:
+        return _exchanged(store, stored)
     if was_known(journal, begun):
         return "the ticket ledger is that of before it was begun anew: it was put back"
     return ""
@@ -159,8 +159,8 @@ def anchor_of(state: JSON) -> LedgerAnchor | None:
 def _before_a_clear(journal: JournalView) -> EarlierLedger | None:
     """How far the ledger had come when a clear began this journal; None where none did."""
     entry = next(journal.entries("clear.kept", limit=1), None)
-    told = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
-    found = told.get(STATE_KEY)
+    record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
+    found = record.get(STATE_KEY)
     return None if found is None else from_json(EarlierLedger, found, "entry clear.kept")
 
 
@@ -188,8 +188,8 @@ def journal_knows(journal: JournalView, record: Record) -> bool:
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
         issued = next((move.place for move in record.moves if move.action is Action.ISSUE), None)
-        kept = anchor_of(journal.state(STATE_KEY))
-        return issued is not None and kept is not None and issued <= kept.from_
+        stored = anchor_of(journal.state(STATE_KEY))
+        return issued is not None and stored is not None and issued <= stored.from_
     told = entry.record if isinstance(entry.record, Mapping) else {}
     said = (told.get("amount_cents"), told.get("kind"))
     return entry.kind == "voucher.out" and said == (record.ticket.amount_cents, record.ticket.kind.value)

@@ -145,12 +145,12 @@ class TicketStore:
     def behind(self) -> str:
         """Why the ledger is not the one in which the cage last acted; empty where it is."""
         try:
-            kept = self._head.read(mend=not self._read_only)
+            stored = self._head.read(mend=not self._read_only)
         except JournalDamaged as why:
             return f"where the cage has come to in the ticket ledger cannot be read: {why}"
-        if kept is None and self.end != START:  # removed, or a ledger of before there were heads
+        if stored is None and self.end != START:  # removed, or a ledger of before there were heads
             return f"where the cage has come to in the ticket ledger is missing on both media ({HEAD})"
-        place, digest = START if kept is None else json.loads(kept)
+        place, digest = START if stored is None else json.loads(stored)
         if self.digest_at(place) == digest:
             return ""
         return (

@@ -33,8 +33,8 @@ _SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 }
 
 
-def _where(told: Mapping[str, Any]) -> str:
-    return f"{told.get('where')}: {told.get('why')}"
+def _where(record: Mapping[str, Any]) -> str:
+    return f"{record.get('where')}: {record.get('why')}"
 
 
 def notice(entry: StoredEntry) -> str:
@@ -42,7 +42,7 @@ def notice(entry: StoredEntry) -> str:
     kind = entry.transaction.kind
     if kind != _EVENT and not kind.startswith(_PREFIXES):
         return ""
-    told = details(entry)
-    code = str(told.get("code")) if kind == _EVENT else kind
+    record = details(entry)
+    code = str(record.get("code")) if kind == _EVENT else kind
     sentence = _SENTENCES.get(code)
-    return code if sentence is None else sentence(told)
+    return code if sentence is None else sentence(record)

@@ -127,10 +127,10 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
     begun: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
     for entry in view.entries(("game.start", "game.double_up", "game.end", "game.void")):
-        told: Any = entry.record
-        play_id = told["play_id"]
+        record: Any = entry.record
+        play_id = record["play_id"]
         if entry.kind == "game.start":
-            begun[play_id] = told
+            begun[play_id] = record
             continue
         if entry.kind == "game.double_up":
             doubled.add(play_id)
@@ -144,7 +144,7 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
         key = (wager.credits, repr(sorted(wager.options.items())))
         sums.games += 1
         sums.staked_cents += wager.credits * cents
-        sums.won_cents += told["win_cents"]
+        sums.won_cents += record["win_cents"]
         sums.doubled = sums.doubled or play_id in doubled
         sums.wagers[key] += 1
         sums.asked[key] = wager

@@ -15,11 +15,11 @@ def ticket_ledger_differs(folder: Path, second: Path) -> str:
     """
     with open_view(folder) as view:
         try:
-            kept = anchor_of(view.state("tickets"))
-            if kept is None:
+            stored = anchor_of(view.state("tickets"))
+            if stored is None:
                 return ""
             with open_beside(folder, second=second) as store:
                 store.verify()
-                return store.behind() or disagreement(store, kept, view.balance_cents)
+                return store.behind() or disagreement(store, stored, view.balance_cents)
         except (OperatorError, LocalError) as error:
             return str(error)

@@ -38,23 +38,23 @@ class VoucherAudit:
         kind = entry.transaction.kind
         if kind != _OUT and kind not in _IN:
             return
-        told = details(entry)
-        commitment = told.get("commitment")
+        record = details(entry)
+        commitment = record.get("commitment")
         if commitment is None:
             if self._committed and kind != _RULED:  # an old journal has none at all
                 self._fault(entry, "which ticket it is is not told, and of those before it was")
             return
         self._committed = True
         if kind == _OUT:
-            self._out_cents[commitment] = told["amount_cents"]
+            self._out_cents[commitment] = record["amount_cents"]
             self._taken.pop(commitment, None)
             return
         before = self._taken.setdefault(commitment, entry.sequence)
         if before != entry.sequence:
             self._fault(entry, f"entry {before} has taken this ticket in already")
-        out_cents = self._out_cents.pop(commitment, told["amount_cents"])
-        if out_cents != told["amount_cents"]:
-            self._fault(entry, f"the ticket went out with {out_cents} cents, not {told['amount_cents']}")
+        out_cents = self._out_cents.pop(commitment, record["amount_cents"])
+        if out_cents != record["amount_cents"]:
+            self._fault(entry, f"the ticket went out with {out_cents} cents, not {record['amount_cents']}")
 
     def _see_ledger(self, entry: StoredEntry) -> None:
         begun = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun

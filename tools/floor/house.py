@@ -48,12 +48,12 @@ def machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
     """What a journal says of its machine."""
     found = Machine(source)
     for entry in entries:
-        told: Any = entry.record
+        record: Any = entry.record
         if entry.kind == KIND:
-            found.entry = told["after"]
+            found.entry = record["after"]
         elif entry.kind == _WITHDRAWN:
             since = entry.time_utc.date().isoformat()
-            found.base = f"out of service since {since}; lock and key: {told['cashier']}"
+            found.base = f"out of service since {since}; lock and key: {record['cashier']}"
         elif entry.kind == _RETURNED:
             found.base = _IN_PLACE
     return found

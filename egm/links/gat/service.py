@@ -149,11 +149,11 @@ class Service:
         self._finish(trouble=why)
 
     def _finish(self, **facts: object) -> None:
-        kept = self._machine.memory.get(LinksKey.GAT) | {"finished": self._now()} | facts
+        stored = self._machine.memory.get(LinksKey.GAT) | {"finished": self._now()} | facts
         self._machine.record(
             "gat.result",
-            state={LinksKey.GAT: kept},
-            details={key: kept[key] for key in ("parameters", "algorithm", "values", "trouble")},
+            state={LinksKey.GAT: stored},
+            details={key: stored[key] for key in ("parameters", "algorithm", "values", "trouble")},
         )
 
     def _now(self) -> str:
@@ -162,11 +162,11 @@ class Service:
     # ------------------------------------------------------------------ what is remembered
     @property
     def _last(self) -> _Last | None:
-        kept = self._machine.memory.get(LinksKey.GAT)
-        if kept is None:
+        stored = self._machine.memory.get(LinksKey.GAT)
+        if stored is None:
             return None
-        kind = Kind(kept["kind"]) if kept["kind"] else None
-        return _Last(**(kept | {"parameters": tuple(kept["parameters"]), "kind": kind}))
+        kind = Kind(stored["kind"]) if stored["kind"] else None
+        return _Last(**(stored | {"parameters": tuple(stored["parameters"]), "kind": kind}))
 
     def _last_status(self) -> Packet:
         last = self._last

@@ -66,8 +66,8 @@ class Host:
     @property
     def clock_offset_seconds(self) -> int:
         """By how much this host's time is ahead of the machine's; 0 until it has told it."""
-        kept = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
-        return kept if isinstance(kept, int) and abs(kept) <= _AHEAD_SECONDS_MAX else 0
+        stored = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
+        return stored if isinstance(stored, int) and abs(stored) <= _AHEAD_SECONDS_MAX else 0
 
     def set_time(self, told: datetime) -> None:
         """Keep the time the host has told, as its distance from the machine's own, in whole seconds.

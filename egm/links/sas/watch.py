@@ -79,8 +79,8 @@ class LinkWatch:
         )
 
     def _since(self) -> datetime | None:
-        kept = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
-        return datetime.fromisoformat(kept) if isinstance(kept, str) else None
+        stored = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
+        return datetime.fromisoformat(stored) if isinstance(stored, str) else None
 
     def _count_down(self) -> None:
         """Take the machine out of service when the place's limit has passed (SC 12-22; AGE 11.1.2(2)(iv))."""

@@ -177,13 +177,13 @@ class HostTickets:
         """Where the ticket last put in is."""
         if (digits := self.offered) is not None:
             return Redeemed(Redeeming.WAITING, 0, digits)
-        kept = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
-        if kept is None:
+        stored = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
+        if stored is None:
             return Redeemed(Redeeming.NO_TICKET)
         desk = self._machine.installed(TicketDesk)
-        number = (desk and desk.number_of(kept.id)) or self._answered(kept.number)
-        kind = CreditKind(kept.kind) if kept.kind else None
-        return Redeemed(kept.status, kept.amount_cents, number, kind)
+        number = (desk and desk.number_of(stored.id)) or self._answered(stored.number)
+        kind = CreditKind(stored.kind) if stored.kind else None
+        return Redeemed(stored.status, stored.amount_cents, number, kind)
 
     def _answered(self, masked: str) -> str:
         """The digits of a ticket that was given back: remembered by this run only."""
@@ -193,8 +193,8 @@ class HostTickets:
     @property
     def untold(self) -> bool:
         """Whether a ticket has come to its end and the host has not read that yet."""
-        kept = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
-        return kept is not None and not kept.told and kept.status in _FINAL
+        stored = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
+        return stored is not None and not stored.told and stored.status in _FINAL
 
     def told(self) -> None:
         """The host has read the end of the ticket. A repeat changes nothing."""

@@ -130,8 +130,8 @@ def _is_owed_a_word(machine: Machine) -> bool:
 
     Another ticket would take its place, and the host would never know whether it has been paid for.
     """
-    kept = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    return kept is not None and bool(kept.kind) and not kept.told
+    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    return stored is not None and bool(stored.kind) and not stored.told
 
 
 def stack_authorised(machine: Machine, event: Event) -> None:
@@ -203,6 +203,6 @@ def _the_inquiry(machine: Machine) -> Inquiry:
 
 def note_told(machine: Machine) -> None:
     """The host has heard what became of the ticket: it is not told of its own accord any more."""
-    kept = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    if kept is not None and not kept.told:
-        machine.record("voucher.told", state={HostKey.TICKET: replace(kept, told=True)})
+    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    if stored is not None and not stored.told:
+        machine.record("voucher.told", state={HostKey.TICKET: replace(stored, told=True)})

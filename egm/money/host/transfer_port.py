@@ -137,10 +137,10 @@ class HostTransfers:
         """What is wrong with a key; nothing with one that is all zeros, for a transfer needs none."""
         if not any(key):
             return None
-        kept = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
-        if kept is None:
+        stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
+        if stored is None:
             return TransferStatus.NOT_REGISTERED
-        right = hmac.compare_digest(kept.key_digest, _digest(key))
+        right = hmac.compare_digest(stored.key_digest, _digest(key))
         return None if right else TransferStatus.KEY_MISMATCH
 
     def cancel(self) -> TransferStatus:
@@ -167,8 +167,8 @@ class HostTransfers:
                 at=self._machine.clock.now(),
                 position=0,
             )
-        kept = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        return None if kept is None else _result(kept)
+        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        return None if stored is None else _result(stored)
 
     def history(self, position: int) -> Result | None:
         """The last transfer that stands at this place (1 to 35) of the history."""
@@ -181,14 +181,14 @@ class HostTransfers:
     @property
     def untold(self) -> bool:
         """Whether a transfer has come to its end and the host has not read that yet."""
-        kept = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        return kept is not None and not kept.told
+        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        return stored is not None and not stored.told
 
     def told(self) -> None:
         """The host has read the end of the transfer. A repeat changes nothing."""
-        kept = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        if kept is not None and not kept.told:
-            self._machine.record("aft.told", state={HostKey.TRANSFER: replace(kept, told=True)})
+        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        if stored is not None and not stored.told:
+            self._machine.record("aft.told", state={HostKey.TRANSFER: replace(stored, told=True)})
 
     # ------------------------------------------------------------------ what is possible now
     def possible(self, kind: TransferKind) -> bool:
@@ -245,11 +245,11 @@ class HostTransfers:
     @property
     def registration(self) -> Registration:
         """With what the machine is registered."""
-        kept = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
+        stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         host = self._machine.state(HostMoney)
-        if kept is None:
+        if stored is None:
             return Registration(asset_number=host.asset_number)
-        return Registration(True, host.asset_number, kept.pos_id, host.registration_key)
+        return Registration(True, host.asset_number, stored.pos_id, host.registration_key)
 
     def register(self, asset_number: int, key: bytes, pos_id: int) -> Registration:
         """Register the machine; refused (not registered) where the asset number is not its own."""

@@ -142,16 +142,16 @@ def _typed(value: object) -> str:
 
 def close_menu(machine: Machine, event: Event) -> None:
     """Sign out: the key is turned back, nobody has touched the menu for long, or whoever it was is done."""
-    kept = machine.memory.get(StaffKey.MENU)
+    stored = machine.memory.get(StaffKey.MENU)
     desk = machine.state(ServiceDesk)
-    if kept is not None:
-        signed_in = kept["person"] is not None
+    if stored is not None:
+        signed_in = stored["person"] is not None
         machine.record(
             "menu.left" if signed_in else "menu.given_up",
             state={StaffKey.MENU: None},
             details={
                 "why": str(event.data.get("why", "restart")),
-                **({"menu": desk.menu, "person": kept["person"]} if signed_in else {}),
+                **({"menu": desk.menu, "person": stored["person"]} if signed_in else {}),
             },
         )
     desk.close()

@@ -145,29 +145,29 @@ class Log:
 
 
 def _entry(entry: StoredEntry) -> Row:
-    told = recall.details(entry)
-    cents = told.get("amount_cents")
+    record = recall.details(entry)
+    cents = record.get("amount_cents")
     known = significance(entry)
     return Row(
         cells=(
             moment(entry.time_utc.isoformat()),
             coded("entry", entry.kind),
             money(cents) if isinstance(cents, int) else plain(""),
-            _detail(told),
+            _detail(record),
             who(person(entry)),
         ),
         mark="" if known is None or known.effect in {"log", "lamp"} else "warning",
     )
 
 
-def _detail(told: Mapping[str, Any]) -> Words:
+def _detail(record: Mapping[str, Any]) -> Words:
     """What exactly an entry was about, in words where it is a door, a fault or a reason of the machine's."""
-    if told.get("prizes"):
-        return prize_names(told["prizes"])
+    if record.get("prizes"):
+        return prize_names(record["prizes"])
     for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
-        if isinstance(told.get(name), str) and told[name]:
-            return coded(section, told[name])
-    detail = next((told[name] for name in ("number", "reason", "detail", "whom") if told.get(name)), "")
+        if isinstance(record.get(name), str) and record[name]:
+            return coded(section, record[name])
+    detail = next((record[name] for name in ("number", "reason", "detail", "whom") if record.get(name)), "")
     return plain(str(detail)[:60])
 
 

@@ -27,12 +27,12 @@ def key_of(machine: Machine, number: str, *, keyed: bool = True) -> str:
 
 def left_seconds(machine: Machine, key: str) -> int:
     """For how long nobody may sign in with the numbers of a bucket (:func:`key_of`); 0: somebody may."""
-    kept = _kept(machine, key)
-    if not kept["locked_seconds"]:
+    stored = _kept(machine, key)
+    if not stored["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
     begun_ns = machine.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
-    return max(0, int(kept["locked_seconds"]) - (now_ns - begun_ns) // 1_000_000_000)
+    return max(0, int(stored["locked_seconds"]) - (now_ns - begun_ns) // 1_000_000_000)
 
 
 def begin_lock_outs(machine: Machine) -> None:
@@ -45,17 +45,17 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
     """The person, or the code of why not; either way the tries are recorded."""
     key = key_of(machine, number, keyed=machine.state(ServiceDesk).keyed)
     left = left_seconds(machine, key)
-    kept = _kept(machine, key)
+    stored = _kept(machine, key)
     if left:
-        _count(machine, "sign_in.refused", key, kept["wrong"], left, {"person": number, "why": "locked"})
+        _count(machine, "sign_in.refused", key, stored["wrong"], left, {"person": number, "why": "locked"})
         return "locked"
     person = machine.state(Roster).proves(number, pin)
     if person is not None:
-        if kept["wrong"]:
+        if stored["wrong"]:
             machine.record("sign_in.tries_forgotten", state={key: None}, details={"person": number})
         return person
     rules = machine.profile.staff
-    wrong = (0 if kept["locked_seconds"] else int(kept["wrong"])) + 1
+    wrong = (0 if stored["locked_seconds"] else int(stored["wrong"])) + 1
     seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
     details = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
     _count(machine, "sign_in.locked" if seconds else "sign_in.refused", key, wrong, seconds, details)
@@ -64,8 +64,8 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
 
 def _kept(machine: Machine, key: str) -> dict[str, int]:
     """What the journal counts; what journals of before hold under other terms counts no more."""
-    kept: Any = machine.journal.state(key)
-    return kept if kept and "locked_seconds" in kept else {"wrong": 0, "locked_seconds": 0}
+    stored: Any = machine.journal.state(key)
+    return stored if stored and "locked_seconds" in stored else {"wrong": 0, "locked_seconds": 0}
 
 
 def _count(machine: Machine, kind: str, key: str, wrong: int, seconds: int, details: dict[str, Any]) -> None:

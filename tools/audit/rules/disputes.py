@@ -24,15 +24,15 @@ def opened(scope: Scope) -> DisputedAmount | None:
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
         return None
-    kept = typed(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
-    if len(keys) > 1 or keys[0] != f"{prefix}{kept.id}":
+    stored = typed(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
+    if len(keys) > 1 or keys[0] != f"{prefix}{stored.id}":
         raise Differs("state: it is no dispute, or none about what its key says")
-    bounds = kept.least_cents, kept.most_cents, kept.held_cents
+    bounds = stored.least_cents, stored.most_cents, stored.held_cents
     if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
         raise Differs(f"state.disputed: {shown(bounds)} are no bounds")
     if scope.ledger.state.get(keys[0]) is not None:
         raise Differs("state.disputed: it is open already")
-    return kept
+    return stored
 
 
 def told(kept: DisputedAmount) -> dict[str, Any]:
@@ -113,12 +113,12 @@ def _opening(scope: Scope) -> Any:
 # ---------------------------------------------------------------------------------------------- the ruling
 def _dispute(scope: Scope) -> DisputedAmount:
     ruling = scope.kept(DisputeRuling, "ruling")
-    kept = scope.kept(DisputedAmount, f"disputed:{scope.told['id']}")
-    if kept is None:
+    stored = scope.kept(DisputedAmount, f"disputed:{scope.told['id']}")
+    if stored is None:
         raise Differs(f"no dispute is open about {shown(scope.told['id'])}")
-    if ruling is not None and ruling.disputed != kept:
+    if ruling is not None and ruling.disputed != stored:
         raise Differs("another dispute was released")
-    return kept
+    return stored
 
 
 def _ruled(scope: Scope) -> None:
@@ -188,8 +188,8 @@ def _paid(scope: Scope) -> Any:
 
 def _released(scope: Scope) -> None:
     ruling = scope.keeps(DisputeRuling, "ruling")
-    kept = scope.kept(DisputedAmount, f"disputed:{scope['id']}")
-    if ruling is None or ruling.disputed != kept or ruling.story.get("id") != scope["id"]:
+    stored = scope.kept(DisputedAmount, f"disputed:{scope['id']}")
+    if ruling is None or ruling.disputed != stored or ruling.story.get("id") != scope["id"]:
         raise Differs("what is released is not what was in dispute")
 
 

@@ -138,10 +138,10 @@ def _closes(way: str) -> Any:
         for key in ("awaiting_award", "undecided"):
             sets(key, partial(_ends, key))(scope)
         for key, claim in _set(scope, ClaimRecord, "claim:"):
-            kept = typed(ClaimRecord, scope.ledger.state.get(key), key)
-            if kept.play_id != scope["play"]:
+            stored = typed(ClaimRecord, scope.ledger.state.get(key), key)
+            if stored.play_id != scope["play"]:
                 raise Differs(f"state.{key}: it is no claim of {shown(scope['play'])}")
-            if claim != (due := replace(kept, way=way)):
+            if claim != (due := replace(stored, way=way)):
                 raise Differs(f"state.{key}: it is {shown(claim)}, {shown(due)} was due")
 
     return check

@@ -37,8 +37,8 @@ def _hosts_ticket(status: Redeeming) -> Any:
     """What becomes of the ticket a host was asked about, if it is this one."""
 
     def due(scope: Scope) -> Any:
-        kept = scope.kept(HostTicketRecord, "host_ticket")
-        return ABSENT if kept is None or kept.id != scope["paper"] else replace(kept, status=status)
+        stored = scope.kept(HostTicketRecord, "host_ticket")
+        return ABSENT if stored is None or stored.id != scope["paper"] else replace(stored, status=status)
 
     return sets("host_ticket", due)
 
@@ -53,25 +53,25 @@ def _hosts_returned(scope: Scope) -> None:
 
 def _given_back(scope: Scope) -> Any:
     """A ticket a host was asked about is given back; one of another is no matter of its."""
-    kept = scope.kept(HostTicketRecord, "host_ticket")
-    if "told" not in scope.names or kept is None or kept.status is not Redeeming.PENDING:
+    stored = scope.kept(HostTicketRecord, "host_ticket")
+    if "told" not in scope.names or stored is None or stored.status is not Redeeming.PENDING:
         return ABSENT
-    return replace(kept, status=Redeeming.NOT_STACKED)
+    return replace(stored, status=Redeeming.NOT_STACKED)
 
 
 def _brings_restricted(scope: Scope) -> Any:
-    kept = scope.kept(HostTicketRecord, "host_ticket")
-    if kept is None or kept.id != scope["paper"] or kept.kind != CreditKind.RESTRICTED:
+    stored = scope.kept(HostTicketRecord, "host_ticket")
+    if stored is None or stored.id != scope["paper"] or stored.kind != CreditKind.RESTRICTED:
         return ABSENT
-    return {"expires": kept.expires, "pool": kept.pool}
+    return {"expires": stored.expires, "pool": stored.pool}
 
 
 def _is_worth_what_the_host_said(scope: Scope) -> None:
-    kept = scope.kept(HostTicketRecord, "host_ticket")
-    if kept is None or kept.id != scope["id"]:
+    stored = scope.kept(HostTicketRecord, "host_ticket")
+    if stored is None or stored.id != scope["id"]:
         return
-    said = kept.amount_cents, kept.kind, kept.number, str(Redeeming.PENDING)
-    found = scope["cents"], scope["credit"], scope["number"], str(kept.status)
+    said = stored.amount_cents, stored.kind, stored.number, str(Redeeming.PENDING)
+    found = scope["cents"], scope["credit"], scope["number"], str(stored.status)
     if said != found:
         raise Differs(f"the host said {shown(said)} of this ticket, and it is taken as {shown(found)}")
 

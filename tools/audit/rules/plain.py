@@ -43,15 +43,15 @@ def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
 def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
     """Whether this is a ``game.start`` as plain as can be, and right."""
     transaction = entry.transaction
-    told: Any = transaction.record
+    record: Any = transaction.record
     moves, memory = transaction.transfers, before.state
-    if type(told) is not dict or told.keys() != _STARTED or len(moves) != 1:
+    if type(record) is not dict or record.keys() != _STARTED or len(moves) != 1:
         return False
-    play_id, game, wager = told["play_id"], told["game"], moves[0]
+    play_id, game, wager = record["play_id"], record["game"], moves[0]
     denomination_cents, bet, cash_cents = (
-        told["denomination_cents"],
-        told["bet_credits"],
-        told["credit_before_cents"],
+        record["denomination_cents"],
+        record["bet_credits"],
+        record["credit_before_cents"],
     )
     taken, given, held = before.taken, before.given, before.held
     if not (
@@ -59,8 +59,8 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and type(game) is dict
         and game.keys() == _NAMED
         and type(bet) is type(denomination_cents) is type(cash_cents) is int
-        and type(game["id"]) is type(game["version"]) is type(told["language"]) is str
-        and type(told["wager"]) is type(told["outcome"]) is dict
+        and type(game["id"]) is type(game["version"]) is type(record["language"]) is str
+        and type(record["wager"]) is type(record["outcome"]) is dict
         and play_id in (f"play-{entry.sequence}-{facts.mark}", f"play-{entry.sequence}")
         and transaction.id == f"{play_id}.start"
         and transaction.state == {"game": {"play_id": play_id}}
@@ -83,7 +83,7 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and "pay_out" not in memory
     ):
         return False
-    steps = told["steps"]
+    steps = record["steps"]
     if type(steps) is not list or len(steps) != 1 or steps[0].keys() != {"choice", "draws"}:
         return False
     if steps[0]["choice"] is not None or type(game["digest"]) is not str or len(game["digest"]) != 64:
@@ -98,25 +98,25 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
 def ended(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
     """Whether this is a ``game.end`` as plain as can be, and right: one win to the credits, or none."""
     transaction = entry.transaction
-    told: Any = transaction.record
+    record: Any = transaction.record
     moves, memory = transaction.transfers, before.state
-    if type(told) is not dict or told.keys() != _ENDED or len(moves) > 1:
+    if type(record) is not dict or record.keys() != _ENDED or len(moves) > 1:
         return False
-    play_id, win_cents = told["play_id"], told["win_cents"]
+    play_id, win_cents = record["play_id"], record["win_cents"]
     if moves:
         win = moves[0]
         if (win.source, win.target, win.amount_cents) != ("house:win", _CASHABLE, win_cents) or win.dims:
             return False
     elif win_cents != 0:
         return False
-    kept: Any = transaction.state.get("last_game")
+    stored: Any = transaction.state.get("last_game")
     return (
         type(win_cents) is int
         and type(play_id) is str
         and _is_plain(entry, before, facts)
         and transaction.id == f"{play_id}.end"
         and transaction.state == {"game": None, "last_game": {"play_id": play_id, "win_cents": win_cents}}
-        and type(kept["win_cents"]) is int
+        and type(stored["win_cents"]) is int
         and transaction.counts == (_WON if moves else _LOST)
         and memory.get("game") == {"play_id": play_id}
         and "awaiting_award" not in memory

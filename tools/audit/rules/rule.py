@@ -144,10 +144,14 @@ class Rule:
     def _check_persons(self, scope: Scope) -> None:
         if self.may is None:
             return
-        told: Any = scope.entry.record
-        persons = told["persons"] if "persons" in told else [told["person"]]
-        if told.get("person", persons[0]) not in persons[:1] and "form" not in told and "slip" not in told:
-            raise Differs(f"{shown(told['person'])} is not the first of {shown(persons)}")
+        record: Any = scope.entry.record
+        persons = record["persons"] if "persons" in record else [record["person"]]
+        if (
+            record.get("person", persons[0]) not in persons[:1]
+            and "form" not in record
+            and "slip" not in record
+        ):
+            raise Differs(f"{shown(record['person'])} is not the first of {shown(persons)}")
         if len(persons) < self.persons:
             raise Differs(f"{shown(persons)} stand behind it, {self.persons} must")
         for person in persons:

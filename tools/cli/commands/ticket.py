@@ -249,8 +249,8 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
         moves = store.verify()
         sums = store.sums()
         with open_view(folder) as view:
-            kept: Any = view.state("tickets") or {}
-            compared = compare(store, view.balance_cents, serial, kept.get("base"))
+            stored: Any = view.state("tickets") or {}
+            compared = compare(store, view.balance_cents, serial, stored.get("base"))
     owed: dict[str, int] = {}
     for line in sums:
         owed[line.currency] = owed.get(line.currency, 0) + line.owed * line.amount_cents

@@ -129,8 +129,8 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
     if slots:
         try:
             pools = pools_of(case.game, case.game.denominations_cents, slots)
-            kept = [bets_kept(pools, case.game, cents) for cents in case.game.denominations_cents]
-            same = all(set(bets) == set(case.game.bet_options) for bets in kept)
+            stored = [bets_kept(pools, case.game, cents) for cents in case.game.denominations_cents]
+            same = all(set(bets) == set(case.game.bet_options) for bets in stored)
             found = f"{counted(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
         except OperatorError as error:
             same, found = False, str(error)

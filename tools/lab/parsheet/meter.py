@@ -62,14 +62,14 @@ def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]
     """Return the levels of ``game`` this machine keeps, as its journal shows them (minor units)."""
     found = []
     for entry in view.entries("progressive.opened"):
-        told: Any = entry.record
-        if told["game"] != game.id:
+        record: Any = entry.record
+        if record["game"] != game.id:
             continue
-        kept: Any = view.state(f"level:{told['pool']}")
-        level = Level.from_json(kept)
+        stored: Any = view.state(f"level:{record['pool']}")
+        level = Level.from_json(stored)
         for bet in analysis.bets:
             for share in bet.progressives:
-                if share.level == told["level"]:
+                if share.level == record["level"]:
                     # In the credits the analysis counts in: what the base is in the definition.
                     meter = Fraction(level.shown_cents * share.reset_credits, level.terms.base_cents)
                     returned = share.rtp_at(meter, bet.cost_credits)
@@ -77,7 +77,7 @@ def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]
                         Standing(
                             bet=bet.bet,
                             level=share.level,
-                            stake=told["stake_cents"],
+                            stake=record["stake_cents"],
                             shown=level.shown_cents,
                             returned=returned,
                             whole=bet.rtp + returned,
