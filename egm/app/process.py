@@ -44,7 +44,7 @@ from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
-from egm.play.installed_games import Certifying, Refusal, Resident, admit, note_cabinet_file
+from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit, note_cabinet_file
 from egm.play.prize_limits import remembered
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
@@ -112,7 +112,7 @@ class MachineProcess:
             starting.say(self._folder.starting, starting.Doing("memory"))
             journal = cleanup.enter_context(self._open_journal())
             self._folder.forget_lines()  # now that no other machine can be alive on this folder
-            self._residents, self._refused = admit(
+            self._installed, self._refused = admit(
                 self._file.games,
                 self._profile,
                 self._file.progressives,
@@ -211,7 +211,7 @@ class MachineProcess:
             first.install(desk)
         self._machine = first
         apply_options(first)
-        certificates = {name: resident.certificate for name, resident in self._residents.items()}
+        certificates = {name: each.certificate for name, each in self._installed.items()}
         complete = self._is_real and self._profile.inventory.complete
         note_inventory(first, self._file.inventory, certificates, complete=complete)
         if self._begins and not self._is_real:
@@ -267,9 +267,9 @@ class MachineProcess:
             journal=journal,
             keys=self._features.keys,
             profile=self._profile,
-            games={game_id: resident.game for game_id, resident in self._residents.items()},
+            games={game_id: each.game for game_id, each in self._installed.items()},
             denominations_cents={
-                game_id: resident.denominations_cents for game_id, resident in self._residents.items()
+                game_id: each.denominations_cents for game_id, each in self._installed.items()
             },
             clock=self._clock,
             times=self._times,
@@ -277,7 +277,7 @@ class MachineProcess:
             outbox=Unheard(),
             position=position,
         )
-        returns = {game_id: resident.least_return for game_id, resident in self._residents.items()}
+        returns = {game_id: each.least_return for game_id, each in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
         machine.install(GeneratorStart(self._renew_chance))
         machine.install(self._features)
@@ -285,11 +285,11 @@ class MachineProcess:
         machine.install(self._host_money())
         machine.install(self._table)
         machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
-        machine.install(all_pools(resident.pools for resident in self._residents.values()))
+        machine.install(all_pools(each.pools for each in self._installed.values()))
         return machine
 
     def _station_of(self, machine: Machine) -> Station:
-        station = Station(machine, self._residents, self._folder, self._handle_at, self._told)
+        station = Station(machine, self._installed, self._folder, self._handle_at, self._told)
         machine.recorded = partial(self._recorded, station)
         ledgers, number = station.ledgers, machine.position.number
         station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))
@@ -310,26 +310,26 @@ class MachineProcess:
         try:
             self._machine.journal.self_audit()
             open_levels(self._machine)
-            self._report_games(self._residents, self._refused)
+            self._report_games(self._installed, self._refused)
             self._renew_chance()
         except (LocalError, RngError) as error:
             self._say(f"out of service: {error}")
             for station in self._stations:
                 station.engine.handle(EventType.SELF_TEST_FAILED, detail=str(error))
             return
-        games = {game_id: resident.game.digest for game_id, resident in self._residents.items()}
+        games = {game_id: each.game.digest for game_id, each in self._installed.items()}
         for station in self._stations:
             station.engine.handle(EventType.SELF_TEST_PASSED, games=games)
 
-    def _report_games(self, residents: Mapping[str, Resident], refused: tuple[Refusal, ...]) -> None:
+    def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[Refusal, ...]) -> None:
         for refusal in refused:
-            if residents:
+            if installed:
                 self._say(f"game refused: {refusal.reason}")
             self._machine.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
         bench = self._machine.state(ServiceDesk).bench
         bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
         note_cabinet_file(self._machine, "; ".join(refusal.reason for refusal in refused))
-        if not residents:
+        if not installed:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
             raise LocalError(f"no game may be offered: {reasons}")
 

@@ -27,7 +27,7 @@ from egm.money.device_ledgers import ledgers_of
 from egm.money.value_in import bills_wanted, coins_wanted, hopper_takes_coins, tickets_wanted
 from egm.play import rounds as play
 from egm.play.definitions import GameDefectiveError, definition_of
-from egm.play.installed_games import Resident
+from egm.play.installed_games import InstalledGame
 from egm.records.games import open_game
 from egm.staff.service.desk import ServiceDesk
 
@@ -55,7 +55,7 @@ class Station:
     def __init__(
         self,
         machine: Machine,
-        residents: Mapping[str, Resident],
+        installed: Mapping[str, InstalledGame],
         folder: StateFolder,
         handle: Callable[["Station", Event], None],
         told: Callable[[], None],
@@ -63,7 +63,7 @@ class Station:
         self.machine = machine
         self.engine = Engine(machine, machine.state(Features).rules, self.changed)
         self.ledgers = ledgers_of(machine, self.engine.handle)
-        self._residents = residents
+        self._installed = installed
         self._handle = handle
         self._told = told
         self._show_timer: asyncio.TimerHandle | None = None
@@ -155,7 +155,7 @@ class Station:
     def _greeting(self) -> tuple[Message, ...]:
         offered = self.machine.denominations_cents
         games = tuple(
-            game_view(replace(self._residents[game_id], denominations_cents=offered[game_id]))
+            game_view(replace(self._installed[game_id], denominations_cents=offered[game_id]))
             for game_id in self.machine.games
         )
         self._guest = self._open_guest()

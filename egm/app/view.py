@@ -17,7 +17,7 @@ from egm.money.host.model import HostMoney
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
-from egm.play.installed_games import Resident
+from egm.play.installed_games import InstalledGame
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
@@ -133,7 +133,7 @@ def game_art(game: Game) -> GameArt:
     return GameArt(look=game.art.look or "", pictures=files(game.art.pictures), sounds=files(game.art.sounds))
 
 
-def game_view(resident: Resident) -> GameView:
+def game_view(resident: InstalledGame) -> GameView:
     """What the screen needs to draw a game and to print its rules."""
     game = resident.game
     return GameView(
@@ -156,7 +156,7 @@ def game_view(resident: Resident) -> GameView:
 def guest_view(game: Game, denomination_cents: int) -> GameView:
     """The same of a game that is not offered and is still open: it is shown to its end."""
     least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
-    return game_view(Resident(game, (denomination_cents,), least, Pools())).model_copy(
+    return game_view(InstalledGame(game, (denomination_cents,), least, Pools())).model_copy(
         update={"offered": False}
     )
 

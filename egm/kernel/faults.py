@@ -28,13 +28,13 @@ _BEGINNINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``locks``: play stops (a tilt). ``hampers``: its device is not used meanwhile.
+    """``locks``: play stops (a tilt). ``disables_device``: its device is not used meanwhile.
 
     ``closes``: the machine is out of service, and still pays what is owed.
     """
 
     locks: bool
-    hampers: bool
+    disables_device: bool
     closes: bool
     cleared_by: ClearedBy
 
@@ -47,10 +47,10 @@ def fault(code: str) -> Fault:
     """
     event = significance_of(f"fault.raised:{code}")
     if event is None:
-        return Fault(locks=True, hampers=True, closes=False, cleared_by="attendant")
+        return Fault(locks=True, disables_device=True, closes=False, cleared_by="attendant")
     return Fault(
         locks=event.effect in {Effect.STOP, Effect.HARD_STOP},
-        hampers=event.effect is not Effect.LOG,
+        disables_device=event.effect is not Effect.LOG,
         closes=event.effect is Effect.OUT_OF_SERVICE,
         cleared_by=_CLEARED_BY[event.clear],
     )

@@ -79,7 +79,7 @@ def no_ticket(machine: Machine, amount_cents: int) -> str:
 
 
 def _has_fault(machine: Machine, kind: str) -> bool:
-    return any(code.startswith(f"{kind}.") and fault(code).hampers for code in machine.faults)
+    return any(code.startswith(f"{kind}.") and fault(code).disables_device for code in machine.faults)
 
 
 def payable_coins(machine: Machine) -> int:

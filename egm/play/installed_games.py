@@ -30,7 +30,7 @@ _FAULT: Final = "cabinet_file"
 
 
 @dataclass(frozen=True, slots=True)
-class Resident:
+class InstalledGame:
     """A game admitted to this cabinet, with its least exact return over every way to bet.
 
     ``long_odds`` are those of its awards that the place wants told.
@@ -89,14 +89,14 @@ def admit(
     prizes: Prizes = largest_prizes,
     certifying: Certifying = Certifying(),
     doing: Callable[[int, str], None] = lambda _number, _game: None,
-) -> tuple[Mapping[str, Resident], tuple[Refusal, ...]]:
+) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
     """Load each game and admit it, or say why not (Québec ss. 85, 93, 122).
 
     ``levels``: what the cabinet file says of the games' progressive levels. ``prizes`` knows the largest
     prize of a game, where the profile limits prizes. ``certifying``: whose certificates count. ``doing`` is
     told each game, and its number, before it is examined.
     """
-    admitted: dict[str, Resident] = {}
+    admitted: dict[str, InstalledGame] = {}
     refused: list[Refusal] = []
     for number, slot in enumerate(slots, 1):
         doing(number, slot.game)
@@ -118,7 +118,7 @@ def _examine(
     levels: tuple[LevelSlot, ...],
     prizes: Prizes,
     certifying: Certifying,
-) -> Resident:
+) -> InstalledGame:
     game = load_game(slot.game)
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
@@ -146,7 +146,9 @@ def _examine(
     stored = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
     if not stored:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
-    return Resident(game, stored, least, pools, long_odds(bets, profile.awards), certificate, chances(bets))
+    return InstalledGame(
+        game, stored, least, pools, long_odds(bets, profile.awards), certificate, chances(bets)
+    )
 
 
 def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:

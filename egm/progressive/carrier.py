@@ -5,7 +5,7 @@ from typing import Protocol
 from egm.progressive.messages import FromController, FromMachine
 
 
-class Ears(Protocol):
+class CarrierListener(Protocol):
     """Who a carrier tells. Everything is called on the machine's event loop."""
 
     def connected(self) -> None:
@@ -28,7 +28,7 @@ class Ears(Protocol):
 class Carrier(Protocol):
     """A way to a controller. It keeps nothing: what is lost on it, the link sends again."""
 
-    async def run(self, ears: Ears) -> None:
+    async def run(self, ears: CarrierListener) -> None:
         """Connect, and connect again after each interruption, until cancelled."""
         ...
 

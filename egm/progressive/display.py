@@ -33,7 +33,7 @@ class Position:
     falls: int
 
 
-class Face(Protocol):
+class LevelDisplay(Protocol):
     """The linked levels as the link last heard of them."""
 
     def shown(self, pool: str) -> Shown:
@@ -41,7 +41,7 @@ class Face(Protocol):
         ...
 
 
-class LinkFace(Face, Protocol):
+class LinkedLevels(LevelDisplay, Protocol):
     """The levels of a controller: it counts what this machine contributes."""
 
     def position(self, pool: str) -> Position | None:
@@ -53,7 +53,7 @@ class LinkFace(Face, Protocol):
         ...
 
 
-class Hearing(Face, Protocol):
+class BroadcastLevels(LevelDisplay, Protocol):
     """The levels a SAS host broadcasts."""
 
     def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
@@ -65,5 +65,5 @@ class Hearing(Face, Protocol):
 class LevelDisplays:
     """Where a machine reads what linked levels show; None where nothing of the kind is connected."""
 
-    link: LinkFace | None = None
-    broadcasts: Hearing | None = None
+    link: LinkedLevels | None = None
+    broadcasts: BroadcastLevels | None = None

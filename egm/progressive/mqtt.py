@@ -12,7 +12,7 @@ from egm.config.levels import LinkSlot
 from egm.kernel.services import Attachment, MachineContext
 from egm.progressive import topics
 from egm.progressive.attachment import ProgressiveLink
-from egm.progressive.carrier import Ears
+from egm.progressive.carrier import CarrierListener
 from egm.progressive.connection import (
     AT_LEAST_ONCE,
     AT_MOST_ONCE,
@@ -58,7 +58,7 @@ class MqttCarrier:
         if self._outbox is not None:
             self._outbox.put_nowait(message)
 
-    async def run(self, ears: Ears) -> None:
+    async def run(self, ears: CarrierListener) -> None:
         """Connect, and connect again after each interruption, until cancelled."""
 
         async def serve(line: Line) -> None:
@@ -85,7 +85,7 @@ class MqttCarrier:
             limit_seconds=self._limit_seconds,
         )
 
-    async def _hear(self, line: Line, ears: Ears) -> None:
+    async def _hear(self, line: Line, ears: CarrierListener) -> None:
         async for message in line.messages:
             try:
                 said = from_controller(payload(message))

@@ -96,7 +96,13 @@ def _faults(_: Menu) -> Iterator[tuple[Words, ...]]:
     for code in codes():
         found = fault(code)
         effect = (
-            "stop" if found.locks else "closes" if found.closes else "hampers" if found.hampers else "log"
+            "stop"
+            if found.locks
+            else "closes"
+            if found.closes
+            else "hampers"
+            if found.disables_device
+            else "log"
         )
         yield (
             coded("tilt.text", code),

@@ -31,7 +31,7 @@ from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
 from egm.people import Person, Role, Roster
-from egm.play.installed_games import Resident, admit
+from egm.play.installed_games import InstalledGame, admit
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import all_pools
@@ -250,7 +250,7 @@ class MachineRig:
         self.hands = Hands()
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
-        residents, self.refused = admit(slots, self.profile, levels)
+        installed, self.refused = admit(slots, self.profile, levels)
         self.journal: Journal = (
             Journal.open(folder, now=self.clock.now, storage=storage) if beside is None else beside.journal
         )
@@ -261,8 +261,8 @@ class MachineRig:
             journal=self.journal,
             keys=features.keys,
             profile=self.profile,
-            games={game_id: resident.game for game_id, resident in residents.items()},
-            denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
+            games={game_id: each.game for game_id, each in installed.items()},
+            denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
             clock=self.clock,
             times=timekeeper_of(self.journal, self.clock) if beside is None else beside.machine.times,
             chance=generator() if chance is None else chance,
@@ -271,7 +271,7 @@ class MachineRig:
         )
         self.machine.install(features)
         self.machine.install(menu_of(features))
-        self._install(residents, host, (*devices, "acceptor") if acceptor else devices)
+        self._install(installed, host, (*devices, "acceptor") if acceptor else devices)
         self.store: TicketStore | None = None if beside is None else beside.store
         self._remember(folder)
         self.kinds = {"coin_acceptor", *(_KINDS[device] for device in devices)}
@@ -286,13 +286,13 @@ class MachineRig:
         OPENED.append(self)
 
     def _install(
-        self, residents: Mapping[str, Resident], host: HostMoney | None, devices: tuple[str, ...]
+        self, installed: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
     ) -> None:
         """What features find at the machine."""
         hands: Any = self.hands
-        returns = {game_id: r.least_return for game_id, r in residents.items()}
+        returns = {game_id: r.least_return for game_id, r in installed.items()}
         for each in (
-            all_pools(resident.pools for resident in residents.values()),
+            all_pools(each.pools for each in installed.values()),
             host or HostMoney(),
             STAFF,
             GeneratorStart(self._restart),

@@ -12,7 +12,7 @@ from egm.links.sas.attachment import SasChannel, sas_lines
 from egm.links.sas.channel import Ask, Channel, Send
 from egm.links.sas.codec import MalformedPollError
 from egm.links.sas.crc import is_intact, sealed
-from egm.links.sas.exception_queue import Happening
+from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, RealTime, Withdrawn
 from egm.links.sas.wire import LenientFraming, StrictFraming, marked
 from egm.testing.machine import MachineRig
@@ -90,8 +90,8 @@ class Bench:
         now = self.room.clock.monotonic_ns()
         while inbox:
             match inbox.popleft():
-                case Happening() as happening:
-                    self._perform(self.channel.post(happening, now))
+                case SasException() as exception:
+                    self._perform(self.channel.post(exception, now))
                 case Withdrawn(code=code):
                     self.channel.withdraw(code)
                 case Delivered(code=code, reply=reply):

@@ -37,7 +37,7 @@ def secret():
 WON = Won(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigger=secret())
 
 
-class Face(FixedFace):
+class LevelDisplay(FixedFace):
     """A link that knows what it is told."""
 
     def __init__(self):
@@ -58,7 +58,7 @@ class Life:
         self.folder, self.disk, self.late, self.cut_at = folder, disk, late, cut_at
         self.storage = SimStorage(disk)
         self.room: MachineRig | None = None
-        self.face = Face()
+        self.face = LevelDisplay()
 
     def run(self, games=2):
         """Go on until so many games are over, and all that was won is paid; say whether the power stayed on."""

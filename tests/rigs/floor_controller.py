@@ -3,8 +3,8 @@
 from egm.clock import SystemClock
 from egm.testing.machine import ScriptedStep
 from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import SqliteStore
-from tools.floor.progressive.vault import Vault
 
 
 class Laid:
@@ -22,7 +22,7 @@ class RealController:
 
     def __init__(self, folder, *definitions, drawn=()):
         self.store = SqliteStore(folder / "controller.db")
-        self.real = Controller(self.store, SystemClock().now, Vault(bytes(32), lambda _: Laid(*drawn)))
+        self.real = Controller(self.store, SystemClock().now, SecretStore(bytes(32), lambda _: Laid(*drawn)))
         self.real.open_levels(definitions)
         self.real.admit("TEST-1")
         self.spoil = lambda answer: answer

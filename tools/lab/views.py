@@ -10,7 +10,7 @@ from egm.kernel.messages import (
     ProgressiveView,
     Snapshot,
 )
-from egm.play.installed_games import Resident
+from egm.play.installed_games import InstalledGame
 from egm.play.odds import chances, long_odds
 from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
@@ -29,7 +29,7 @@ def game_view(game: Game) -> GameView:
     """The game as the machine publishes it."""
     bets = analyse(game, Depth.PRIZES).bets
     least = min(bet.rtp for bet in bets)
-    admitted = Resident(
+    admitted = InstalledGame(
         game,
         tuple(game.denominations_cents),
         least,

@@ -20,8 +20,8 @@ from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFul
 from egm.links.sas.codec import MalformedPollError, Reply
 from egm.links.sas.health import line_metrics
 from egm.links.sas.host import Host
-from egm.links.sas.journal_exceptions import happenings
-from egm.links.sas.line import LOOP_PRIORITY, Line, LineHealth, News, hurry, relax
+from egm.links.sas.journal_exceptions import exceptions_of
+from egm.links.sas.line import LOOP_PRIORITY, Line, LineHealth, News, raise_priority, restore_priority
 from egm.links.sas.money import MoneyNews
 from egm.links.sas.polls import polls_for
 from egm.links.sas.polls.control import after_bill
@@ -95,14 +95,14 @@ class SasChannel:
         self._loop = asyncio.get_running_loop()
         self._publish()
         self._watch.begin()
-        hurry(LOOP_PRIORITY)
+        raise_priority(LOOP_PRIORITY)
         self._line.start()
         try:
             await asyncio.to_thread(self._line.join)
             raise LocalError(f"{self.name}: the line's thread has ended")
         finally:
             self._line.end()
-            relax()
+            restore_priority()
 
     def changed(self, now: Snapshot) -> None:
         """Tell the line how the machine is now, and the host what has happened since."""
@@ -117,7 +117,7 @@ class SasChannel:
         news = [
             what
             for entry in entries
-            for what in happenings(entry, readout, self._answered, self._selected_game)
+            for what in exceptions_of(entry, readout, self._answered, self._selected_game)
         ]
         self._selected_game = readout.selected_game
         self._seen = self._noted = now.journal_sequence

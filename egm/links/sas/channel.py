@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from egm.links.sas.codec import BUSY, EVENT_MARK, MalformedPollError, Reply
 from egm.links.sas.crc import sealed
-from egm.links.sas.exception_queue import ExceptionQueue, Happening
+from egm.links.sas.exception_queue import ExceptionQueue, SasException
 from egm.links.sas.names import Urgency
 from egm.links.sas.poll import Poll
 from egm.links.sas.readout import Readout
@@ -90,9 +90,9 @@ class _Said:
     to: bytes
     """The long poll's frame; empty for a general poll."""
     out: bytes
-    happening: Happening | None = None
+    exception: SasException | None = None
     answered: tuple[Poll, LongPoll, Reply] | None = None
-    serves: tuple[Happening, ...] = ()
+    serves: tuple[SasException, ...] = ()
     """What stood when it was asked for, and is done with when the host has it."""
     busy: bool = False
     delayed: bool = False
@@ -119,8 +119,8 @@ class Channel:
         self._queue = ExceptionQueue(queue)
         self._delayed: deque[bytes] = deque()
         self._said: _Said | None = None
-        self._serves: tuple[Happening, ...] = ()
-        self._begun: tuple[bytes, tuple[Happening, ...]] | None = None
+        self._serves: tuple[SasException, ...] = ()
+        self._begun: tuple[bytes, tuple[SasException, ...]] | None = None
         """The poll whose effect was running at the last look, and what stood when it was first asked."""
         self._require_sync = require_sync
         self._synchronised = not require_sync
@@ -133,12 +133,12 @@ class Channel:
         self._told = 0
 
     # ------------------------------------------------------------------ from the machine
-    def post(self, happening: Happening, now_ns: int) -> Iterator[Action]:
+    def post(self, exception: SasException, now_ns: int) -> Iterator[Action]:
         """Something has happened that the host is to hear of."""
-        self._posted = max(self._posted, happening.sequence)
-        if EXCEPTIONS[happening.code].urgency is Urgency.REAL_TIME and not self.real_time:
+        self._posted = max(self._posted, exception.sequence)
+        if EXCEPTIONS[exception.code].urgency is Urgency.REAL_TIME and not self.real_time:
             return
-        if not self._queue.post(happening, now_ns) and not self._full:
+        if not self._queue.post(exception, now_ns) and not self._full:
             self._full = True
             yield QueueFull(full=True)
 
@@ -186,27 +186,27 @@ class Channel:
 
     def _general(self, now_ns: int) -> Iterator[Action]:
         said = self._said
-        if said is not None and not said.to and (said.happening is not None or said.delayed):
+        if said is not None and not said.to and (said.exception is not None or said.delayed):
             yield Send(said.out)  # the same poll again: it was not heard
             return
         yield from self._acknowledged(now_ns)
         if self._delayed:
             self._said = _Said(b"", self._delayed[0], delayed=True)
         else:
-            happening = self._queue.next(now_ns)
+            exception = self._queue.next(now_ns)
             if self.real_time:
-                out = self._event(happening)
+                out = self._event(exception)
             else:
-                out = bytes((NOTHING if happening is None else happening.code,))
-            self._said = _Said(b"", out, happening=happening)
+                out = bytes((NOTHING if exception is None else exception.code,))
+            self._said = _Said(b"", out, exception=exception)
         yield Send(self._said.out)
 
-    def _event(self, happening: Happening | None) -> bytes:
+    def _event(self, exception: SasException | None) -> bytes:
         """A real-time event report."""
-        if happening is None:
+        if exception is None:
             return sealed(bytes((self.address, EVENT_MARK, NOTHING)))
-        code = happening.event or happening.code
-        return sealed(bytes((self.address, EVENT_MARK, code)) + happening.data)
+        code = exception.event or exception.code
+        return sealed(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
     def _long(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
         said = self._said
@@ -214,7 +214,7 @@ class Channel:
         if again and said is not None and said.answered is not None and said.answered[2].once:
             yield Send(said.out)
             return
-        if not again or (said is not None and said.happening is not None):
+        if not again or (said is not None and said.exception is not None):
             yield from self._acknowledged(now_ns)
         poll = self._polls.get(request.code)
         if poll is None:
@@ -222,9 +222,9 @@ class Channel:
         # What the answer is about stood when it was first asked for, whatever else was asked since.
         begun = self._begun if self._begun is not None and self._begun[0] == request.frame else None
         self._serves = self._queue.open_to(request.code) if begun is None else begun[1]
-        happening = self._queue.next(now_ns) if self.real_time else None
-        if happening is not None:
-            self._said = _Said(request.frame, self._event(happening), happening=happening)
+        exception = self._queue.next(now_ns) if self.real_time else None
+        if exception is not None:
+            self._said = _Said(request.frame, self._event(exception), exception=exception)
             yield Send(self._said.out)
         elif poll.answer is None:
             self._begun = begun  # the line, too, waits for one effect only
@@ -268,8 +268,8 @@ class Channel:
             return
         if said.delayed:
             self._delayed.popleft()
-        if said.happening is not None:
-            self._queue.heard(said.happening, now_ns)
+        if said.exception is not None:
+            self._queue.heard(said.exception, now_ns)
         if said.answered is not None:
             poll, request, reply = said.answered
             self._queue.served(said.serves)

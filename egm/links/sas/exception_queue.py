@@ -36,7 +36,7 @@ SERVED_BY: Final[Mapping[int, frozenset[int]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class SasException:
     """One thing to tell: its exception, and what real-time reporting says instead.
 
     ``event`` and ``data`` are the event code and data of real-time reporting (the code is the exception's
@@ -50,8 +50,8 @@ class Happening:
 
 
 @dataclass(slots=True)
-class _Standing:
-    happening: Happening
+class _Unserved:
+    exception: SasException
     due_ns: int
 
 
@@ -60,18 +60,18 @@ class ExceptionQueue:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._waiting: deque[Happening] = deque()
-        self._urgent: dict[int, _Standing] = {}
+        self._waiting: deque[SasException] = deque()
+        self._urgent: dict[int, _Unserved] = {}
 
-    def post(self, happening: Happening, now_ns: int) -> bool:
+    def post(self, exception: SasException, now_ns: int) -> bool:
         """Something has happened; whether it was kept. A full queue takes no more, and says so."""
-        urgency = EXCEPTIONS[happening.code].urgency
+        urgency = EXCEPTIONS[exception.code].urgency
         if urgency in {Urgency.PRIORITY, Urgency.EITHER}:
-            self._urgent[happening.code] = _Standing(happening, now_ns)
+            self._urgent[exception.code] = _Unserved(exception, now_ns)
         elif len(self._waiting) < self._size:
-            self._waiting.append(happening)
+            self._waiting.append(exception)
         else:
-            self._urgent[OVERFLOW] = _Standing(Happening(OVERFLOW), now_ns)
+            self._urgent[OVERFLOW] = _Unserved(SasException(OVERFLOW), now_ns)
             return False
         return True
 
@@ -84,42 +84,42 @@ class ExceptionQueue:
         """A priority exception no longer holds."""
         self._urgent.pop(code, None)
 
-    def next(self, now_ns: int) -> Happening | None:
+    def next(self, now_ns: int) -> SasException | None:
         """What to tell now; it stays until :meth:`heard`."""
         for standing in self._urgent.values():
             if standing.due_ns <= now_ns:
-                return standing.happening
+                return standing.exception
         return self._waiting[0] if self._waiting else None
 
-    def heard(self, happening: Happening, now_ns: int) -> None:
+    def heard(self, exception: SasException, now_ns: int) -> None:
         """The host has heard it."""
-        if self._waiting and self._waiting[0] is happening:
+        if self._waiting and self._waiting[0] is exception:
             self._waiting.popleft()
             return
-        standing = self._urgent.get(happening.code)
-        if standing is None or standing.happening is not happening:
+        standing = self._urgent.get(exception.code)
+        if standing is None or standing.exception is not exception:
             return
-        if happening.code in SERVED_BY:
+        if exception.code in SERVED_BY:
             standing.due_ns = now_ns + RAISE_AGAIN_NS
         else:
-            del self._urgent[happening.code]
+            del self._urgent[exception.code]
 
-    def open_to(self, poll: int) -> tuple[Happening, ...]:
+    def open_to(self, poll: int) -> tuple[SasException, ...]:
         """What stands now that a long poll serves: its answer is about these, not about what comes later."""
         return tuple(
-            standing.happening for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
+            standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
         )
 
-    def served(self, happenings: tuple[Happening, ...]) -> None:
+    def served(self, exceptions_of: tuple[SasException, ...]) -> None:
         """The host has the answer that is about these: they are done with."""
-        for happening in happenings:
-            standing = self._urgent.get(happening.code)
-            if standing is not None and standing.happening is happening:
-                del self._urgent[happening.code]
+        for exception in exceptions_of:
+            standing = self._urgent.get(exception.code)
+            if standing is not None and standing.exception is exception:
+                del self._urgent[exception.code]
 
     @property
     def oldest_sequence(self) -> int | None:
         """The first journal entry the host has not heard of; None when it has heard of all."""
         waiting = [h.sequence for h in self._waiting if h.sequence]
-        urgent = [s.happening.sequence for s in self._urgent.values() if s.happening.sequence]
+        urgent = [s.exception.sequence for s in self._urgent.values() if s.exception.sequence]
         return min(waiting + urgent, default=None)

@@ -17,7 +17,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
 from egm.links.sas.codec import Reply
-from egm.links.sas.exception_queue import Happening
+from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.records.keys import LinksKey
 
@@ -88,7 +88,7 @@ class Host:
 
     def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
         """Raise an exception that no journal entry raises by itself."""
-        self.tell(Happening(code, data, event))
+        self.tell(SasException(code, data, event))
 
     def withdraw(self, code: int) -> None:
         """A priority exception no longer holds."""

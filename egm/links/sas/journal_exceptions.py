@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from egm.links.sas.codec import bcd
-from egm.links.sas.exception_queue import SERVED_BY, Happening
+from egm.links.sas.exception_queue import SERVED_BY, SasException
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.links.sas.tables.exceptions import EXCEPTIONS
@@ -36,9 +36,9 @@ RAISED: Final = (
 """The exceptions journal entries raise."""
 
 
-def happenings(
+def exceptions_of(
     entry: StoredEntry, readout: Readout, answered: frozenset[int], selected_before: int
-) -> Iterator[Happening]:
+) -> Iterator[SasException]:
     """What an entry has a host hear.
 
     ``answered``: the polls it may use; ``selected_before``: the number of the game played until now. A
@@ -47,7 +47,7 @@ def happenings(
     for code, data, event in _codes(entry, readout, selected_before):
         servants = SERVED_BY.get(code)
         if code in EXCEPTIONS and (servants is None or servants & answered):
-            yield Happening(code, data, event, entry.sequence)
+            yield SasException(code, data, event, entry.sequence)
 
 
 def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterator[tuple[int, bytes, int]]:

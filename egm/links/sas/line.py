@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from egm.devices.line import LineLostError
 from egm.links.sas.channel import Action, Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Send, Told
 from egm.links.sas.codec import Reply
-from egm.links.sas.exception_queue import Happening
+from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.links.sas.ports import Port
 from egm.links.sas.readout import Readout
@@ -54,7 +54,7 @@ class LineHealth:
 News: TypeAlias = Confirmed | Told | LinkChanged | QueueFull | Refused
 
 
-def hurry(priority: int) -> None:
+def raise_priority(priority: int) -> None:
     """Have this thread go before all ordinary ones of the computer, where the account may.
 
     A line's thread goes first; the machine's loop comes next, for while it holds the interpreter and is kept
@@ -66,7 +66,7 @@ def hurry(priority: int) -> None:
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
 
 
-def relax() -> None:
+def restore_priority() -> None:
     """Be an ordinary thread again."""
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
@@ -143,7 +143,7 @@ class Line(threading.Thread):
     # ------------------------------------------------------------------ the thread
     def run(self) -> None:
         """Open the line and serve it, again and again, until told to end."""
-        hurry(LINE_PRIORITY)
+        raise_priority(LINE_PRIORITY)
         while not self._ending.is_set():
             self._take_news()
             try:
@@ -186,8 +186,8 @@ class Line(threading.Thread):
             self._channel.readout = self._readout
         while self._inbox:
             match self._inbox.popleft():
-                case Happening() as happening:
-                    for action in self._channel.post(happening, self._now()):
+                case SasException() as exception:
+                    for action in self._channel.post(exception, self._now()):
                         self._do(None, action)
                 case Withdrawn(code=code):
                     self._channel.withdraw(code)

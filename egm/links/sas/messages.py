@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from egm.links.sas.codec import Reply
-from egm.links.sas.exception_queue import Happening
+from egm.links.sas.exception_queue import SasException
 from egm.links.sas.readout import Readout
 
 
@@ -29,4 +29,4 @@ class RealTime:
     on: bool
 
 
-Message = Happening | Withdrawn | Delivered | RealTime | Readout
+Message = SasException | Withdrawn | Delivered | RealTime | Readout

@@ -24,7 +24,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
     place = tmp_path / "place.toml"
     place.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
     room = MachineRig(tmp_path / "state", profile=place)
-    residents, _ = admit((GameSlot(game="maple-classic"),), room.profile)
+    installed, _ = admit((GameSlot(game="maple-classic"),), room.profile)
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     heard: list = []
@@ -33,7 +33,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
         heard.append(event)
         at.engine.handle(event.type, **event.data)
 
-    station = Station(room.machine, residents, folder, handle, lambda: None)
+    station = Station(room.machine, installed, folder, handle, lambda: None)
     station.open(Ports(drivers=(), kinds={}))
     return room, station
 

@@ -17,7 +17,7 @@ from egm.progressive.connection import tls
 from egm.secret_files import replace_private, require_private, write_private
 from meters import Journal
 from tools.floor.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
-from tools.floor.progressive.vault import KEY_FILE, make_key, read_key
+from tools.floor.progressive.secret_store import KEY_FILE, make_key, read_key
 from tools.lab.certification import bundle
 from tools.lab.certification.bundle import BundleError, laboratory_key
 

@@ -10,7 +10,7 @@ from egm.kernel.events import EventType
 from egm.links.sas.channel import Channel, LinkChanged, Send
 from egm.links.sas.codec import ACK, Reply
 from egm.links.sas.crc import sealed
-from egm.links.sas.exception_queue import Happening
+from egm.links.sas.exception_queue import SasException
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.wire import Elsewhere, GeneralPoll, LongPoll
 from egm.testing.machine import MachineRig
@@ -165,7 +165,7 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
 
     assert heard(LongPoll(frame)) == b""
     assert list(channel.busy(LongPoll(frame))) == [Send(b"\x01\x00")]
-    list(channel.post(Happening(0x69), 0))  # the transfer is done
+    list(channel.post(SasException(0x69), 0))  # the transfer is done
     heard(Elsewhere(0))
     assert heard(GeneralPoll(1)) == b"\x69"
     heard(Elsewhere(0))

@@ -266,7 +266,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
 
     told = []
 
-    class Ears:
+    class CarrierListener:
         def play(self, cue, family, _channel, _level):
             told.append((cue, family))
 
@@ -276,7 +276,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
         def level(self, *_):
             pass
 
-    sounds = Sounds(theme, Ears(), studio)
+    sounds = Sounds(theme, CarrierListener(), studio)
     studio.want = lambda *_: None  # nothing is made: only what it brings is there
     view = shown(at_rest((game,), game, "en"), game, played(loaded, "mine/1", 3))
     sounds.follow(View(), view)

@@ -72,8 +72,8 @@ class Visit:
         self.greet()
 
     def greet(self):
-        residents = self.room.machine.games
-        games = tuple(game_view(_resident(self.room, game_id, game)) for game_id, game in residents.items())
+        installed = self.room.machine.games
+        games = tuple(game_view(_resident(self.room, game_id, game)) for game_id, game in installed.items())
         self.view = heard(self.view, Hello(games=games))
         self.listen()
 
@@ -128,10 +128,10 @@ class Visit:
 
 
 def _resident(room, game_id, game):
-    from egm.play.installed_games import Resident
+    from egm.play.installed_games import InstalledGame
     from egm.progressive.pools import Pools
 
-    return Resident(
+    return InstalledGame(
         game,
         room.machine.denominations_cents[game_id],
         room.machine.state(InstalledGames).returns[game_id],

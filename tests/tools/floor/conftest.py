@@ -7,8 +7,8 @@ from controller_clock import Clock
 from rigs.postgres import postgres_or_skip
 
 from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import SqliteStore
-from tools.floor.progressive.vault import Vault
 
 
 @pytest.fixture(scope="session")
@@ -49,4 +49,4 @@ _NAMES = itertools.count(1)
 
 @pytest.fixture
 def controller(open_store):
-    return Controller(open_store(), Clock(), Vault(bytes(32)))
+    return Controller(open_store(), Clock(), SecretStore(bytes(32)))

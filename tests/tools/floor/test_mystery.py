@@ -27,7 +27,7 @@ from egm.progressive.messages import (
 from egm.progressive.trigger import Trigger
 from tools.floor.progressive.controller import Controller, ControllerError, Heard
 from tools.floor.progressive.mystery import MysteryError
-from tools.floor.progressive.vault import KEY_FILE, Vault, VaultError, make_key, read_key
+from tools.floor.progressive.secret_store import KEY_FILE, SecretError, SecretStore, make_key, read_key
 
 STAKE = 25
 TERMS = Terms(
@@ -106,7 +106,7 @@ class Last:
 @pytest.fixture
 def at_the_ceiling(open_store):
     """A controller whose prizes are won at their ceiling."""
-    return Controller(open_store(), Clock(), Vault(bytes(32), lambda _: Last()))
+    return Controller(open_store(), Clock(), SecretStore(bytes(32), lambda _: Last()))
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_a_secret_outlives_its_controller_and_the_next_one_finds_the_same_winner
     (sealed,) = controller.values()
     answer = floor.give("EGM-1")
     controller._store.close()
-    later = Controller(open_store(), controller._now, Vault(bytes(32)))
+    later = Controller(open_store(), controller._now, SecretStore(bytes(32)))
     floor.controller = later
     (value,) = later.values()
     assert (answer.won, value.commitment) == ((), sealed.commitment)
@@ -183,7 +183,7 @@ def test_the_store_does_not_tell_the_secret_and_another_key_reads_none(open_stor
     assert json.loads(record)["trigger"] is None
     assert "drawn" not in record
     store.close()
-    for vault, error in ((Vault(b"k" * 32), VaultError), (None, MysteryError)):
+    for vault, error in ((SecretStore(b"k" * 32), SecretError), (None, MysteryError)):
         opened = open_store()
         other = Controller(opened, controller._now, vault)
         other.check()  # what is on record adds up without the key

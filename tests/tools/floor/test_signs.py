@@ -18,9 +18,9 @@ from egm.progressive.connection import RETRY_SECONDS, stay_connected, tls
 from egm.progressive.messages import ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
-from tools.floor.progressive.beat import BEAT_NS, Beat, Heart, Stands, read_beat
 from tools.floor.progressive.certificates import SIGN
 from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.heartbeat import BEAT_NS, Heart, SignHeartbeat, Stands, read_beat
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.sign import STALE_NS, Sign
@@ -45,7 +45,7 @@ class Book:
 
     def beat(self, name="sign-1", **shown):
         self.book.hear(
-            Beat(sign=name, shown=tuple(Stands(level=k, amount_cents=v) for k, v in shown.items()))
+            SignHeartbeat(sign=name, shown=tuple(Stands(level=k, amount_cents=v) for k, v in shown.items()))
         )
 
     def at(self, seconds):
@@ -120,7 +120,9 @@ def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
     sign.hear(told(1, 500_00), 0)
     heart.drawn(sign.plates(1), 1)
     first = heart.due(2)
-    assert read_beat(first) == Beat(sign="sign-1", shown=(Stands(level="grand", amount_cents=500_00),))
+    assert read_beat(first) == SignHeartbeat(
+        sign="sign-1", shown=(Stands(level="grand", amount_cents=500_00),)
+    )
     assert heart.due(BEAT_NS) is None
     assert heart.due(BEAT_NS + 2) is None, "nothing was drawn for a second"
     heart.drawn(sign.plates(STALE_NS + 1), STALE_NS + 1)
@@ -209,7 +211,7 @@ async def _forge(broker):
     sent = asyncio.Event()
 
     async def beat(line):
-        await line.publish(topics.beat("sign-9"), Beat(sign="sign-9").model_dump_json().encode(), 0)
+        await line.publish(topics.beat("sign-9"), SignHeartbeat(sign="sign-9").model_dump_json().encode(), 0)
         sent.set()
         await asyncio.sleep(60)
 

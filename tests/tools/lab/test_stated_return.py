@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.play.installed_games import Resident
+from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import Pools
 from paytables import Depth, analyse, library, load_game
 from paytables.wording import percent
@@ -38,5 +38,5 @@ def test_the_list_of_games_says_of_each_what_the_screen_says():
     for name, figure in said.items():
         game = load_game(name)
         least = analyse(game, Depth.RETURN).minimum_rtp
-        assert figure == Resident(game, (), least, Pools()).return_percent
+        assert figure == InstalledGame(game, (), least, Pools()).return_percent
         assert Fraction(figure) <= 100 * least

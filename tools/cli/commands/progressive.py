@@ -37,10 +37,10 @@ from tools.floor.progressive.certificates import (
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.opening import STORE, TOLD, controller_on, open_store
 from tools.floor.progressive.readings import Readings
+from tools.floor.progressive.secret_store import KEY_FILE, SecretStore, make_key, read_key
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import Store, StoreBusyError
-from tools.floor.progressive.vault import KEY_FILE, Vault, make_key, read_key
 
 _STAND_BY_SECONDS = 1.0
 
@@ -152,7 +152,7 @@ def serve(
         source = level_source(levels)
         definitions = levels_in(source)
         mystery = any(definition.terms.mystery for definition in definitions)
-        vault = Vault(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
+        vault = SecretStore(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
         readings = Readings()
         with ExitStack() as stack:
             if metrics is not None:
@@ -170,7 +170,7 @@ async def _serve(
     definitions: tuple[LevelDefinition, ...],
     slot: LinkSlot,
     admit: tuple[str, ...],
-    vault: Vault | None,
+    vault: SecretStore | None,
     readings: Readings,
     software: Findings | None,
     *,

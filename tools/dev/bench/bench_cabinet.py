@@ -46,7 +46,7 @@ def bench_engine(
 ) -> Engine[Machine]:
     """A machine that has come up, with ``fund_cents`` (ten thousand dollars) more on its credit meter."""
     profile = load_profile("generic")
-    residents, _ = admit(slots, profile)
+    installed, _ = admit(slots, profile)
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
     chance = RandomService.start(personalization=who, policy=profile.chance)
     clock = SystemClock()
@@ -55,8 +55,8 @@ def bench_engine(
         journal=journal,
         keys=FEATURES.keys,
         profile=profile,
-        games={game_id: resident.game for game_id, resident in residents.items()},
-        denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
+        games={game_id: each.game for game_id, each in installed.items()},
+        denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
         clock=clock,
         times=Timekeeper(clock),
         chance=chance,

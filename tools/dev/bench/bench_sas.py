@@ -24,7 +24,7 @@ from egm.isolated import python_module
 from egm.kernel.credits import CREDIT
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, decode, encode
 from egm.links.sas.crc import sealed
-from egm.links.sas.line import LINE_PRIORITY, hurry
+from egm.links.sas.line import LINE_PRIORITY, raise_priority
 from egm.links.sas.wire import marked
 from meters import Journal, Transaction, Transfer
 from tools.dev.bench import Figure
@@ -200,7 +200,7 @@ class _Hand(threading.Thread):
 
 def figures() -> Iterator[Figure]:
     """Answer times, idle and at play; the baseline is a bare echo of equal priority."""
-    hurry(LINE_PRIORITY)  # the host must not be late itself
+    raise_priority(LINE_PRIORITY)  # the host must not be late itself
     echo = _echo_times()
     for title, playing in (("idle", False), ("at play, screen drawing", True)):
         with tempfile.TemporaryDirectory() as folder, _machine(Path(folder), playing=playing) as line:

@@ -13,7 +13,7 @@ from typing import Final
 from egm.config.sas_line import Group
 from egm.links.sas.channel import Ask, Channel, Send
 from egm.links.sas.codec import ACK
-from egm.links.sas.exception_queue import Happening
+from egm.links.sas.exception_queue import SasException
 from egm.links.sas.polls import polls_for
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from egm.links.sas.tables.exceptions import EXCEPTIONS
@@ -110,7 +110,7 @@ def one_input(data: bytes) -> None:
     for at in range(0, len(noise), step):
         machine.hear(noise[at : at + step])
         if noise[at] % 8 == 0:
-            list(machine.channel.post(Happening(_CODES[noise[at] % len(_CODES)]), machine.now_ns))
+            list(machine.channel.post(SasException(_CODES[noise[at] % len(_CODES)]), machine.now_ns))
         if noise[at] % 16 == 1:
             machine.rest()
     machine.rest()

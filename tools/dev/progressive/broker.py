@@ -21,7 +21,7 @@ from tools.floor.progressive.certificates import (
     make_authority,
     make_certificate,
 )
-from tools.floor.progressive.vault import make_key
+from tools.floor.progressive.secret_store import make_key
 
 _UP_SECONDS: Final = 20.0
 

@@ -16,13 +16,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from egm.config.levels import LinkSlot
-from egm.progressive.carrier import Carrier, Ears
+from egm.progressive.carrier import Carrier, CarrierListener
 from egm.progressive.connection import finish
 from egm.progressive.messages import FromController, FromMachine
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import Pool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.store import (
     DeposedError,
@@ -32,7 +33,6 @@ from tools.floor.progressive.store import (
     StoreBusyError,
     StoreLostError,
 )
-from tools.floor.progressive.vault import Vault
 
 #: Between two attempts to connect.
 QUICK_SECONDS: Final = 0.02
@@ -66,13 +66,13 @@ class Rough(Carrier):
         self._inner = inner
         self._dice = dice
         self._happened = happened
-        self._ears: Ears | None = None
+        self._ears: CarrierListener | None = None
         self.rough = 0.0
         """How likely a message is doubled, and each copy late; a quarter as likely, it is lost."""
         self.cut = False
         self._dead = False
 
-    async def run(self, ears: Ears) -> None:
+    async def run(self, ears: CarrierListener) -> None:
         """Carry, as the inner one does."""
         self._ears = ears
         await self._inner.run(self)
@@ -248,7 +248,7 @@ class Office:
         self._dice = dice
         self._happened = happened
         self._skew = timedelta()
-        self._vault = Vault(_KEY)
+        self._vault = SecretStore(_KEY)
         self._deposed: list[_Term] = []
         self._term = self._take_over(self._open())
 

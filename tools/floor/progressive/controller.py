@@ -31,11 +31,11 @@ from egm.progressive.messages import (
 )
 from egm.verify.examine import Findings
 from tools.floor.progressive import holding
-from tools.floor.progressive.books import Books
+from tools.floor.progressive.contribution_ledger import ContributionLedger
 from tools.floor.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
+from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
-from tools.floor.progressive.vault import Vault
 
 #: Values carry the term above this bit, so that they go on rising whoever takes over.
 _TERM_SHIFT = 40
@@ -56,12 +56,12 @@ class Heard:
 class Controller:
     """The levels on one store. ``now`` is the controller's own clock; nothing else's is trusted."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime], vault: Vault | None = None) -> None:
+    def __init__(self, store: Store, now: Callable[[], datetime], vault: SecretStore | None = None) -> None:
         """``vault``: draws and keeps the secrets of mystery levels; without one they cannot be kept."""
         self._store = store
         self._now = now
         self._mysteries = Mysteries(vault, getattr(store, "term", 0))
-        self._books = Books(self._mysteries, self._at)
+        self._books = ContributionLedger(self._mysteries, self._at)
         self._spoken = 0
         self._gaps: dict[tuple[str, str], int] = {}
         """Of each machine and level, the contribution that was missing last."""

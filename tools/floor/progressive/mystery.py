@@ -11,8 +11,8 @@ from egm.errors import OperatorError
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger, TriggerError
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, PrizeRecord
+from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session
-from tools.floor.progressive.vault import Vault
 
 CLAIM_PREFIX = "mystery."
 """What the ids of the prizes a controller finds won begin with; no machine may name a hit like that."""
@@ -26,7 +26,7 @@ class MysteryError(OperatorError):
 class Mysteries:
     """The prizes on one store; ``term`` is the controller's."""
 
-    def __init__(self, vault: Vault | None, term: int) -> None:
+    def __init__(self, vault: SecretStore | None, term: int) -> None:
         self._vault = vault
         self._term = term
         self._known: dict[str, Trigger] = {}

@@ -31,9 +31,9 @@ from egm.progressive.messages import (
     encode,
     from_machine,
 )
-from tools.floor.progressive.beat import Beat, read_beat
 from tools.floor.progressive.certificates import CONTROLLER
 from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.heartbeat import SignHeartbeat, read_beat
 from tools.floor.progressive.signs import SignBook, SignRecord
 
 #: Messages taken in one transaction, at most.
@@ -115,7 +115,7 @@ class Service:
                 self._controller.misunderstood(sender, str(error))
                 self._tell(f"{sender}: {error}")
 
-    def _beat(self, sign: str, beat: Beat) -> None:
+    def _beat(self, sign: str, beat: SignHeartbeat) -> None:
         if beat.sign != sign:
             raise ProgressiveMessageError(f"a beat of {beat.sign}")
         if self._signs is not None:

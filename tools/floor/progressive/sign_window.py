@@ -12,7 +12,7 @@ from egm.config.levels import LinkSlot
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from egm.screen.window import Window
-from tools.floor.progressive.beat import Heart
+from tools.floor.progressive.heartbeat import Heart
 from tools.floor.progressive.sign import STALE_NS, Plate, Sign, Watch, listen
 from tools.floor.progressive.sign_picture import SignPicture
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from tools.floor.progressive.beat import Beat
+from tools.floor.progressive.heartbeat import SignHeartbeat
 from tools.floor.progressive.sign import STALE_NS
 from tools.floor.progressive.store import Session, Store
 
@@ -53,14 +53,14 @@ class SignBook:
         self._now = now
         self._now_ns = now_ns
         self._tell = tell
-        self._beats: dict[str, Beat] = {}
+        self._beats: dict[str, SignHeartbeat] = {}
         self._written_ns = began_ns = now_ns()
         with store.transaction() as session:
             self._known = {record.id: record for record in read_signs(session)}
         # Nobody was heard while no controller was there: each has its five seconds from now.
         self._heard_ns = dict.fromkeys(self._known, began_ns)
 
-    def hear(self, beat: Beat) -> None:
+    def hear(self, beat: SignHeartbeat) -> None:
         """A sign is alive, and says what stands on it."""
         self._beats[beat.sign] = beat
         self._heard_ns[beat.sign] = self._now_ns()

@@ -14,11 +14,11 @@ from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
 
 
-class BooksError(OperatorError):
+class ContributionLedgerError(OperatorError):
     """A record that is missing where an amount must go: says which level, and the amount."""
 
 
-class Books:
+class ContributionLedger:
     """The books of one controller; ``at`` is its time, as text."""
 
     def __init__(self, mysteries: Mysteries, at: Callable[[], str]) -> None:
@@ -101,7 +101,7 @@ class Books:
         """Take back what a void game had won: it returns to its level."""
         record = session.level(hit.level)
         if record is None:
-            raise BooksError(f"level {hit.level}: it has a hit and no record")
+            raise ContributionLedgerError(f"level {hit.level}: it has a hit and no record")
         session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
         returned = record.level.give_back(hit.amount_cents)
         if not record.successor:
@@ -118,7 +118,7 @@ class Books:
         while heir is not None and heir.successor:
             heir = session.level(heir.successor)
         if heir is None:
-            raise BooksError(f"level {level}: there is none to take {amount} minor units over")
+            raise ContributionLedgerError(f"level {level}: there is none to take {amount} minor units over")
         session.put_level(replace(heir, level=heir.level.receive(amount)))
         self._lifted(session, heir, amount)
 

@@ -26,7 +26,7 @@ _KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 
 
-class VaultError(LocalError):
+class SecretError(LocalError):
     """A secret that cannot be drawn or read: the controller must stop."""
 
 
@@ -52,7 +52,7 @@ def read_key(folder: Path) -> bytes:
 
 
 def start_chance(term: int) -> RandomService:
-    """The controller's generator: from fresh entropy, all its tests passed. Raises :class:`VaultError`."""
+    """The controller's generator: from fresh entropy, all its tests passed. Raises :class:`SecretError`."""
     who = Personalization(
         product="open-egm controller",
         version=version("open-egm"),
@@ -63,10 +63,10 @@ def start_chance(term: int) -> RandomService:
     try:
         return RandomService.start(personalization=who)
     except RngError as error:
-        raise VaultError(f"the generator does not start: {error}") from error
+        raise SecretError(f"the generator does not start: {error}") from error
 
 
-class Vault:
+class SecretStore:
     """Draws secrets, and keeps them unreadable. The generator starts with the first one that is drawn."""
 
     def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_chance) -> None:
@@ -76,14 +76,14 @@ class Vault:
         self._chance: RandomService | None = None
 
     def draw(self, make: Callable[[Chance], Trigger], term: int) -> Trigger:
-        """Make a secret in a step of its own. Raises :class:`VaultError` where the generator fails."""
+        """Make a secret in a step of its own. Raises :class:`SecretError` where the generator fails."""
         if self._chance is None:
             self._chance = self._start(term)
         try:
             with self._chance.step() as step:
                 return make(step)
         except RngError as error:
-            raise VaultError(f"a secret amount cannot be drawn: {error}") from error
+            raise SecretError(f"a secret amount cannot be drawn: {error}") from error
 
     def seal(self, trigger: Trigger) -> str:
         """The secret as the store keeps it. No two secrets have one commitment, so no nonce comes twice."""
@@ -91,14 +91,14 @@ class Vault:
         return base64.b64encode(made).decode("ascii")
 
     def unseal(self, sealed: str, commitment: str) -> Trigger:
-        """Read a secret back. Raises :class:`VaultError` where key, store and commitment do not agree."""
+        """Read a secret back. Raises :class:`SecretError` where key, store and commitment do not agree."""
         try:
             text = self._cipher.decrypt(_nonce(commitment), base64.b64decode(sealed, validate=True), None)
             found = Trigger.from_json(json.loads(text))
         except (InvalidTag, ValueError) as error:
-            raise VaultError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None
+            raise SecretError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None
         if found.commitment != commitment:
-            raise VaultError(f"level {found.level}: its secret amount is not the one that was committed to")
+            raise SecretError(f"level {found.level}: its secret amount is not the one that was committed to")
         return found
 
 

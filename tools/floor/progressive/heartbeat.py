@@ -29,7 +29,7 @@ class Stands(_Message):
     amount_cents: Annotated[StrictInt, Field(ge=0)] | None = None
 
 
-class Beat(_Message):
+class SignHeartbeat(_Message):
     """What stands on a sign now."""
 
     type: Literal["beat"] = "beat"
@@ -42,12 +42,12 @@ class Beat(_Message):
         return tuple(each.level for each in self.shown if each.amount_cents is None)
 
 
-def read_beat(data: bytes) -> Beat:
+def read_beat(data: bytes) -> SignHeartbeat:
     """Read a beat. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
     try:
-        return Beat.model_validate_json(data)
+        return SignHeartbeat.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "beat"
@@ -81,4 +81,4 @@ class Heart:
             )
             for plate in self._plates[:_PLATES_MAX]
         )
-        return Beat(sign=self.sign, shown=shown).model_dump_json().encode()
+        return SignHeartbeat(sign=self.sign, shown=shown).model_dump_json().encode()
