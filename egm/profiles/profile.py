@@ -75,17 +75,12 @@ def _policy_schema() -> dict[str, object]:
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            setting.name: {"description": _POLICY_MEANINGS[setting.name]}
+            one.name: {"description": _POLICY_MEANINGS[one.name]}
             | next(
-                (schema for kind, schema in kinds.items() if isinstance(setting.default, kind)),
-                {"type": "string"},
+                (made for kind, made in kinds.items() if isinstance(one.default, kind)), {"type": "string"}
             )
-            | {
-                "default": sorted(setting.default)
-                if isinstance(setting.default, frozenset)
-                else setting.default
-            }
-            for setting in dataclasses.fields(ReseedPolicy)
+            | {"default": sorted(one.default) if isinstance(one.default, frozenset) else one.default}
+            for one in dataclasses.fields(ReseedPolicy)
         },
     }
 
