@@ -20,7 +20,7 @@ from egm.play.installed_games import Certifying, admit
 from egm.play.prize_limits import largest_prizes
 from egm.profiles import Profile, available, load_profile
 from egm.tickets.templates import load_template
-from paytables import Game, PaytableError, library, load_game
+from paytables import Game, PaytableError, library, load_game, tables
 
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
@@ -113,7 +113,7 @@ def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
     try:
         return load_game(name), []
     except PaytableError as error:
-        return None, [Fault(key, str(error), meant=near(name, library()), stops=False)]
+        return None, [Fault(key, str(error), meant=near(name, (*library(), *tables())), stops=False)]
 
 
 def _files(file: CabinetFile) -> Iterator[Fault]:

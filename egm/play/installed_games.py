@@ -214,6 +214,8 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
             raise OperatorError(
                 f"{game.id}: its largest prize has no exact figure, and this profile limits prizes"
             )
+        if game.rules.layout():  # each wager is judged by itself, before it is taken
+            most = min(win * cents for win, _ in prizes(game) if win is not None)
         largest[cents] = most
     within = tuple(cents for cents in offered if largest[cents] <= cap_cents)
     if not within:

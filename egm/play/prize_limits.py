@@ -32,14 +32,21 @@ def largest_win_cents(
     """The most one game can win at this denomination, within the bet limit, in minor units.
 
     A dearer bet multiplies prizes, and a double-up what was won: both are part of it, and it is never stated
-    too low. None where a prize has no exact figure. Some bet must be within the limit.
+    too low. None where a prize has no exact figure. Some bet must be within the limit. At a table bets of any
+    cost may be laid together, and none of them wins a greater share than the best of them alone.
     """
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
+    laid_freely = bool(game.rules.layout())
+    if laid_freely:
+        affordable = bet_limit_cents // denomination_cents
     largest = 0
     for win_credits, cost_credits in prizes:
         if win_credits is None:
             return None
-        largest = max(largest, win_credits * max(affordable // cost_credits, 1))
+        if laid_freely:
+            largest = max(largest, -(-win_credits * affordable // cost_credits))
+        else:
+            largest = max(largest, win_credits * max(affordable // cost_credits, 1))
     return game.after_double_up(largest) * denomination_cents
 
 

@@ -39,9 +39,19 @@ def bet_of(machine: Machine, selection: Selection) -> Bet | None:
         return None
     try:
         wager = game.wager(selection.bet_credits, **selection.options)
+        if _wins_too_much(game, wager, cents, machine.profile.play.win_limit_cents):
+            return None
         return Bet(game, wager, cents, machine.state(Pools).played(game, wager, cents))
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return None
+
+
+def _wins_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cents: int | None) -> bool:
+    """Whether bets laid at a table could win more than the place allows: such a wager is not taken."""
+    if limit_cents is None or not game.rules.layout() or not wager.credits:
+        return False
+    most = game.rules.analyse_wager(wager).max_win_credits
+    return most is None or most * denomination_cents > limit_cents
 
 
 def bet_in_force(machine: Machine) -> Bet | None:

@@ -12,7 +12,18 @@ from typing import Any, Final
 import click
 
 from egm.screen.theme import load_theme
-from paytables import AnalysisError, Depth, Game, PaytableError, Remark, analyse, library, load_game, remarks
+from paytables import (
+    AnalysisError,
+    Depth,
+    Game,
+    PaytableError,
+    Remark,
+    analyse,
+    library,
+    load_game,
+    remarks,
+    tables,
+)
 from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
 from paytables.source import ID_PATTERN
@@ -53,8 +64,9 @@ def command() -> None:
 def list_(*, form: Form) -> None:
     """List the games of the library with their lowest returns, rounded down as on the screen."""
     rows = []
-    with working("analysing", len(library())) as done:
-        for name in library():
+    shipped = (*library(), *tables())
+    with working("analysing", len(shipped)) as done:
+        for name in shipped:
             game = load_game(name)
             lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
             rows.append((name, game.family, lowest, game.title["en"], game.title["fr"]))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from paytables import Depth, analyse, library, load_game
+from paytables import Depth, analyse, library, load_game, tables
 from paytables.definition import parse, source_of
 from paytables.game import game_from
 from paytables.reels import compiled, moments
@@ -121,7 +121,7 @@ def _simulation() -> Iterator[Figure]:
 
 
 def _library() -> Iterator[Figure]:
-    for name in library():
+    for name in (*library(), *tables()):
         game = load_game(name)
         quick = _seconds(lambda name=name: analyse(load_game(name), Depth.RETURN))  # type: ignore[misc]
         yield Figure(name=f"{name}: load, and exact return", value=1000 * quick, unit="ms", better="lower")

@@ -91,6 +91,10 @@ def largest_win(case: Case) -> Iterator[Finding]:
             status = Status.NOTED if limit is None else Status.FAIL
         elif most > METER_CENTS_MAX:
             status, words = Status.FAIL, f"{counted(most, 'cent')}: more than a meter of ten digits holds"
+        elif limit is not None and most > limit and case.game.rules.layout():
+            words = f"{counted(most, 'cent')}: no wager is taken that could win more than {limit:,}"
+            status = Status.NOTED
+            within.append(cents)
         elif limit is not None and most > limit:
             status, words = Status.NOTED, f"{counted(most, 'cent')}: not offered, {limit:,} are allowed"
         else:

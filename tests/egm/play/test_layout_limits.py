@@ -1,0 +1,59 @@
+"""Bets laid freely at a table, held against the place's limit of a win before they are taken."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import egm.profiles
+from egm.config.cabinet_file import GameSlot
+from egm.kernel.events import EventType, State
+from egm.play.installed_games import admit
+from egm.play.prize_limits import largest_prizes, largest_win_cents
+from egm.profiles import load_profile
+from egm.testing.machine import MachineRig
+from paytables import load_game
+
+GAME = "quebec-roulette-french"
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A place where no round may win more than a hundred dollars."""
+    text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
+    text = text.replace("[play]", "[play]\nwin_limit_cents = 10000")
+    file = tmp_path / "place.toml"
+    file.write_text(re.sub(r"prizes_in_kind = .*", 'prizes_in_kind = "refused"', text))
+    return str(file)
+
+
+@pytest.mark.requirement("F-11")
+def test_a_layout_that_could_win_more_than_the_place_allows_is_not_taken(tmp_path, place):
+    room = MachineRig(tmp_path / "m", games=(GAME,), profile=place).boot()
+    room.insert(2000)
+    for bets, taken in (
+        ({"straight-17": 2, "red": 5}, True),  # 72 dollars, or 10
+        ({"straight-17": 2, "black": 14}, True),  # 72 and 28: a hundred, and no more
+        ({"straight-17": 2, "black": 15}, False),
+        ({"straight-17": 3}, False),
+    ):
+        before = room.machine.selection
+        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        assert (room.machine.selection.options == {"bets": bets}) is taken, bets
+        if not taken:
+            assert room.machine.selection == before
+    room.engine.handle(EventType.PLAY)
+    assert room.state is State.PLAYING
+    assert room.journal.meters().value("coin_in") == 1600
+    room.close()
+
+
+@pytest.mark.requirement("F-11")
+def test_the_most_a_table_can_win_counts_bets_of_any_cost_laid_together(place):
+    game = load_game(GAME)
+    prizes = largest_prizes(game)
+    assert largest_win_cents(game, 100, 1000, prizes) == 36 * 1000
+    assert largest_win_cents(game, 100, 1050, prizes) == 36 * 1000
+    residents, refused = admit((GameSlot(game=GAME),), load_profile(place))
+    assert residents[GAME].denominations_cents == (100, 500)
+    assert not refused
