@@ -7,10 +7,13 @@ import asyncio
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
+from functools import partial
 from pathlib import Path
 
 import click
 
+from egm.app.first_start.probing import found_ports
+from egm.app.first_start.wizard import first_start as ask_on_screen
 from egm.app.process import MachineProcess
 from egm.app.stopped import PATIENCE_S, come_up, stand_still, trouble_in, wait_for_file
 from egm.clock import Clock, SystemClock
@@ -20,6 +23,7 @@ from egm.isolated import require_isolation
 from egm.record_codec import RecordError
 from egm.terminal import echo
 from meters import JournalDamaged, JournalError, SelfAuditFailed
+from meters.lock import FolderLock
 
 _OPERATOR_ERROR = 2
 #: Whoever keeps the machine up starts it again after any status but the operator's.
@@ -77,6 +81,14 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
     return asked
 
 
+def _ask(folder: StateFolder, cabinet: Path, clock: Clock, ports: tuple[str, ...]) -> None:
+    """Ask for the cabinet file, and begin again with it."""
+    lock = FolderLock(folder.root)
+    done = asyncio.run(_run(ask_on_screen(folder, cabinet, clock, partial(found_ports, ports))))
+    lock.release()
+    sys.exit(_FILE_CHANGED if done else 0)
+
+
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path), required=True)
 @click.option("--cabinet", type=click.Path(path_type=Path))
@@ -96,7 +108,22 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
     type=click.Path(path_type=Path),
     help="Where this computer says what is wrong with itself: the screen says it, and nothing is played.",
 )
-def main(state: Path, cabinet: Path | None, patience: float, *, stay: bool, trouble: Path | None) -> None:
+@click.option(
+    "--first-start",
+    is_flag=True,
+    help="Where the cabinet file is not there, ask for it on the screen.",
+)
+@click.option("--port", "ports", multiple=True, help="At a first start: one more serial port to be tried.")
+def main(
+    state: Path,
+    cabinet: Path | None,
+    patience: float,
+    ports: tuple[str, ...],
+    *,
+    stay: bool,
+    trouble: Path | None,
+    first_start: bool,
+) -> None:
     """Run the machine on the memory in STATE until told to stop."""
     folder, clock = StateFolder(state), SystemClock()
     try:
@@ -107,6 +134,8 @@ def main(state: Path, cabinet: Path | None, patience: float, *, stay: bool, trou
             _say(f"{code}: {why}")
             said = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
             sys.exit(_RESTART if asyncio.run(_run(said)) else 0)
+        if first_start and cabinet is not None and not cabinet.exists():
+            _ask(folder, cabinet, clock, ports)
         file = load_cabinet(cabinet)
         try:
             if _restarts(folder, file, clock, patience):

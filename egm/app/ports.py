@@ -25,6 +25,12 @@ from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.line import Opener, SerialLine, open_port
 from egm.devices.tcl.driver import TclDriver, Template
+from egm.devices.transient import (
+    TransientCoinLedger,
+    TransientEscrowLedger,
+    TransientPayoutLedger,
+    TransientPrintLedger,
+)
 from egm.money.device_ledgers import Ledgers
 from egm.tickets.templates import available, load_template
 
@@ -117,3 +123,14 @@ def build_ports(
         line = lines.setdefault(path, SerialLine(path, entry.line, own))  # ccTalk devices may share one
         places[place] = DRIVERS[device.protocol](Fitting(name, line, sink, ledgers, values))
     return Ports(drivers=tuple(places.values()), kinds=kinds, **places)
+
+
+def lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
+    """A driver of ``protocol`` whose ledgers are in memory."""
+    ledgers = Ledgers(
+        paper=TransientEscrowLedger(),
+        coins=TransientCoinLedger(),
+        payouts=TransientPayoutLedger(),
+        printing=TransientPrintLedger(),
+    )
+    return DRIVERS[protocol](Fitting(name, line, sink, ledgers, ()))

@@ -71,26 +71,11 @@ async def stand_still(
     """Serve the screen with the tilt ``code`` until cancelled."""
     profile = _profile_of(identity)
     now = clock.now().isoformat(timespec="seconds")
-    shown = Snapshot(
-        journal_sequence=0,
-        state=State.TILT.value,
-        time_utc=now,
-        site=identity.site,
-        serial=identity.serial,
-        operator_number=identity.operator_number,
-        currency=profile.currency,
-        language=profile.languages[0],
-        languages=profile.languages,
-        game_id=None,
-        denomination_cents=1,
-        bet_credits=0,
-        credit_cents=0,
-        win_cents=0,
-        last_display=None,
-        accepts=(),
-        notices=(Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
-        tilts=(Tilt(code=code, since=now, cleared_by=fault(code).cleared_by, detail=why),),
-        defect=profile.pay_out.defect,
+    shown = bare_snapshot(identity, profile, now).model_copy(
+        update={
+            "notices": (Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
+            "tilts": (Tilt(code=code, since=now, cleared_by=fault(code).cleared_by, detail=why),),
+        }
     )
 
     def ignore(_: Intent | str) -> None:
@@ -108,6 +93,29 @@ async def stand_still(
         await heartbeat()  # for ever: it does what it still can
     finally:
         await server.close()
+
+
+def bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
+    """What a screen shows of a machine without a memory: who it is, stopped, nothing on it."""
+    return Snapshot(
+        journal_sequence=0,
+        state=State.TILT.value,
+        time_utc=now,
+        site=identity.site,
+        serial=identity.serial,
+        operator_number=identity.operator_number,
+        currency=profile.currency,
+        language=profile.languages[0],
+        languages=profile.languages,
+        game_id=None,
+        denomination_cents=1,
+        bet_credits=0,
+        credit_cents=0,
+        win_cents=0,
+        last_display=None,
+        accepts=(),
+        defect=profile.pay_out.defect,
+    )
 
 
 def trouble_in(file: Path | None) -> tuple[str, str] | None:

@@ -107,8 +107,8 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
             signed = found[0]
     except OperatorError as error:
         why = str(error)
-    if signed is not None and (stored is None or stored["digest"] != now):
-        why = _refusal(machine, signed)
+    if signed is not None:
+        why = _refusal(machine, signed, changes=stored is None or stored["digest"] != now)
         if not why:
             _record(machine, signed.persons, signed.reason)
             path.unlink(missing_ok=True)
@@ -119,15 +119,19 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
         note_fault(machine, FAULT, "" if stored["digest"] == now else why or now[:16])
 
 
-def _refusal(machine: Machine, signed: Signature) -> str:
-    """Why a signature left for the machine is not taken now; empty where it is."""
+def _refusal(machine: Machine, signed: Signature, *, changes: bool) -> str:
+    """Why a signature left for the machine is not taken now; empty where it is.
+
+    A file put back as it was ``changes`` nothing, whatever is on the machine.
+    """
     roster = machine.state(Roster)
     people = [roster.get(number) for number in signed.persons]
     if not people or not all(person is not None and person.may(Permission.CONFIGURE) for person in people):
         return f"signed by {', '.join(signed.persons)}, who may not"
     if len(people) < _persons(machine):
         return f"signed by {len(people)}; {_persons(machine)} must"
-    return "" if nothing_is_owed(machine, Event(EventType.FILE_SIGNED)) else "credits"
+    owed = changes and not nothing_is_owed(machine, Event(EventType.FILE_SIGNED))
+    return "credits" if owed else ""
 
 
 def _persons(machine: Machine) -> int:

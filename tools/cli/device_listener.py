@@ -8,17 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from egm.app.ports import DRIVERS, Fitting
+from egm.app.ports import lone_driver
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.interface import Device, DeviceEvent, Escrowed, EventSink
+from egm.devices.interface import DeviceEvent, Escrowed
 from egm.devices.line import SerialLine
-from egm.devices.transient import (
-    TransientCoinLedger,
-    TransientEscrowLedger,
-    TransientPayoutLedger,
-    TransientPrintLedger,
-)
-from egm.money.device_ledgers import Ledgers
 
 
 class ListenError(Exception):
@@ -38,17 +31,6 @@ class _HasEscrow(Protocol):
     def stack(self, escrow: int) -> None: ...
 
     def return_bill(self, escrow: int) -> None: ...
-
-
-def lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
-    """A driver of ``protocol`` whose ledgers are in memory."""
-    ledgers = Ledgers(
-        paper=TransientEscrowLedger(),
-        coins=TransientCoinLedger(),
-        payouts=TransientPayoutLedger(),
-        printing=TransientPrintLedger(),
-    )
-    return DRIVERS[protocol](Fitting(name, line, sink, ledgers, ()))
 
 
 class Listener:

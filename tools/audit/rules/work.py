@@ -76,7 +76,10 @@ _WORK: Final = (
                 "the file before it was another",
                 lambda scope: scope["before"] == (scope.was("cabinet_file") or {"digest": ""})["digest"],
             ),
-            holds("it is changed while something is owed", lambda scope: not scope.ledger.credits_cents()),
+            holds(
+                "it is changed while something is owed",
+                lambda scope: scope["before"] == scope["digest"] or not scope.ledger.credits_cents(),
+            ),
         ),
     ),
     Rule(

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from serial.tools.list_ports import comports
 
+from egm.app.first_start.probing import stable_name
 from egm.app.preflight import preflight, shared_folders, unknown_names
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, default_state_dir, load_cabinet
@@ -240,7 +241,7 @@ def devices_(*, form: Form) -> None:
         (name, entry.kind.replace("_", " "), _settings(entry.line)) for name, entry in PROTOCOLS.items()
     )
     ports = [
-        (_stable(port.device), port.device, _known(port.description), _known(port.manufacturer))
+        (stable_name(port.device), port.device, _known(port.description), _known(port.manufacturer))
         for port in comports()
     ]
     show(
@@ -262,13 +263,3 @@ def _settings(line: object) -> str:
 
 def _known(text: str | None) -> str:
     return "" if text in {None, "n/a"} else str(text)
-
-
-def _stable(device: str) -> str:
-    """The name of a port that stays when another cable is pulled: of its adapter, else of its socket."""
-    real = Path(device).resolve()
-    for folder in ("by-id", "by-path"):
-        for link in sorted(Path("/dev/serial", folder).glob("*")):
-            if link.resolve() == real:
-                return str(link)
-    return device

@@ -109,6 +109,8 @@ class _Shown:
     top_display: int | None = None
     flags: tuple[str, ...] = ()
     """Of every screen of a player: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
+    asks: bool = False
+    """Whether a cabinet file that is not there is asked for on the screen."""
 
     @property
     def is_kiosk(self) -> bool:
@@ -128,8 +130,8 @@ def _children(
     if simulated:
         ready = folder.run / "bench.ready"
         children.append(_Child("bench", python_module("egm.app.bench", *where, *which), ready))
-    stay = ("--stay",) if shown.is_kiosk else ()
-    machine = python_module("egm.app", *where, *which, *stay)
+    flags = [*(("--stay",) if shown.is_kiosk else ()), *(("--first-start",) if shown.asks else ())]
+    machine = python_module("egm.app", *where, *which, *flags)
     children.append(_Child("machine", machine, after=folder.forget_lines))
     if screen != "none":
         bench = ("--bench",) if simulated else ()
@@ -268,6 +270,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 @click.option("--portrait", is_flag=True, help="In a browser: the picture is always upright.")
 @click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
 @click.option("--silent", is_flag=True, help="No sound.")
+@click.option(
+    "--first-start",
+    is_flag=True,
+    help="Where the cabinet file is not there, ask for it on the screen: place, devices, games, staff.",
+)
 def command(
     state: Path | None,
     cabinet: Path | None,
@@ -282,6 +289,7 @@ def command(
     portrait: bool,
     reduced_motion: bool,
     silent: bool,
+    first_start: bool,
 ) -> None:
     """Start the cabinet: simulated devices, the machine, and the screen. Ctrl-C stops it."""
     flags = {
@@ -297,12 +305,17 @@ def command(
         display=display,
         top_display=top_display,
         flags=tuple(flag for flag, on in flags.items() if on),
+        asks=first_start,
     )
+    if first_start and cabinet is None:
+        raise click.UsageError("--first-start writes a cabinet file: say which, with --cabinet")
     if game is not None and cabinet is not None:
         raise click.UsageError("--game makes a cabinet file of its own: give --game or --cabinet")
     folder = StateFolder(state or (default_state_dir() if game is None else _state_of(game)))
     try:
-        if not shown.is_kiosk:  # a kiosk says it on its screen, until the file is changed
+        if not (
+            shown.is_kiosk or _asks(cabinet, shown)
+        ):  # a kiosk says it on its screen, until the file is changed
             load_cabinet(cabinet)
         folder.prepare()
         lock = _claim(folder)
@@ -320,6 +333,9 @@ def command(
 
 def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
     """Say what there is to know, and what is to run. Raises ClickException for a file that cannot be used."""
+    if _asks(cabinet, shown):
+        echo(f"egm: there is no {cabinet} yet: the screen asks for what it is to say")
+        return _children(folder, cabinet, None, shown)
     try:
         file = load_cabinet(cabinet)
         badges = demonstration_staff(file, folder, SystemClock().now())
@@ -334,6 +350,11 @@ def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_C
     for line in _first_words(folder, shown.mode, simulated=_is_simulated(file)):
         echo(f"egm: {line}")
     return _children(folder, cabinet, file, shown)
+
+
+def _asks(cabinet: Path | None, shown: _Shown) -> bool:
+    """Whether the cabinet file is to be asked for."""
+    return shown.asks and cabinet is not None and not cabinet.exists()
 
 
 def _is_simulated(cabinet: CabinetFile | None) -> bool:

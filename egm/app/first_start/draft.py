@@ -1,0 +1,131 @@
+"""Draft of a cabinet file: what has been answered so far, and the text it makes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Final
+
+from egm.app.first_start.probing import Answer
+from egm.config.cabinet_file import CabinetFile, GameSlot
+from egm.config.faults import Fault, read
+from egm.config.keys import toml
+from egm.config.levels import LevelSlot
+from egm.devices.catalogue import PROTOCOLS
+from egm.people import Roster
+from egm.play.installed_games import admit
+from egm.profiles import Profile, load_profile
+from egm.tickets.templates import MANDATORY, load_template
+from paytables import Game, load_game
+from paytables import library as library_games
+
+#: Device kind -> the name its table is given.
+NAMES: Final[Mapping[str, str]] = {
+    "bill_acceptor": "bill",
+    "ticket_printer": "printer",
+    "coin_acceptor": "coin",
+    "hopper": "hopper",
+    "io_board": "io",
+}
+#: What stands in for a device that was not found, where there are none at all.
+SIMULATED: Final = ("id003", "tcl", "ioboard")
+
+
+@dataclass(slots=True)
+class Draft:
+    """What has been answered. ``seed``: tables of the builder's, which the answers are added to."""
+
+    seed: Mapping[str, Any] = field(default_factory=dict)
+    machine: dict[str, str] = field(default_factory=dict)
+    profile: Profile = field(default_factory=lambda: load_profile("generic"))
+    devices: tuple[Answer, ...] = ()
+    games: dict[str, Game] = field(default_factory=dict)
+    """Those the place admits, by the name the file gives each."""
+    chosen: list[str] = field(default_factory=list)
+    denominations_cents: list[int] = field(default_factory=list)
+    roster: Roster = field(default_factory=Roster)
+
+    @property
+    def house_fields(self) -> tuple[str, ...]:
+        """What the place's tickets must say of the house, beside its name."""
+        must = MANDATORY[load_template(self.profile.id).ticket]
+        return ("site", *(name for name in ("address", "licence_holder") if name in must))
+
+    def examine(self) -> Iterator[str]:
+        """Find the games the place admits, one after the other; yields the name of the next to be looked at.
+
+        A builder's own list of games is kept to; without one it is the whole library.
+        """
+        self.games = {}
+        slots = [GameSlot(**slot) for slot in self.seed.get("games", ())]
+        for slot in slots or [GameSlot(game=name) for name in library_games()]:
+            yield slot.game
+            game = load_game(slot.game)
+            if admit((slot,), self.profile, _slots(game))[0]:
+                self.games[slot.game] = game
+        self.chosen = [name for name in self.chosen if name in self.games]
+
+    @property
+    def offered_cents(self) -> list[int]:
+        """Every denomination that a chosen game has."""
+        return sorted({cents for name in self.chosen for cents in self.games[name].denominations_cents})
+
+    def of_game_cents(self, name: str) -> list[int]:
+        """What of the chosen denominations a game has; none where it would not be offered."""
+        return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
+
+    def tables(self) -> dict[str, Any]:
+        """The file as tables."""
+        seeded = {slot["game"]: slot for slot in self.seed.get("games", ())}
+        played = [name for name in self.chosen if self.of_game_cents(name)]
+        games = [{**seeded.get(name, {}), "game": name, **self._denominations(name)} for name in played]
+        levels = [
+            {"game": slot.game, "level": slot.level} for name in played for slot in _slots(self.games[name])
+        ]
+        kept = self.seed.get("progressives", [])
+        known = {(level["game"], level["level"]) for level in kept}
+        more = [level for level in levels if (level["game"], level["level"]) not in known]
+        devices = {NAMES[PROTOCOLS[found.protocol].kind]: found.table for found in self.devices}
+        made = {
+            "machine": {**self.seed.get("machine", {}), **self.machine, "profile": self.profile.id},
+            "games": games,
+            "progressives": [*kept, *more],
+            "devices": {**self.seed.get("devices", {}), **devices},
+        }
+        return {name: value for name, value in {**self.seed, **made}.items() if value}
+
+    def _denominations(self, name: str) -> dict[str, list[int]]:
+        chosen = self.of_game_cents(name)
+        return {} if chosen == [*self.games[name].denominations_cents] else {"denominations_cents": chosen}
+
+    def text(self) -> str:
+        """The file."""
+        return "\n".join(_written(self.tables())) + "\n"
+
+    def file(self) -> tuple[CabinetFile | None, list[Fault]]:
+        """The file as it would be read, or what is wrong in it."""
+        return read(self.text(), CabinetFile)
+
+
+def _slots(game: Game) -> tuple[LevelSlot, ...]:
+    """Its progressive levels, each kept by the machine itself."""
+    levels = dict.fromkeys(play.level for play in game.every_level())
+    return tuple(LevelSlot(game=game.id, level=level) for level in levels)
+
+
+def _written(tables: Mapping[str, Any], at: str = "") -> Iterator[str]:
+    """Tables as TOML: what is plain first, then the tables of a table, then its lists of tables."""
+    for name, value in tables.items():
+        if not isinstance(value, Mapping) and not _is_tables(value):
+            yield f"{name} = {value.isoformat() if isinstance(value, date) else toml(value)}"
+    for name, value in tables.items():
+        if isinstance(value, Mapping):
+            plain = any(not isinstance(inner, Mapping) and not _is_tables(inner) for inner in value.values())
+            yield from ("", f"[{at}{name}]") if plain or not value else ()
+            yield from _written(value, f"{at}{name}.")
+        elif _is_tables(value):
+            for each in value:
+                yield from ("", f"[[{at}{name}]]", *_written(each, f"{at}{name}."))
+
+
+def _is_tables(value: object) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and isinstance(value[0], Mapping)

@@ -1,0 +1,247 @@
+"""Last steps of a first start: what the file would lack is shown, two persons sign it, and it is written.
+
+On a memory that holds a signed file already (a board was exchanged, or the file lost) the same two proofs
+bring that file back, and the journal says who did it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from egm.app.first_start.draft import Draft
+from egm.app.first_start.steps import SIGNERS, Move, Step, Way, refused
+from egm.app.preflight import preflight
+from egm.config.cabinet_file import StateFolder
+from egm.config.faults import Fault
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
+from egm.people import Permission, Person, Roster, RosterError, load_recorded, recorded_in
+from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
+from egm.secret_files import replace_private
+from egm.staff.service.words import BACK, local, pairs, plain, say
+from meters import JournalError, open_view
+from meters.copies import SECOND_FOLDER, Place
+from meters.recall import details
+from meters.storage import DiskStorage
+
+#: What the journal says a file was signed for, where nobody typed a reason.
+FIRST: Final = "first start"
+RESTORED: Final = "put back from the memory"
+
+
+@dataclass(slots=True)
+class Proofs(Step):
+    """So many persons prove by PIN who they are; then ``act`` is done.
+
+    ``roster`` says who there is; wrong PINs are counted in ``folder`` and lock a number, as at any terminal.
+    """
+
+    id: str
+    folder: Path
+    now: Callable[[], datetime]
+    may: Permission
+    proved: list[Person] = field(default_factory=list)
+    number: str | None = None
+    signs: bool = False
+
+    def roster(self, draft: Draft) -> Roster:
+        """Who may prove himself. Raises OperatorError where nobody can be believed."""
+        return draft.roster
+
+    def act(self, draft: Draft) -> None:
+        """What follows from all the proofs. Raises OperatorError, OSError."""
+        raise NotImplementedError
+
+    def facts(self, draft: Draft) -> tuple[Table, ...]:
+        """What the persons sign."""
+        raise NotImplementedError
+
+    def may_sign(self, draft: Draft) -> bool:
+        """Whether there is anything to be signed."""
+        raise NotImplementedError
+
+    def page(self, draft: Draft) -> ServicePage:
+        """What is to be signed; or the number or the PIN of the next person."""
+        if not self.signs:
+            sign = Action(id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft))
+            return self._page(*self.facts(draft), actions=(sign,))
+        if self.number is None:
+            prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
+        else:
+            prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
+        rows = tuple(Row(cells=(plain(f"{one.id}  {one.name}"),), mark="good") for one in self.proved)
+        asked = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
+        return self._page(Table(rows=(asked, *rows)), prompt=prompt)
+
+    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
+        """A number, then its PIN; with the last proof it is done."""
+        if action == "back":
+            return self._back()
+        if not self.signs:
+            if action != "sign" or not self.may_sign(draft):
+                return refused("not_offered")
+            self.signs = True
+            return Way.STAY
+        if action != "enter":
+            return refused("not_offered")
+        if self.number is None:
+            if not (text.isascii() and text.isdigit() and len(text) <= 8):
+                return refused("not_digits")
+            self.number = text
+            return Way.STAY
+        return self._prove(draft, self.number, text)
+
+    def _back(self) -> Way:
+        if self.number is not None:
+            self.number = None
+        elif self.signs:
+            self.signs, self.proved = False, []
+        else:
+            return Way.BACK
+        return Way.STAY
+
+    def _prove(self, draft: Draft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
+        try:
+            with wrong_pins(self.folder, wait=True) as noted:
+                if sum(one.locks for one in noted if one.number == counted_as(number)) >= WRONG_MAX:
+                    return refused("locked")
+                person = self.roster(draft).proves(number, pin)
+                if person is None:
+                    noted.append(WrongPin.of(number, self.now().isoformat(timespec="seconds")))
+                    return refused("wrong_pin")
+            if any(person.id == other.id for other in self.proved):
+                return refused("same_person")
+            if not person.may(self.may):
+                return refused("not_permitted")
+            self.number = None
+            self.proved.append(person)
+            if len(self.proved) < SIGNERS:
+                return Way.STAY
+            self.act(draft)
+        except (RosterError, OSError, JournalError) as error:
+            return say("first.refused.not_done", why=str(error))
+        return Way.ON
+
+    def signature(self, text: str, reason: str) -> Signature:
+        """What the persons leave for the machine."""
+        persons = tuple(person.id for person in self.proved)
+        return Signature(digest_of(text), persons, reason, self.now().isoformat(timespec="seconds"))
+
+
+@dataclass(slots=True, kw_only=True)
+class Signing(Proofs):
+    """The whole file, what is wrong with it, and the two who sign it."""
+
+    state: StateFolder
+    file: Path
+    faults: tuple[Fault, ...] | None = None
+
+    def enter(self) -> None:
+        """Nothing is known of the file yet, and nobody has signed."""
+        self.faults, self.signs, self.proved, self.number = None, False, [], None
+
+    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
+        """Hold the file against this computer, its games and the place's rules, as the machine will."""
+        cabinet, faults = draft.file()
+        if cabinet is None:
+            self.faults = tuple(faults)
+        else:
+            placed = cabinet.placed(self.file.absolute().parent)
+            self.faults = tuple(await asyncio.to_thread(lambda: [*preflight(placed)]))
+
+    def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
+        """No fault keeps the machine from starting."""
+        return self.faults is not None and not any(fault.stops for fault in self.faults)
+
+    def facts(self, draft: Draft) -> tuple[Table, ...]:
+        """What was answered, and what is wrong with it."""
+        said = draft.machine
+        rows = (
+            (say("first.machine.serial"), plain(said.get("serial", ""))),
+            (say("first.machine.operator_number"), plain(said.get("operator_number", ""))),
+            (say("first.profile.title"), local(draft.profile.title)),
+            (say("first.house.site"), plain(said.get("site", ""))),
+            (say("first.devices.title"), plain(", ".join(found.protocol for found in draft.devices))),
+            (say("first.games.title"), plain(", ".join(draft.chosen))),
+            (say("first.staff.title"), plain(", ".join(draft.roster.people))),
+            (say("first.file"), plain(digest_of(draft.text())[:16])),
+        )
+        if self.faults is None:
+            return (pairs(rows), Table(rows=(Row(cells=(say("first.checking"),)),)))
+        found = tuple(
+            Row(cells=(plain(fault),), mark="alarm" if fault.stops else "warning") for fault in self.faults
+        )
+        return (pairs(rows), *([Table(title=say("first.faults"), rows=found)] if found else []))
+
+    def act(self, draft: Draft) -> None:
+        """Write roster and signature, and last the file: a cut before it, and all is asked again."""
+        text = draft.text()
+        for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
+            path.unlink(missing_ok=True)
+        replace(draft.roster, path=self.state.staff).written_to(self.state.staff)
+        self.signature(text, FIRST).write(self.state.root / FILE_NAME)
+        replace_private(self.file, text)
+
+
+@dataclass(slots=True, kw_only=True)
+class PuttingBack(Proofs):
+    """The file that the memory says was signed last, put back by two persons of its own roster."""
+
+    state: StateFolder
+    file: Path
+    text: str
+    told: tuple[tuple[str, str], ...]
+
+    def roster(self, draft: Draft) -> Roster:  # noqa: ARG002 (a step's)
+        """The roster the journal records."""
+        spare = self.state.root / SECOND_FOLDER / self.state.staff.name
+        return load_recorded(self.state.staff, spare, recorded_in(self.state.root))[0]
+
+    def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
+        """There is a file to be put back."""
+        return bool(self.text)
+
+    def facts(self, draft: Draft) -> tuple[Table, ...]:  # noqa: ARG002 (a step's)
+        """Whose memory it is, and which file."""
+        rows = [(say(f"first.{name}"), plain(value)) for name, value in self.told]
+        return (pairs(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
+
+    def page(self, draft: Draft) -> ServicePage:
+        """The first page: there is nowhere to go back to."""
+        page = Proofs.page(self, draft)
+        kept = page.actions if self.signs else tuple(one for one in page.actions if one != BACK)
+        return page.model_copy(update={"actions": kept})
+
+    def act(self, draft: Draft) -> None:  # noqa: ARG002 (a step's)
+        """Leave the signature, then write the file."""
+        self.signature(self.text, RESTORED).write(self.state.root / FILE_NAME)
+        replace_private(self.file, self.text)
+
+
+def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) -> PuttingBack | None:
+    """The one step there is where the state folder has a memory already; None where it is new.
+
+    Raises JournalError for a memory that cannot be read.
+    """
+    if not Place(DiskStorage(), state.root, state.root / SECOND_FOLDER).used:
+        return None
+    text, told = "", [("machine.serial", "")]
+    with suppress(StopIteration), open_view(state.root) as view:
+        told = [("machine.serial", str(details(next(view.entries(limit=1))).get("machine_id", "")))]
+        last = details(next(view.entries(KIND, limit=1, newest_first=True)))
+        text = last["text"]
+        told += [("file", last["digest"][:16]), ("signed_by", ", ".join(last["persons"]))]
+    return PuttingBack(
+        id="memory",
+        folder=state.root,
+        now=now,
+        may=Permission.CONFIGURE,
+        state=state,
+        file=file,
+        text=text,
+        told=tuple(told),
+    )

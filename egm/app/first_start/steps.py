@@ -1,0 +1,405 @@
+"""Steps of the first start: each a service page made from the draft, and what an answer makes of the draft.
+
+Words: ``first.<id>.title``, ``first.<id>.about``, and for a field ``first.<id>.<field>``.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum, auto
+from typing import Final
+from zoneinfo import available_timezones
+
+from egm.app.first_start.draft import SIMULATED, Draft
+from egm.app.first_start.probing import Answer, probe
+from egm.devices.catalogue import PROTOCOLS
+from egm.errors import OperatorError
+from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.people import Permission, Person, PinRefusedError, Role, check_pin
+from egm.profiles import available, load_profile
+from egm.staff.form import Field, FieldError, FieldKind
+from egm.staff.service.words import BACK, coded, local, money, plain, say
+
+#: Persons who must stand behind a cabinet file: what no place asks more of.
+SIGNERS: Final = 2
+_NEXT: Final = Action(id="next", label=say("first.next"), style="confirm")
+
+
+class Way(Enum):
+    """Where an answer leads."""
+
+    STAY = auto()
+    ON = auto()
+    BACK = auto()
+
+
+#: Where an answer leads, or why it was refused.
+Move = Way | Words
+
+
+def refused(reason: str) -> Words:
+    """Why an answer was refused: a code of ``service.refused``."""
+    return say(f"service.refused.{reason}")
+
+
+class Step:
+    """One step. ``enter`` is called when it is come to, then ``begin`` awaited beside the loop.
+
+    ``told`` has the page shown anew.
+    """
+
+    id: str
+
+    def enter(self) -> None:
+        """Show that something is being found out, where ``begin`` does."""
+
+    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
+        """Find out what the page is about."""
+
+    def page(self, draft: Draft) -> ServicePage:
+        """What is shown now."""
+        raise NotImplementedError
+
+    def answer(self, draft: Draft, action: str, text: str) -> Move:
+        """What a touch, or what was typed, leads to."""
+        raise NotImplementedError
+
+    def _page(
+        self, *tables: Table, prompt: Prompt | None = None, actions: tuple[Action, ...] = ()
+    ) -> ServicePage:
+        return ServicePage(
+            id="", title=say(f"first.{self.id}.title"), tables=tables, prompt=prompt, actions=(BACK, *actions)
+        )
+
+
+@dataclass(slots=True)
+class Welcome(Step):
+    """What will be asked."""
+
+    parts: tuple[str, ...]
+    id: str = "welcome"
+
+    def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
+        """The steps to come."""
+        rows = tuple(
+            Row(cells=(plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
+            for number, part in enumerate(self.parts, 1)
+        )
+        return ServicePage(
+            id="", title=say("first.welcome.title"), tables=(Table(rows=rows),), actions=(_NEXT,)
+        )
+
+    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+        """On."""
+        return Way.ON if action == "next" else refused("not_offered")
+
+
+@dataclass(slots=True)
+class Fields(Step):
+    """Fields filled in one after the other; ``asked`` says which, ``take`` puts them into the draft."""
+
+    id: str
+    asked: Callable[[Draft], tuple[Field, ...]]
+    take: Callable[[Draft, dict[str, str]], None]
+    values: dict[str, str] = field(default_factory=dict)
+
+    def page(self, draft: Draft) -> ServicePage:
+        """What is filled in, and the next field."""
+        asked = self._next(draft)
+        rows = tuple(
+            Row(cells=(say(f"first.{self.id}.{name}"), plain(told))) for name, told in self.values.items()
+        )
+        prompt = None
+        if asked is not None:
+            kind = "digits" if asked.kind is FieldKind.DIGITS else "text"
+            prompt = Prompt.model_validate(
+                {
+                    "label": say(f"first.{self.id}.{asked.name}"),
+                    "kind": kind,
+                    "length_max": asked.length_max,
+                    "value": draft.machine.get(asked.name, ""),
+                }
+            )
+        actions = () if asked is not None else (_NEXT,)
+        return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
+
+    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
+        """Take a field in; back to the one before."""
+        asked = self._next(draft)
+        if action == "back":
+            if not self.values:
+                return Way.BACK
+            self.values.popitem()
+            return Way.STAY
+        if action == "enter" and asked is not None:
+            try:
+                read = asked.read(text.upper() if asked.name in _CAPITALS else text)
+            except FieldError as error:
+                return refused(error.reason)
+            value = str(read or "")
+            if asked.name in _CAPITALS and not all(c.isascii() and (c.isalnum() or c == "-") for c in value):
+                return say("first.refused.name")
+            self.values[asked.name] = value
+            return Way.STAY
+        if action == "next" and asked is None:
+            self.take(draft, self.values)
+            return Way.ON
+        return refused("not_offered")
+
+    def _next(self, draft: Draft) -> Field | None:
+        return next((each for each in self.asked(draft) if each.name not in self.values), None)
+
+
+#: Fields in capital letters, digits and hyphens.
+_CAPITALS: Final = frozenset({"serial", "operator_number"})
+
+
+@dataclass(slots=True)
+class Pick(Step):
+    """One of many, found by its letters."""
+
+    id: str
+    options: Callable[[], list[tuple[str, Words]]]
+    take: Callable[[Draft, str], None]
+
+    def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
+        """A line each."""
+        rows = tuple(
+            Row(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
+        )
+        prompt = Prompt(label=say("service.search"), kind="find")
+        return self._page(Table(rows=rows), prompt=prompt)
+
+    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+        """Take it."""
+        _, _, place = action.partition("pick:")
+        options = self.options()
+        if action == "back":
+            return Way.BACK
+        if not place.isdigit() or int(place) >= len(options):
+            return refused("not_offered")
+        self.take(draft, options[int(place)][0])
+        return Way.ON
+
+
+@dataclass(slots=True)
+class Devices(Step):
+    """The serial ports are asked; what answered is shown, and may be asked again."""
+
+    ports: Callable[[], list[str]]
+    id: str = "devices"
+    asking: tuple[str, str] | None = None
+
+    def enter(self) -> None:
+        """Nothing is known yet."""
+        self.asking = ("", "")
+
+    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
+        """Ask every port in every protocol."""
+
+        def doing(port: str, protocol: str) -> None:
+            self.asking = (port, protocol)
+            told()
+
+        try:
+            draft.devices = tuple(await probe(self.ports(), doing))
+        finally:
+            self.asking = None
+
+    def page(self, draft: Draft) -> ServicePage:
+        """What answered, of what was asked."""
+        if self.asking is not None:
+            port, protocol = self.asking
+            asked = Row(cells=(say("first.devices.asking"), plain(f"{port}  {protocol}")))
+            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(asked,)),))
+        rows = tuple(
+            Row(
+                cells=(coded("device", PROTOCOLS[found.protocol].kind), plain(_told(found))),
+                mark="warning" if found.port == "bench" else "good",
+            )
+            for found in draft.devices
+        )
+        silent = [port for port in self.ports() if port not in {found.port for found in draft.devices}]
+        rows += tuple(
+            Row(cells=(say("first.devices.silent"), plain(port)), mark="warning") for port in silent
+        )
+        again = Action(id="again", label=say("first.devices.again"))
+        simulated = Action(
+            id="simulated", label=say("first.devices.simulated"), enabled=not self._real(draft)
+        )
+        return self._page(Table(rows=rows), actions=(again, simulated, _NEXT))
+
+    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+        """On with what there is; or simulated devices, where there is nothing at all."""
+        if self.asking is not None:
+            return refused("not_offered")
+        if action == "simulated" and not self._real(draft):
+            draft.devices = tuple(Answer(protocol, "bench") for protocol in SIMULATED)
+            return Way.STAY
+        return {"back": Way.BACK, "next": Way.ON}.get(action) or refused("not_offered")
+
+    def _real(self, draft: Draft) -> bool:
+        return any(found.port != "bench" for found in draft.devices)
+
+
+def _told(found: Answer) -> str:
+    return "  ".join(part for part in (found.protocol, found.identity, found.port) if part)
+
+
+@dataclass(slots=True)
+class Toggle(Step):
+    """Several of a list; at least one."""
+
+    id: str
+    options: Callable[[Draft], list[tuple[str, Words]]]
+    chosen: Callable[[Draft], list[str]]
+    take: Callable[[Draft, list[str]], None]
+    prepare: Callable[[Draft, Callable[[str], None]], None] = lambda _draft, _doing: None
+    examining: str | None = None
+
+    def enter(self) -> None:
+        """Nothing is known yet."""
+        self.examining = ""
+
+    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
+        """Find out what there is to choose from, the loop turning meanwhile."""
+        loop = asyncio.get_running_loop()
+
+        def doing(name: str) -> None:
+            self.examining = name
+            loop.call_soon_threadsafe(told)
+
+        try:
+            await asyncio.to_thread(self.prepare, draft, doing)
+            if not self.chosen(draft):
+                self.take(draft, [name for name, _ in self.options(draft)])
+        finally:
+            self.examining = None
+
+    def page(self, draft: Draft) -> ServicePage:
+        """A line each, with a mark where it is chosen."""
+        if self.examining is not None:
+            row = Row(cells=(say(f"first.{self.id}.examining"), plain(self.examining)))
+            return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(Table(rows=(row,)),))
+        chosen = set(self.chosen(draft))
+        rows = tuple(
+            Row(cells=(words,), action=f"toggle:{place}", mark="good" if name in chosen else "")
+            for place, (name, words) in enumerate(self.options(draft))
+        )
+        return self._page(Table(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),))
+
+    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+        """One more or one less."""
+        _, _, place = action.partition("toggle:")
+        options, chosen = self.options(draft), self.chosen(draft)
+        if action == "back":
+            return Way.BACK
+        if self.examining is None and place.isdigit() and int(place) < len(options):
+            name = options[int(place)][0]
+            kept = set(chosen) ^ {name}
+            self.take(draft, [each for each, _ in options if each in kept])
+            return Way.STAY
+        return Way.ON if action == "next" and chosen else refused("not_offered")
+
+
+@dataclass(slots=True)
+class Staff(Step):
+    """The first people, each with a PIN of his own choice; those who may sign the file among them."""
+
+    now: Callable[[], datetime]
+    id: str = "staff"
+    entry: list[str] | None = None
+    """What of a new person is typed in: number, name, role, PIN."""
+
+    def page(self, draft: Draft) -> ServicePage:
+        """Who is enrolled, or the next thing asked of somebody new."""
+        if self.entry is not None:
+            return self._asking(self.entry)
+        people = draft.roster.people.values()
+        rows = tuple(
+            Row(cells=(plain(person.id), plain(person.name), say(f"manual.role.{person.role}")))
+            for person in people
+        )
+        columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
+        add = Action(id="add", label=say("first.staff.add"))
+        on = _NEXT.model_copy(update={"enabled": self._are_enough(draft)})
+        return self._page(Table(columns=columns, rows=rows), actions=(add, on))
+
+    def _asking(self, entry: list[str]) -> ServicePage:
+        name = ("number", "name", "role", "pin", "again")[len(entry)]
+        kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
+        choices = tuple(Action(id=role.value, label=say(f"manual.role.{role}")) for role in Role)
+        prompt = Prompt.model_validate(
+            {
+                "label": say(f"first.staff.{name}"),
+                "kind": kinds.get(name, "text"),
+                "length_max": {"number": 8, "name": 60}.get(name, 12),
+                "choices": choices if name == "role" else (),
+            }
+        )
+        shown = zip(("number", "name"), entry[:2], strict=False)
+        rows = tuple(Row(cells=(say(f"first.staff.{label}"), plain(told))) for label, told in shown)
+        return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt)
+
+    def answer(self, draft: Draft, action: str, text: str) -> Move:
+        """Take in somebody new, one thing after the other."""
+        if action == "back":
+            if self.entry is None:
+                return Way.BACK
+            self.entry = self.entry[:-1] or None
+            return Way.STAY
+        if self.entry is None:
+            if action == "add":
+                self.entry = []
+                return Way.STAY
+            return Way.ON if action == "next" and self._are_enough(draft) else refused("not_offered")
+        return self._typed(draft, self.entry, text.strip()) if action == "enter" else refused("not_offered")
+
+    def _typed(self, draft: Draft, entry: list[str], text: str) -> Move:  # noqa: PLR0911 (a refusal each)
+        if not text:
+            return refused("missing")
+        if len(entry) == 2 and text not in set(Role):
+            return refused("not_offered")
+        if len(entry) == 3:
+            try:
+                check_pin(text)
+            except PinRefusedError:
+                return refused("weak_pin")
+        if len(entry) < 4:
+            entry.append(text)
+            return Way.STAY
+        number, name, role, pin = entry
+        if text != pin:
+            del entry[3:]
+            return refused("not_the_same")
+        self.entry = None
+        try:
+            draft.roster = draft.roster.added(Person(number, name, Role(role)), pin, by="", at=self.now())
+        except OperatorError as error:
+            return say("first.refused.staff", why=str(error))
+        return Way.STAY
+
+    def _are_enough(self, draft: Draft) -> bool:
+        people = draft.roster.people.values()
+        return sum(person.may(Permission.CONFIGURE) for person in people) >= SIGNERS
+
+
+def profiles() -> list[tuple[str, Words]]:
+    """The places there are rules for."""
+    return [(name, local(load_profile(name).title)) for name in available()]
+
+
+def time_zones() -> list[tuple[str, Words]]:
+    """Every time zone, by its IANA name."""
+    return [(name, plain(name)) for name in sorted(available_timezones()) if "/" in name or name == "UTC"]
+
+
+def games(draft: Draft) -> list[tuple[str, Words]]:
+    """The games the place admits."""
+    return [(name, local(game.title)) for name, game in draft.games.items()]
+
+
+def denominations(draft: Draft) -> list[tuple[str, Words]]:
+    """What a credit may be worth in the games chosen."""
+    return [(str(cents), money(cents)) for cents in draft.offered_cents]

@@ -1,0 +1,247 @@
+"""First start on the screen: step after step, until a cabinet file is signed and written.
+
+No journal is open and no device is the machine's; the screen shows service pages as ever, and its answers
+come back as intents. What was answered is kept in memory alone: a power cut, and all is asked again.
+"""
+
+import asyncio
+import tomllib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from egm.app.first_start.draft import Draft
+from egm.app.first_start.probing import found_ports
+from egm.app.first_start.signing import Signing, putting_back
+from egm.app.first_start.steps import (
+    Devices,
+    Fields,
+    Pick,
+    Staff,
+    Step,
+    Toggle,
+    Way,
+    Welcome,
+    denominations,
+    games,
+    profiles,
+    time_zones,
+)
+from egm.app.stopped import bare_snapshot
+from egm.app.watchdog import heartbeat
+from egm.clock import Clock
+from egm.config.cabinet_file import Machine, StateFolder
+from egm.errors import OperatorError
+from egm.kernel.events import State
+from egm.kernel.feature import LANGUAGES
+from egm.kernel.messages import Hello, Intent, Snapshot
+from egm.kernel.service_pages import ServicePage, Words
+from egm.links.screen.private import make_token
+from egm.links.screen.server import ScreenServer
+from egm.people import Permission
+from egm.profiles import load_profile
+from egm.staff.form import Field
+from paytables.source import contents, toml
+
+#: A file of the builder's beside the cabinet file that is to be: what no question is asked about.
+SEED_NAME: Final = "cabinet.seed.toml"
+
+
+class Wizard:
+    """The steps, where one stands in them, and the page shown; ``done`` is set with the file written."""
+
+    def __init__(self, steps: Sequence[Step], draft: Draft, told: Callable[[], None]) -> None:
+        """``told`` is called whenever the page is another."""
+        self._steps = tuple(steps)
+        self._draft = draft
+        self._told = told
+        self._at = 0
+        self._turn = 0
+        self._notice: Words | None = None
+        self._work: asyncio.Task[None] | None = None
+        self.done = asyncio.Event()
+
+    @property
+    def page(self) -> ServicePage:
+        """The page open now."""
+        page = self._steps[self._at].page(self._draft)
+        return page.model_copy(
+            update={
+                "id": f"first-{self._turn}",
+                "depth": self._at + 1,
+                "notice": self._notice,
+                "notice_severity": "warning",
+            }
+        )
+
+    def hear(self, intent: Intent) -> None:
+        """An answer to the page that is open; any other is not heard."""
+        options = intent.options or {}
+        if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
+            return
+        move = self._steps[self._at].answer(
+            self._draft, str(intent.value), str(options.get("input") or "")[:400]
+        )
+        self._notice = move if isinstance(move, Words) else None
+        if move is Way.ON and self._at + 1 == len(self._steps):
+            self.done.set()
+        elif move is Way.ON:
+            self._go(self._at + 1)
+        elif move is Way.BACK:
+            self._go(max(0, self._at - 1))
+        elif str(intent.value) == "again":
+            self._go(self._at)
+        self._changed()
+
+    def close(self) -> None:
+        """End whatever is under way."""
+        if self._work is not None:
+            self._work.cancel()
+
+    def _go(self, at: int) -> None:
+        self.close()
+        self._at = at
+        step = self._steps[at]
+        step.enter()
+        if type(step).begin is not Step.begin:
+            self._work = asyncio.ensure_future(self._begin(step))
+
+    async def _begin(self, step: Step) -> None:
+        try:
+            await step.begin(self._draft, self._changed)
+        except (OperatorError, OSError, ValueError) as error:
+            self._notice = Words(value="first.refused.not_done", values={"why": str(error)})
+        self._changed()
+
+    def _changed(self) -> None:
+        self._turn += 1
+        self._told()
+
+
+def steps_of(
+    state: StateFolder, file: Path, clock: Clock, ports: Callable[[], list[str]]
+) -> tuple[Step, ...]:
+    """What is asked, in order."""
+    name = partial(Field, length_max=24)
+    machine = (name(name="serial"), name(name="operator_number"))
+
+    def take(draft: Draft, values: dict[str, str]) -> None:
+        draft.machine |= values
+
+    def place(draft: Draft, chosen: str) -> None:
+        draft.profile = load_profile(chosen)
+        draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
+
+    asked: tuple[Step, ...] = (
+        Fields("machine", lambda _: machine, take),
+        Pick("profile", profiles, place),
+        Fields("house", lambda draft: tuple(Field(name=each) for each in draft.house_fields), take),
+        Pick("time_zone", time_zones, lambda draft, chosen: take(draft, {"time_zone": chosen})),
+        Devices(ports),
+        Toggle(
+            "games",
+            games,
+            lambda draft: draft.chosen,
+            lambda draft, kept: setattr(draft, "chosen", kept),
+            _examine,
+        ),
+        Toggle(
+            "denominations",
+            denominations,
+            lambda draft: [str(each) for each in draft.denominations_cents if each in draft.offered_cents],
+            lambda draft, kept: setattr(draft, "denominations_cents", [int(each) for each in kept]),
+        ),
+        Staff(clock.now),
+        Signing(
+            id="signing",
+            folder=state.root,
+            now=clock.now,
+            may=Permission.CONFIGURE,
+            state=state,
+            file=file,
+        ),
+    )
+    return (Welcome(tuple(step.id for step in asked)), *asked)
+
+
+_HOUSE: Final = frozenset({"site", "address", "licence_holder"})
+
+
+def _examine(draft: Draft, doing: Callable[[str], None]) -> None:
+    for name in draft.examine():
+        doing(name)
+
+
+async def first_start(
+    state: StateFolder,
+    file: Path,
+    clock: Clock,
+    ports: Callable[[], list[str]] = found_ports,
+) -> None:
+    """Ask for a cabinet file on the screen; ends with ``file`` written and signed.
+
+    A state folder that has a memory already gives back the file signed last instead, by two of its own
+    persons. Raises OperatorError for a builder's file that is none, JournalError for a memory that cannot be
+    read.
+    """
+    draft = Draft(seed=_seed(file.with_name(SEED_NAME)))
+    back = putting_back(state, file, clock.now)
+    language = LANGUAGES[0]
+    identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")
+
+    def shown() -> Snapshot:
+        now = clock.now().isoformat(timespec="seconds")
+        bare = bare_snapshot(identity, load_profile("generic"), now)
+        return bare.model_copy(
+            update={
+                "state": State.SERVICE_MENU.value,
+                "language": language,
+                "languages": LANGUAGES,
+                "accepts": ("language",),
+                "currency": draft.profile.currency,
+                "page": wizard.page,
+            }
+        )
+
+    def hear(intent: Intent) -> None:
+        nonlocal language
+        if intent.name == "language" and intent.value in LANGUAGES:
+            language = str(intent.value)
+            server.send(shown())
+        else:
+            wizard.hear(intent)
+
+    server = ScreenServer(
+        state.screen_socket,
+        make_token(state.screen_token),
+        greeting=lambda: (Hello(), shown()),
+        on_intent=hear,
+        on_peer_error=lambda _: None,
+    )
+    wizard = Wizard(
+        (back,) if back is not None else steps_of(state, file, clock, ports),
+        draft,
+        lambda: server.send(shown()),
+    )
+    await server.start()
+    alive = asyncio.ensure_future(heartbeat())
+    try:
+        await wizard.done.wait()
+    finally:
+        wizard.close()
+        alive.cancel()
+        with suppress(asyncio.CancelledError):
+            await alive
+        await server.close()
+
+
+def _seed(path: Path) -> dict[str, Any]:
+    """The builder's tables; none where there is no such file. Raises OperatorError."""
+    try:
+        return toml(contents(path).decode())
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise OperatorError(f"{path}: {error}") from None

@@ -1,0 +1,344 @@
+"""A machine without a cabinet file asks for one on its screen, finds its devices, and runs with what two persons signed.
+
+Real processes, real (pseudo-)serial lines with twins on them, the answers as the screen sends them.
+"""
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import tomllib
+
+import pytest
+from click.testing import CliRunner
+from run_rig import EGM, PATIENCE_SECONDS, connect, snapshot, until
+
+from egm.app.first_start.draft import Draft
+from egm.app.first_start.probing import Answer
+from egm.app.first_start.wizard import SEED_NAME
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.twin import Port
+from egm.integrity.signed_file import digest_of
+from egm.isolated import python_module
+from egm.kernel.messages import Intent, MessageError, Snapshot, encode
+from egm.people import Role, Roster
+from egm.testing.service_menu import said, words_of
+from meters import open_view
+from tools.cli import main
+
+PINS = {"11": "4826", "12": "905173"}
+
+
+class Hand:
+    """A person at the screen of a first start: reads the page, touches, types."""
+
+    def __init__(self, reader, writer):
+        self._reader, self._writer = reader, writer
+        self.page = None
+        self.seen = []
+
+    @contextlib.asynccontextmanager
+    @staticmethod
+    async def at(folder):
+        reader, writer = await connect(folder.screen_socket, folder.screen_token)
+        hand = Hand(reader, writer)
+        await hand.read(lambda page: True)
+        try:
+            yield hand
+        finally:
+            writer.close()
+
+    async def read(self, wanted):
+        """Read on until the page is what is wanted; every text of each exists in both languages."""
+        while self.page is None or not wanted(self.page):
+            shown = await until(self._reader, lambda m: isinstance(m, Snapshot) and m.page is not None)
+            self.page = shown.page
+            self.seen.append(shown.page)
+            for words in words_of(shown.page):
+                assert said(words, "en") or words.value == ""
+                assert said(words, "fr") or words.value == ""
+        return self.page
+
+    async def touch(self, action, text=""):
+        before = self.page.id
+        options = {"page": before, "input": text}
+        self._writer.write(encode(Intent(name="answer", value=action, options=options)))
+        return await self.read(lambda page: page.id != before)
+
+    def last(self, text):
+        """What ends the first start: no page follows."""
+        options = {"page": self.page.id, "input": text}
+        self._writer.write(encode(Intent(name="answer", value="enter", options=options)))
+
+    async def type(self, *texts):
+        for text in texts:
+            await self.touch("enter", text)
+        return self.page
+
+    async def pick(self, words):
+        row = next(row for row in self.page.tables[0].rows if said(row.cells[0], "en") == words)
+        return await self.touch(row.action)
+
+    async def come_to(self, step, *, ready=lambda page: True):
+        return await self.read(lambda page: page.title.value == f"first.{step}.title" and ready(page))
+
+    @property
+    def notice(self):
+        return "" if self.page.notice is None else self.page.notice.value
+
+    def offers(self, action):
+        return any(one.id == action and one.enabled for one in self.page.actions)
+
+
+@contextlib.asynccontextmanager
+async def asking(folder, file, *ports, more=()):
+    """The machine's process at a first start, with these ports to be tried."""
+    where = ("--state", str(folder.root), "--cabinet", str(file), "--first-start")
+    named = [word for port in ports for word in ("--port", str(port))]
+    process = await asyncio.create_subprocess_exec(
+        *python_module("egm.app", *where, *named, *more), stderr=subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        _, process.said = await process.communicate()
+
+
+def plugged(folder, *protocols):
+    """Twins on pseudo-terminals of their own."""
+    twins = []
+    for protocol in protocols:
+        port = Port(folder / protocol, PROTOCOLS[protocol].line.character_seconds)
+        twins.append(PROTOCOLS[protocol].twin(protocol, port))
+        port.plug()
+    return twins
+
+
+async def answered(hand, *, site="Chez Lise"):
+    """Everything before the devices."""
+    await hand.touch("next")
+    await hand.type("first-1", "7")
+    await hand.touch("next")
+    await hand.pick("Generic")
+    await hand.type(site)
+    await hand.touch("next")
+    await hand.pick("America/Toronto")
+
+
+async def enrolled(hand):
+    """Two who may sign, and what is refused on the way."""
+    await hand.come_to("staff")
+    assert not hand.offers("next")
+    await hand.touch("add")
+    await hand.type("12", "Max", "attendant", PINS["12"], PINS["12"])
+    assert hand.notice == "first.refused.staff"  # the first must be able to enrol others
+    await hand.touch("add")
+    await hand.type("11", "Morgan", "manager", "1234")
+    assert hand.notice == "service.refused.weak_pin"
+    await hand.type(PINS["11"], "4827")
+    assert hand.notice == "service.refused.not_the_same"
+    await hand.type(PINS["11"], PINS["11"])
+    assert not hand.offers("next")  # one alone cannot sign
+    await hand.touch("add")
+    await hand.type("12", "Toni", "technician", PINS["12"], PINS["12"])
+    await hand.touch("next")
+
+
+async def signed(hand):
+    """The two sign, after a wrong PIN and one who tries twice."""
+    await hand.come_to("signing", ready=lambda page: hand.offers("sign"))
+    await hand.touch("sign")
+    await hand.type("11", "9999")
+    assert hand.notice == "service.refused.wrong_pin"
+    await hand.type(PINS["11"], "11", PINS["11"])
+    assert hand.notice == "service.refused.same_person"
+    await hand.touch("back")
+    await hand.type("12")
+    hand.last(PINS["12"])
+
+
+def entries(folder, kind):
+    with open_view(folder.root) as view:
+        return [entry.record for entry in view.entries(kind)]
+
+
+async def comes_up(folder):
+    """What the screen shows once the machine is there with its file."""
+    while True:
+        reader, writer = await connect(folder.screen_socket, folder.screen_token)
+        try:
+            return await until(
+                reader, lambda m: isinstance(m, Snapshot) and m.page is None and m.state == "idle"
+            )
+        except MessageError:  # the first start has just let its screens go
+            await asyncio.sleep(0.05)
+        finally:
+            writer.close()
+
+
+@contextlib.asynccontextmanager
+async def run(folder, file):
+    """``egm run`` as a person starts it."""
+    where = ("--state", str(folder.root), "--cabinet", str(file), "--screen", "none", "--first-start")
+    process = await asyncio.create_subprocess_exec(*EGM, "run", *where, stderr=subprocess.PIPE)
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        _, process.said = await process.communicate()
+
+
+@pytest.mark.requirement("A-22", "E-11")
+def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_it(tmp_path):
+    folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
+    (tmp_path / SEED_NAME).write_text("[metrics]\nport = 0\n")
+
+    async def session():
+        twins = plugged(tmp_path, "id003", "ioboard", "tcl")
+        ports = [twin.port.link for twin in twins]
+        async with asking(folder, file, *ports) as process, Hand.at(folder) as hand:
+            await answered(hand)
+            await hand.come_to("devices", ready=lambda page: page.prompt is None and hand.offers("next"))
+            found = {said(row.cells[1], "en").partition(" ")[0]: row.mark for row in hand.page.tables[0].rows}
+            assert {name: found[name] for name in ("id003", "ioboard", "tcl")} == dict.fromkeys(
+                ("id003", "ioboard", "tcl"), "good"
+            )
+            await hand.touch("next")
+            await hand.come_to("games", ready=lambda page: hand.offers("next"))
+            rows = hand.page.tables[0].rows
+            assert len(rows) > 10
+            for row in rows[1:]:
+                await hand.touch(row.action)
+            await hand.touch("next")
+            await hand.come_to("denominations", ready=lambda page: hand.offers("next"))
+            await hand.touch(hand.page.tables[0].rows[0].action)
+            await hand.touch("next")
+            await enrolled(hand)
+            await signed(hand)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                assert await process.wait() == 4  # begin again: there is a file
+        async with asking(folder, file):
+            shown = await comes_up(folder)
+        for twin in twins:
+            twin.port.unplug()
+        return shown, {page.title.value for page in hand.seen}
+
+    shown, titles = asyncio.run(session())
+    assert len(titles) == 10
+    assert (shown.serial, shown.operator_number, shown.site) == ("FIRST-1", "7", "Chez Lise")
+    assert not shown.tilts
+    cabinet = load_cabinet(file)
+    assert {device.protocol for device in cabinet.devices.values()} == {"id003", "ioboard", "tcl"}
+    assert len(cabinet.real_ports) == 3
+    (slot,) = cabinet.games
+    assert slot.denominations_cents
+    assert cabinet.machine.time_zone == "America/Toronto"
+    roster = Roster.load(folder.staff)
+    assert [(person.id, person.role) for person in roster.people.values()] == [
+        ("11", Role.MANAGER),
+        ("12", Role.TECHNICIAN),
+    ]
+    assert roster.proves("12", PINS["12"]) is not None
+    (told,) = entries(folder, "cabinet.signed")
+    assert told["persons"] == ["11", "12"]
+    assert told["digest"] == digest_of(file.read_text())
+    assert told["text"] == file.read_text()
+    assert not any(
+        pin in path.read_text(errors="replace") for pin in PINS.values() for path in [file, folder.staff]
+    )
+    checked = CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(folder.root), "--json"])
+    assert all(not fault["stops"] for fault in json.loads(checked.output)), checked.output
+
+
+@pytest.mark.requirement("A-22")
+def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp_path):
+    """A board exchanged under the memory: the file comes from the journal, which says who put it back."""
+    folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
+    (tmp_path / SEED_NAME).write_text("[metrics]\nport = 0\n")  # of this computer, nobody is asked
+
+    async def first():
+        async with run(folder, file), Hand.at(folder) as hand:
+            await answered(hand)
+            await hand.come_to("devices", ready=lambda page: hand.offers("simulated"))
+            await hand.touch("simulated")
+            await hand.touch("next")
+            await hand.come_to("games", ready=lambda page: hand.offers("next"))
+            await hand.touch("next")
+            await hand.come_to("denominations", ready=lambda page: hand.offers("next"))
+            await hand.touch("next")
+            await enrolled(hand)
+            await signed(hand)
+            return await comes_up(folder)
+
+    async def again():
+        async with run(folder, file), Hand.at(folder) as hand:
+            assert hand.page.title.value == "first.memory.title"
+            assert "FIRST-1" in {said(row.cells[-1], "en") for row in hand.page.tables[0].rows}
+            await hand.touch("sign")
+            await hand.type("11", PINS["11"], "12")
+            hand.last(PINS["12"])
+            return await comes_up(folder)
+
+    assert not asyncio.run(first()).tilts
+    text = file.read_text()
+    file.unlink()
+    shown = asyncio.run(again())
+    assert file.read_text() == text
+    assert not shown.tilts
+    assert [(told["reason"], told["persons"]) for told in entries(folder, "cabinet.signed")] == [
+        ("first start", ["11", "12"]),
+        ("put back from the memory", ["11", "12"]),
+    ]
+    out = tmp_path / "audit.jsonl"
+    for arguments in (["export", str(out), "--state", str(folder.root)], ["verify", str(out)]):
+        audited = CliRunner().invoke(main, ["audit", *arguments])
+        assert audited.exit_code == 0, audited.output
+
+
+def test_what_the_builder_has_said_is_not_asked_and_stands_in_the_file(tmp_path):
+    """A seed beside the file: its tables are kept, its list of games is the one there is to choose from."""
+    seed = tomllib.loads(
+        "[machine]\ncertifier = ''\n[[games]]\ngame = 'maple-classic'\n[memory]\nreserve_mib = 16\n"
+        "[metrics]\nport = 0\nhosts = ['a']\n[sas.main]\nport = 'pty'\naddress = 1\n[inventory]\nmade = 2026-05-01\n"
+    )
+    draft = Draft(seed=seed)
+    draft.machine |= {"serial": "S-1", "operator_number": "1", "site": 'L"ise', "time_zone": "UTC"}
+    assert [*draft.examine()] == ["maple-classic"]
+    draft.chosen = [*draft.games]
+    draft.denominations_cents = draft.offered_cents
+    draft.devices = (Answer("id003", "/dev/serial/by-id/a"),)
+    cabinet, faults = draft.file()
+    assert not faults
+    assert cabinet.machine.site == 'L"ise'
+    assert cabinet.memory.reserve_mib == 16
+    assert cabinet.sas["main"].address == 1
+    assert str(cabinet.inventory.made) == "2026-05-01"
+    assert cabinet.metrics.hosts == ("a",)
+    assert [slot.game for slot in cabinet.games] == ["maple-classic"]
+    assert cabinet.devices["bill"].port == "/dev/serial/by-id/a"
+
+
+def test_the_states_of_a_first_start_are_shown_as_pages_and_nothing_else_is_heard(tmp_path):
+    folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
+
+    async def session():
+        async with asking(folder, file) as process, Hand.at(folder) as hand:
+            for intent in (Intent(name="play"), Intent(name="menu"), Intent(name="answer", value="next")):
+                hand._writer.write(encode(intent))
+            hand._writer.write(encode(Intent(name="language", value="fr")))
+            shown = await until(hand._reader, snapshot(language="fr"))
+            assert shown.page.id == hand.page.id
+            await hand.touch("next")
+            await hand.type("no spaces")
+            assert hand.notice == "first.refused.name"
+            assert process.returncode is None
+        return process
+
+    process = asyncio.run(session())
+    assert b"Traceback" not in process.said
+    assert not file.exists()
+    assert not folder.staff.exists()
