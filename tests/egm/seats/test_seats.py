@@ -130,6 +130,31 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
     assert ["other numbers" in told[0], "position 2 plays" in told[1]] == [True, True]
 
 
+@pytest.mark.requirement("O-06")
+def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
+    one, two, *_ = rooms = seats()
+    for room in (one, two):
+        for _ in range(5):
+            room.insert(2000)
+    at = one.machine.games[GAME].presentation()["wheel"].index("17")
+    for room in rooms:
+        room.machine.chance = ScriptedChance(at, 3)
+    join(one, "straight-17", 100)
+    join(two, "red")
+    no_more_bets(rooms)
+    for room in (one, two):
+        room.shown()
+    assert (one.state, two.state) == (State.HANDPAY, State.IDLE)
+    two.engine.handle(EventType.PLAY)
+    assert two.state is State.BETTING
+    no_more_bets(rooms)
+    two.shown()
+    assert (one.state, two.state) == (State.HANDPAY, State.IDLE)
+    one.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (one.state, one.credit_cents) == (State.IDLE, 0)
+    assert one.journal.meters().value("att_jackpot") == 100 * 36 * 100
+
+
 def test_a_position_alone_at_its_game_plays_at_once(seats):
     one, two, *_ = rooms = seats()
     one.insert(2000)
