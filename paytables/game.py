@@ -39,6 +39,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "reels": "paytables.reels",
     "roulette": "paytables.roulette",
     "sic-bo": "paytables.sicbo",
+    "super-pan-9": "paytables.bank.super_pan",
     "video-poker": "paytables.poker.video",
     "war": "paytables.bank.war",
     "wheel": "paytables.wheel",

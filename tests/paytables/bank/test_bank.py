@@ -19,7 +19,14 @@ from paytables import (
 )
 from paytables.cards.card import RANKS, Shoe
 
-GAMES = ("quebec-baccarat", "monaco-punto-2000", "monaco-punto-banco", "quebec-red-dog", "quebec-war")
+GAMES = (
+    "quebec-baccarat",
+    "monaco-punto-2000",
+    "monaco-punto-banco",
+    "quebec-red-dog",
+    "quebec-super-pan-9",
+    "quebec-war",
+)
 
 
 def with_decks(name, decks):
@@ -229,12 +236,43 @@ def test_red_dog_is_settled_as_the_text_says(seeded_draw):
     hold_red_dog(seeded_draw, 700)
 
 
+def hold_super_pan(seeded_draw, count):
+    worth = {"A": 1, "J": 0, "Q": 0, "K": 0}
+    for _, wager, played, cues in rounds_of(
+        "quebec-super-pan-9", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
+    ):
+        mine = [c.data["card"] for c in cues if c.kind == "deal" and c.data["hand"] == "player"]
+        banks = [c.data["card"] for c in cues if c.kind == "flip"]
+        hidden = [c for c in cues if c.kind == "deal" and c.data["card"] == "??"]
+        banks += [c.data["card"] for c in cues if c.kind == "deal" and c.data["hand"] == "bank"][3:]
+        p, b = (sum(worth.get(c[0]) if c[0] in worth else int(c[0]) for c in h) % 10 for h in (mine, banks))
+        first = sum(worth.get(c[0]) if c[0] in worth else int(c[0]) for c in banks[:3]) % 10
+        assert (len(hidden), len(banks)) == (3, 4 if first <= 5 else 3)
+        assert not {c[0] for c in (*mine, *banks)} & {"7", "8", "9", "T"}
+        stake = wager.credits
+        due = stake if p == b else 0 if p < b else 2 * stake - (stake + 19) // 20
+        assert [each.credits for each in played.settlements] == [due]
+
+
+def test_super_pan_is_settled_as_the_text_says(seeded_draw):
+    hold_super_pan(seeded_draw, 700)
+
+
+def test_who_draws_as_the_bank_does_wins_as_often_as_the_bank():
+    (bet,) = analyse(load_game("quebec-super-pan-9")).bets
+    assert bet.law.counts[0] == bet.law.counts[39]
+    assert bet.simplest_rtp == bet.rtp == 1 - Fraction(bet.law.counts[39], bet.law.total) / 20
+    assert f"{float(bet.rtp) * 100:.4f}" == "97.7983"
+    assert bet.worst_rtp < bet.rtp
+
+
 @pytest.mark.slow
 def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(seeded_draw):
     for name in ("quebec-baccarat", "monaco-punto-2000", "monaco-punto-banco"):
         hold_baccarat(name, seeded_draw, 100_000)
     hold_war(seeded_draw, 100_000)
     hold_red_dog(seeded_draw, 100_000)
+    hold_super_pan(seeded_draw, 100_000)
 
 
 def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):

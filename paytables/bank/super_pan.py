@@ -1,0 +1,225 @@
+"""Super Pan 9 (Québec by-law, ss. 54-62): eight decks without sevens to tens; three cards, and one more each.
+
+The player may draw one card; the bank draws on five or less and stands on six or more. The higher of the
+units wins even money less 5 % of the stake, counted on the next higher multiple of ten; equal hands push.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb
+from typing import ClassVar, Final, TypeAlias
+
+from paytables.analysis import BetAnalysis, Depth
+from paytables.bank.baccarat import Commission
+from paytables.bank.rules import BANK, PLAYER, BankFamily, BankRules, Hands
+from paytables.bank.schema import BankBet, BankDefinition
+from paytables.cards.card import Card, Shoe, card_name, rank_of
+from paytables.contract import Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.layout import Case, pushed, settled
+
+#: Points of each rank, two to ace; sevens to tens are not in the shoe.
+POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
+_WITHOUT: Final = (5, 6, 7, 8)
+_BANK_DRAWS: Final = 5
+_CARDS: Final = 3
+
+#: What a player answers with a hand of three cards, by their points in order.
+Answer: TypeAlias = Callable[[tuple[int, ...]], str]
+
+
+class SuperPanBet(BankBet):
+    """The one bet, and what is kept of it where it wins."""
+
+    commission: Commission
+
+
+class SuperPanDefinition(BankDefinition):
+    """A whole game of Super Pan 9."""
+
+    stake: SuperPanBet
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return what the bet pays, by language."""
+        less = {
+            "en": "{0} - {1}, less 1 credit for each {2} staked",
+            "fr": "{0} - {1}, moins 1 crédit par {2} misés",
+        }
+        bet = self.stake
+        return {
+            code: [less[code].format(getattr(bet.name, code), bet.pays.text, bet.commission.per)]
+            for code in ("en", "fr")
+        }
+
+
+class SuperPanRules(BankRules[SuperPanDefinition]):
+    """A game of Super Pan 9 made playable, from a shoe shuffled for every round."""
+
+    hands: ClassVar[Hands] = (("bank", BANK, 4), ("player", PLAYER, 4))
+
+    def bets(self) -> tuple[SuperPanBet, ...]:
+        """Return the one bet."""
+        return (self.definition.stake,)
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Deal three cards each, let the player draw, draw for the bank, settle."""
+        accepted = self.wager(wager.credits, **wager.options)
+        shoe = Shoe.of(self.definition.shoe.decks, without=_WITHOUT)
+        yield Cue("shuffle", {"decks": self.definition.shoe.decks})
+        (bet,) = accepted.bets
+        hands: dict[str, list[Card]] = {"player": [], "bank": []}
+        for n in range(_CARDS):
+            for name, hand in hands.items():
+                hand.append(shoe.deal(draw, f"{name} card {n + 1}"))
+                shown = card_name(hand[-1]) if name == "player" else "??"
+                yield Cue("deal", {"hand": name, "card": shown})
+        mine = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
+        prompt = {**_display(hands, hidden=True), "advice": self.advice(mine)}
+        asked = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat, default="stand")
+        if asked.check((yield asked)) == "draw":
+            yield _drawn(hands, "player", shoe, draw)
+        for index, card in enumerate(hands["bank"]):
+            yield Cue("flip", {"hand": "bank", "index": index, "card": card_name(card)})
+        if _points(hands["bank"]) <= _BANK_DRAWS:
+            yield _drawn(hands, "bank", shoe, draw)
+        yield self._settled(wager, _points(hands["player"]), _points(hands["bank"]))
+        return Outcome(display=_display(hands, hidden=False))
+
+    def _settled(self, wager: Wager, player: int, bank: int) -> Settlement:
+        (bet,), rule = wager.bets, self.definition.stake
+        if player == bank:
+            return pushed(bet)
+        if player < bank:
+            return settled(bet, None)
+        won, kept = settled(bet, rule.pays), rule.commission.of(bet.credits)
+        return replace(won, credits=won.credits - kept, detail={"commission": kept})
+
+    def advice(self, hand: tuple[int, ...]) -> str:
+        """Return the better answer with a hand of these points, of a fresh shoe: ``draw`` or ``stand``."""
+        stand, drawn = _chances(hand, self.definition.shoe.decks)
+        return "draw" if self._worth(drawn) > self._worth(stand) else "stand"
+
+    def _worth(self, chances: Mapping[int, Fraction]) -> Fraction:
+        """What a stake of the least comes to, by whether it wins (1), pushes (0) or loses (-1)."""
+        least = self.definition.stake.limits.least
+        kept = self.definition.stake.commission.of(least)
+        return chances[1] * (2 * least - kept) + chances[0] * least
+
+    def cases(self, wager: Wager) -> Iterable[Case]:
+        """Return every result with the best answer to each hand."""
+        return self._cases(wager, self.advice)
+
+    def _cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
+        """Every hand with the answer to it: how often it wins, pushes and loses."""
+        decks = self.definition.shoe.decks
+        counts = _counts(decks)
+        whole = comb(sum(counts), _CARDS)
+        for hand in combinations_with_replacement(range(len(counts)), _CARDS):
+            dealt = Fraction(_ways(counts, hand), whole)
+            chances = _chances(hand, decks)[answer(hand) == "draw"]
+            for won, chance in chances.items():
+                if chance * dealt:
+                    yield Case(chance * dealt, [self._settled(wager, won, 0)])
+
+    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+        """Return the figures of the best answers, with those of the bank's own rule and of the worst."""
+        found = super().analysed(name, stakes, depth)
+        wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
+        other = {"draw": "stand", "stand": "draw"}
+        worst = self._rtp(wager, lambda hand: other[self.advice(hand)])
+        banks = self._rtp(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
+        draws = [hand for hand in _hands() if self.advice(hand) == "draw"]
+        most = max(sum(hand) % 10 for hand in draws)
+        return replace(
+            found,
+            strategy=f"draw on {most} or less",
+            simplest_strategy="draw on five or less, as the bank does",
+            simplest_rtp=banks,
+            worst_rtp=worst,
+        )
+
+    def _rtp(self, wager: Wager, answer: Answer) -> Fraction:
+        back = Fraction(0)
+        for case in self._cases(wager, answer):
+            back += case.weight * sum(each.credits for each in case.settlements)
+        return back / wager.credits
+
+
+def _points(hand: Sequence[Card]) -> int:
+    return sum(POINTS[rank_of(card)] for card in hand) % 10
+
+
+def _drawn(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
+    hands[name].append(shoe.deal(draw, f"{name} card {len(hands[name]) + 1}"))
+    return Cue("deal", {"hand": name, "card": card_name(hands[name][-1])})
+
+
+def _display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, Json]:
+    bank = ["??" for _ in hands["bank"]] if hidden else [card_name(card) for card in hands["bank"]]
+    shown: list[Json] = [
+        {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_points(hands["bank"]))})},
+        {
+            "id": "player",
+            "cards": [card_name(card) for card in hands["player"]],
+            "says": str(_points(hands["player"])),
+        },
+    ]
+    return {"kind": "table", "felt": "cards", "result": str(_points(hands["player"])), "hands": shown}
+
+
+# ---------------------------------------------------------------------------------- exact, by points
+def _counts(decks: int) -> tuple[int, ...]:
+    """How many cards of each number of points the shoe has: faces, aces, twos to sixes."""
+    return (12 * decks, *([4 * decks] * 6))
+
+
+def _hands() -> Iterable[tuple[int, ...]]:
+    return combinations_with_replacement(range(7), _CARDS)
+
+
+def _ways(counts: Sequence[int], hand: Sequence[int]) -> int:
+    ways = 1
+    for points, times in Counter(hand).items():
+        ways *= comb(counts[points], times)
+    return ways
+
+
+@cache
+def _chances(hand: tuple[int, ...], decks: int) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
+    """How often a hand wins (1), pushes (0) and loses (-1), standing and drawing."""
+    left = list(_counts(decks))
+    for points in hand:
+        left[points] -= 1
+    mine, cards = sum(hand) % 10, sum(left)
+    stand = _against(mine, left)
+    drawn = dict.fromkeys((1, 0, -1), Fraction(0))
+    for points, n in enumerate(left):
+        if n:
+            left[points] -= 1
+            for won, chance in _against((mine + points) % 10, left).items():
+                drawn[won] += Fraction(n, cards) * chance
+            left[points] += 1
+    return stand, drawn
+
+
+def _against(mine: int, left: Sequence[int]) -> Mapping[int, Fraction]:
+    """How often points win, push and lose against the bank's hand from what is left."""
+    cards = sum(left)
+    tally = {1: 0, 0: 0, -1: 0}
+    for bank in _hands():
+        ways = _ways(left, bank)
+        points = sum(bank) % 10
+        if points > _BANK_DRAWS:
+            tally[(mine > points) - (mine < points)] += ways * (cards - _CARDS)
+            continue
+        for more, n in enumerate(left):
+            last = (points + more) % 10
+            tally[(mine > last) - (mine < last)] += ways * (n - bank.count(more))
+    whole = comb(cards, _CARDS) * (cards - _CARDS)
+    return {won: Fraction(ways, whole) for won, ways in tally.items()}
+
+
+FAMILY = BankFamily(SuperPanDefinition, SuperPanRules)
