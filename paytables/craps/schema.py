@@ -125,9 +125,9 @@ def _paid(bet: CrapsBet, language: str) -> str:
         keys.setdefault(odds.words()[language], []).append(key)
     if bet.kind == "throw" and len(keys) == 1:
         return next(iter(keys))
-    return (
-        "; ".join(f"{words} ({', '.join(where)})" for words, where in keys.items()) or EVEN.words()[language]
-    )
+    several = {"en": "; ", "fr": " ; "}[language]
+    said = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
+    return said or EVEN.words()[language]
 
 
 def check(definition: CrapsDefinition, file: str) -> None:

@@ -6,7 +6,7 @@ Québec: S-13.1, r. 3, s. 95.14 to 95.17. Monaco: arrêté 88-384, art. 6.3. Wha
 import random
 from fractions import Fraction
 
-QUEBEC, MONACO = "craps-quebec", "craps-monaco"
+QUEBEC, MONACO = "quebec-craps", "monaco-craps"
 POINTS = (4, 5, 6, 8, 9, 10)
 
 #: 95.15 (2) to (7): what each number alone brings back; 95.15 (8), (10), (11): equal parts on several.

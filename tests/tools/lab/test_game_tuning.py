@@ -27,7 +27,7 @@ def mine(tmp_path):
 
 
 def test_the_template_has_nothing_to_warn_of(tmp_path):
-    for family in ("reels", "keno", "wheel"):
+    for family in ("reels", "keno", "wheel", "craps"):
         file = tmp_path / f"{family}.toml"
         run("game", "new", file, "--family", family)
         assert "warning" not in run("game", "check", file)

@@ -1,0 +1,34 @@
+"""The figures of craps on the command line: of a layout and of a way to play."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tools.cli import main
+
+
+def run(*args, code=0):
+    result = CliRunner().invoke(main, [str(each) for each in args])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.mark.requirement("P-07", "C-08")
+def test_the_edge_of_a_way_to_play_is_that_of_all_it_stakes():
+    said = run("par", "quebec-craps", "--strategy", "pass-odds")
+    assert "of all that is staked  99.6256 %  1863/1870" in said
+    assert "the house keeps 0.3743 % (7/1870), a throw 0.004189 credits (7/1671)" in said
+    assert "there are: pass, pass-odds, dontpass-odds, three-point-molly" in run(
+        "par", "quebec-craps", "--strategy", "martingale", code=1
+    )
+    assert "name no ways to play" in run("par", "river-wheel", "--strategy", "x", code=1)
+
+
+@pytest.mark.requirement("P-07", "C-08")
+def test_a_layout_has_a_sheet_of_its_own():
+    data = json.loads(run("par", "quebec-craps", "--bet", "pass=5", "--bet", "right-6=6", "--json"))
+    (bet,) = data["bets"]
+    assert bet["cost_credits"] == 11
+    assert bet["return"]["exact"] == "1073/1089"  # (5 x 488/495 + 6 x 65/66) / 11
+    assert "whoever throws a come-out" in run("par", "quebec-craps", "--bet", "field=5", code=1)
