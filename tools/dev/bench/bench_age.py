@@ -277,11 +277,11 @@ def _age(folder: Path, games: int) -> Age:
 def _figures(young: Age, old: Age) -> Iterator[Figure]:
     def beside(name: str, unit: str, of: Callable[[Age], float], aim: str, better: str = "lower") -> Figure:
         return Figure(
-            name=f"{name}, {old.games:,} games",
-            value=of(old),
-            unit=unit,
-            baseline_name=f"{young.games:,} games",
-            baseline=of(young),
+            f"{name}, {old.games:,} games",
+            of(old),
+            unit,
+            f"{young.games:,} games",
+            of(young),
             better=better,
             aim=aim,
         )
@@ -317,11 +317,11 @@ def _figures(young: Age, old: Age) -> Iterator[Figure]:
         yield beside("a game archived, both media", "B", lambda a: a.archive_bytes / a.games_archived, "1")
         most = old.worst(lambda i: i.at_hand_bytes)
         yield Figure(
-            name=f"five years ({FIVE_YEARS:,} games), both media",
-            value=(most + FIVE_YEARS * old.archive_bytes / old.games_archived) / 1e9,
-            unit="GB",
-            baseline_name="as they would be at hand",
-            baseline=FIVE_YEARS * old.game_bytes / 1e9,
+            f"five years ({FIVE_YEARS:,} games), both media",
+            (most + FIVE_YEARS * old.archive_bytes / old.games_archived) / 1e9,
+            "GB",
+            "as they would be at hand",
+            FIVE_YEARS * old.game_bytes / 1e9,
             better="lower",
         )
 

@@ -1,6 +1,5 @@
 """The cabinet without screen or devices: whole games, from button to closed, each durable twice."""
 
-import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from egm.records.keys import PlayKey
 from egm.tickets.model import House
 from meters import Journal
 from rng import Personalization, RandomService
-from tools.dev.bench import Figure
+from tools.dev.bench import Figure, bare_table
 from tools.dev.bench.bench_meters import fund
 
 TURNS: Final = 100
@@ -86,10 +85,7 @@ class BarePairs:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
-        self._database = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
-        self._database.execute("PRAGMA journal_mode=WAL")
-        self._database.execute("PRAGMA synchronous=FULL")
-        self._database.execute("CREATE TABLE entry (sequence INTEGER PRIMARY KEY, body TEXT) STRICT")
+        self._database = bare_table(folder)
 
     def write(self, pairs: int) -> float:
         """Write so many pairs; the seconds they took."""
@@ -125,10 +121,10 @@ def figures() -> Iterator[Figure]:
             theirs += bare.write(GAMES_A_TURN)
     games = TURNS * GAMES_A_TURN
     yield Figure(
-        name="durable games, button to closed, both copies",
-        value=games / ours,
-        unit="games/s",
-        baseline_name="2 bare fsync-ed SQLite transactions a game",
-        baseline=games / theirs,
+        "durable games, button to closed, both copies",
+        games / ours,
+        "games/s",
+        "2 bare fsync-ed SQLite transactions a game",
+        games / theirs,
         aim="0.5",
     )

@@ -50,19 +50,19 @@ def figures() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         per_second, orders_ms = _transfers(Path(folder) / "machine")
         yield Figure(
-            name="electronic transfers, ordered, done and closed",
-            value=per_second,
-            unit="transfers/s",
-            baseline_name="two fsync-ed rows of bare SQLite",
-            baseline=bare_pairs_per_second(Path(folder) / "bare", TRANSFERS),
+            "electronic transfers, ordered, done and closed",
+            per_second,
+            "transfers/s",
+            "two fsync-ed rows of bare SQLite",
+            bare_pairs_per_second(Path(folder) / "bare", TRANSFERS),
             aim="above 0.2",
         )
     yield Figure(
-        name="an order until it is durable, p99",
-        value=orders_ms[int(len(orders_ms) * 0.99)],
-        unit="ms",
-        baseline_name="what a SAS host waits before it is told busy",
-        baseline=float(SasLine().busy_ms),
+        "an order until it is durable, p99",
+        orders_ms[int(len(orders_ms) * 0.99)],
+        "ms",
+        "what a SAS host waits before it is told busy",
+        float(SasLine().busy_ms),
         better="lower",
         aim="below 1: hosts are seldom told to ask again",
     )

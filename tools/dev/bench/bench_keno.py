@@ -1,7 +1,7 @@
 """Keno: exact laws beside an enumeration of every draw, and how fast tickets are analysed and played."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import comb
 from typing import Final, TypeVar
@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from paytables import analyse, load_game, play_through
 from paytables.keno.joint import Caught, Joint, Part, Won
 from rng import Personalization, RandomService, ReseedPolicy
-from tools.dev.bench import Figure
+from tools.dev.bench import Figure, timed
 
 T = TypeVar("T")
 #: A field small enough that plain Python can go through every draw of it.
@@ -22,44 +22,35 @@ PLAYS: Final = 1000
 
 def figures() -> Iterator[Figure]:
     """Yield the figures; the two laws must agree, or there is nothing to measure."""
-    exact, law = _timed(_joint)
-    plain, counts = _timed(_every_draw)
+    exact, law = timed(_joint)
+    plain, counts = timed(_every_draw)
     if law != counts:
         raise AssertionError("the joint law and the enumeration of every draw differ")
     draws = comb(NUMBERS, DRAWN)
     yield Figure(
-        name=f"law of three overlapping cards, {DRAWN} of {NUMBERS}",
-        value=1000 * exact,
-        unit="ms",
-        baseline_name=f"every one of {draws:,} draws, in the same language",
-        baseline=1000 * plain,
+        f"law of three overlapping cards, {DRAWN} of {NUMBERS}",
+        1000 * exact,
+        "ms",
+        f"every one of {draws:,} draws, in the same language",
+        1000 * plain,
         better="lower",
         aim="the same cost on any field: the enumeration grows with the number of draws",
     )
-    kings, _ = _timed(lambda: _kings(20))
+    kings, _ = timed(lambda: _kings(20))
     yield Figure(
-        name=f"law of {comb(20, 3) + comb(20, 5):,} ways of 20 kings, 20 of 80",
-        value=1000 * kings,
-        unit="ms",
+        f"law of {comb(20, 3) + comb(20, 5):,} ways of 20 kings, 20 of 80",
+        1000 * kings,
+        "ms",
         better="lower",
         aim=f"{comb(80, 20):.2g} draws in milliseconds",
     )
     for name in ("aurora-keno", "archipelago-keno"):
         game = load_game(name)
-        took, analysis = _timed(lambda game=game: analyse(game))  # type: ignore[misc]
+        took, analysis = timed(lambda game=game: analyse(game))  # type: ignore[misc]
         yield Figure(
-            name=f"full analysis of {name}, {len(analysis.bets)} ways to bet",
-            value=1000 * took,
-            unit="ms",
-            better="lower",
+            f"full analysis of {name}, {len(analysis.bets)} ways to bet", 1000 * took, "ms", better="lower"
         )
-    yield Figure(name="draws played and recorded", value=_plays(), unit="draws/s")
-
-
-def _timed(work: Callable[[], T]) -> tuple[float, T]:
-    began = time.perf_counter()
-    result = work()
-    return time.perf_counter() - began, result
+    yield Figure("draws played and recorded", _plays(), "draws/s")
 
 
 def _win(caught: Mapping[Caught, int]) -> Won:

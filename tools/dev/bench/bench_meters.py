@@ -6,11 +6,11 @@
 import itertools
 import os
 import random
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from meters.storage import Database, DiskStorage, Rows, StorageFile
 from paytables import Game, RecordingDraw, ReplayDraw, Wager, load_game, play_through
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.bench import Figure
+from tools.dev.bench import Figure, bare_table, timed
 
 CREDIT: Final = "credit:1:cashable"
 ROUNDS: Final = 5
@@ -176,18 +176,9 @@ def _busy(run: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def _timed(run: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    run()
-    return time.perf_counter() - began
-
-
 def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
     """Games in both copies, in turns with the same bytes in bare SQLite transactions on the same disk."""
-    bare = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
-    bare.execute("PRAGMA journal_mode=WAL")
-    bare.execute("PRAGMA synchronous=FULL")
-    bare.execute("CREATE TABLE entries (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT")
+    bare = bare_table(folder)
     ours = theirs = 0.0
     with Journal.open(folder / "durable", now=_now) as journal:
         fund(journal, _FUND_CENTS)
@@ -203,23 +194,23 @@ def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
             def transactions(bodies: list[bytes] = bodies) -> None:
                 for body in bodies:
                     bare.execute("BEGIN IMMEDIATE")
-                    bare.execute("INSERT INTO entries (body) VALUES (?)", (body,))
+                    bare.execute("INSERT INTO entry (body) VALUES (?)", (body,))
                     bare.execute("COMMIT")
 
-            ours += _timed(games)
-            theirs += _timed(transactions)
-        checks = _timed(lambda: _check(journal, 200)) / 200
+            ours += timed(games)[0]
+            theirs += timed(transactions)[0]
+        checks = timed(lambda: _check(journal, 200))[0] / 200
     bare.close()
     count = ROUNDS * GAMES_A_ROUND
     yield Figure(
-        name="durable games, two entries each, both copies",
-        value=count / ours,
-        unit="games/s",
-        baseline_name="the same two bodies in two bare fsync-ed transactions",
-        baseline=count / theirs,
+        "durable games, two entries each, both copies",
+        count / ours,
+        "games/s",
+        "the same two bodies in two bare fsync-ed transactions",
+        count / theirs,
         aim="0.5",
     )
-    yield Figure(name="check before play (A-03)", value=checks * 1e6, unit="us", better="lower")
+    yield Figure("check before play (A-03)", checks * 1e6, "us", better="lower")
 
 
 def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
@@ -230,20 +221,19 @@ def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
             for start, end in _entries(game, range(entries // 2), journal):
                 journal.append(start)
                 journal.append(end)
-        opened: list[Journal] = []
-        seconds = _timed(lambda state=state, opened=opened: opened.append(Journal.open(state, now=_now)))  # type: ignore[misc]
-        opened[0].close()
+        seconds, opened = timed(partial(Journal.open, state, now=_now))
+        opened.close()
         yield Figure(
-            name=f"start-up, {entries:,} entries, every byte of both copies checked",
-            value=seconds,
-            unit="s",
+            f"start-up, {entries:,} entries, every byte of both copies checked",
+            seconds,
+            "s",
             better="lower",
             aim="under 5 s at a million",
         )
         yield Figure(
-            name=f"opening to read meters, {entries:,} entries",
-            value=_timed(lambda state=state: open_view(state).close()) * 1e3,  # type: ignore[misc]
-            unit="ms",
+            f"opening to read meters, {entries:,} entries",
+            timed(lambda state=state: open_view(state).close())[0] * 1e3,  # type: ignore[misc]
+            "ms",
             better="lower",
         )
         with open_view(state) as view:
@@ -251,11 +241,11 @@ def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
         auditor = Auditor(Shelf())
         seconds = _busy(lambda auditor=auditor, bodies=bodies: auditor.run(bodies))  # type: ignore[misc]
         yield Figure(
-            name=f"audit, {len(bodies):,} entries: chain, books, meters, every game replayed, one core",
-            value=auditor.report.games / seconds,
-            unit="games/s",
-            baseline_name="only replaying the games",
-            baseline=_bare_replays(game),
+            f"audit, {len(bodies):,} entries: chain, books, meters, every game replayed, one core",
+            auditor.report.games / seconds,
+            "games/s",
+            "only replaying the games",
+            _bare_replays(game),
             aim="20,000 games/s",
         )
 

@@ -4,8 +4,7 @@ The baseline of the exact figures is a compiled full-cycle enumeration of the sa
 part of the cycle; the whole would take minutes. Both are windows of the cycle settled a second.
 """
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from paytables import Depth, analyse, library, load_game, tables
@@ -16,7 +15,7 @@ from paytables.reels.law import run_law
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
-from tools.dev.bench import Figure
+from tools.dev.bench import Figure, processor_seconds
 from tools.lab.simulation import play_batch
 
 GAME = "aurora-twenty"
@@ -43,13 +42,6 @@ class _Draw:
         return x % bound
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    """Return the processor time of the work: what else the computer does at the time is not counted."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
-
-
 def _base(factor: int = 1) -> Reels:
     """Return the game's first stage, made anew (nothing remembered), with strips ``factor`` times as long."""
     data = parse(source_of(GAME))
@@ -69,34 +61,34 @@ def _moments(reels: Reels) -> None:
 
 def _moments_seconds(factor: int) -> float:
     """Return the least of three, each on strips made anew: it is short, and the enumeration is an average."""
-    return min(_seconds(partial(_moments, reels)) for reels in [_base(factor) for _ in range(3)])
+    return min(processor_seconds(partial(_moments, reels)) for reels in [_base(factor) for _ in range(3)])
 
 
 def _exact() -> Iterator[Figure]:
     reels = _base()
     compiled.enumerate_cycle(reels, 1)  # compile before the clock starts
-    enumerated = WINDOWS / _seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
+    enumerated = WINDOWS / processor_seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
     exact = _moments_seconds(1)
     exact_longer = _moments_seconds(4)
-    law = _seconds(lambda: run_law(_base()))
+    law = processor_seconds(lambda: run_law(_base()))
     for name, seconds, aim in (
         ("exact return and sigma", exact, "1,000x"),
         ("whole distribution and hit frequency", law, "20x"),
     ):
         yield Figure(
-            name=f"{GAME}: {name}",
-            value=reels.cycle / seconds,
-            unit="windows/s",
-            baseline_name="compiled enumeration, one core",
-            baseline=enumerated,
+            f"{GAME}: {name}",
+            reels.cycle / seconds,
+            "windows/s",
+            "compiled enumeration, one core",
+            enumerated,
             aim=aim,
         )
     yield Figure(
-        name="return and sigma, strips 4 times as long",
-        value=exact_longer,
-        unit="s",
-        baseline_name="strips as they are",
-        baseline=exact,
+        "return and sigma, strips 4 times as long",
+        exact_longer,
+        "s",
+        "strips as they are",
+        exact,
         better="lower",
         aim="1x: flat",
     )
@@ -107,15 +99,17 @@ def _simulation() -> Iterator[Figure]:
     assert isinstance(game.rules, ReelRules)
     stages = game.rules.stages[BET]
     compiled.simulate(stages, 2, 1)
-    fast = COMPILED_GAMES / _seconds(lambda: compiled.simulate(stages, COMPILED_GAMES, 1))
+    fast = COMPILED_GAMES / processor_seconds(lambda: compiled.simulate(stages, COMPILED_GAMES, 1))
     cost = stages.mode.cost
-    slow = INTERPRETED_GAMES / _seconds(lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, _Draw()))
+    slow = INTERPRETED_GAMES / processor_seconds(
+        lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, _Draw())
+    )
     yield Figure(
-        name=f"{GAME}: games simulated, compiled, one core",
-        value=fast,
-        unit="games/s",
-        baseline_name="interpreted, as the cabinet plays",
-        baseline=slow,
+        f"{GAME}: games simulated, compiled, one core",
+        fast,
+        "games/s",
+        "interpreted, as the cabinet plays",
+        slow,
         aim="10 million games/s",
     )
 
@@ -123,12 +117,12 @@ def _simulation() -> Iterator[Figure]:
 def _library() -> Iterator[Figure]:
     for name in (*library(), *tables()):
         game = load_game(name)
-        quick = _seconds(lambda name=name: analyse(load_game(name), Depth.RETURN))  # type: ignore[misc]
-        yield Figure(name=f"{name}: load, and exact return", value=1000 * quick, unit="ms", better="lower")
+        quick = processor_seconds(lambda name=name: analyse(load_game(name), Depth.RETURN))  # type: ignore[misc]
+        yield Figure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
         yield Figure(
-            name=f"{name}: the whole PAR sheet",
-            value=1000 * _seconds(lambda g=game: analyse(g)),  # type: ignore[misc] # (bound at once)
-            unit="ms",
+            f"{name}: the whole PAR sheet",
+            1000 * processor_seconds(partial(analyse, game)),
+            "ms",
             better="lower",
         )
 

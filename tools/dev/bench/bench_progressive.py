@@ -304,7 +304,7 @@ def figures() -> Iterator[Figure]:
         try:
             broker = _broker(Path(name) / "link")
         except BrokerMissingError as missing:
-            yield Figure(name=f"not measured: {missing}", value=0, unit="")
+            yield Figure(f"not measured: {missing}", 0, "")
             return
         fresh = itertools.count()
 
@@ -343,15 +343,15 @@ def _store_figures(
     counted = _with(open_store, lambda store: asyncio.run(_counted(broker, store, 10)))
     inserted = _with(open_store, _inserted)
     name = f"wagers counted, 10 machines, {title}"
-    yield Figure(name=name, value=counted, unit="/s", baseline_name="bare publish", baseline=published)
-    yield Figure(name=name, value=counted, unit="/s", baseline_name="bare insert", baseline=inserted)
+    yield Figure(name, counted, "/s", "bare publish", published)
+    yield Figure(name, counted, "/s", "bare insert", inserted)
 
 
 def _postgres_figures(broker: Broker, published: float) -> Iterator[Figure]:
     try:
         server = Postgres()
     except PostgresMissingError as missing:
-        yield Figure(name=f"not measured: {missing}", value=0, unit="")
+        yield Figure(f"not measured: {missing}", 0, "")
         return
     fresh = itertools.count()
     try:
@@ -369,11 +369,11 @@ def _growth(broker: Broker, open_store: Callable[[], Store]) -> Iterator[Figure]
     }
     for machines in _GROWTH[1:]:
         yield Figure(
-            name=f"wagers counted, {machines} machines, SQLite",
-            value=rates[machines],
-            unit="/s",
-            baseline_name="10 machines",
-            baseline=rates[10],
+            f"wagers counted, {machines} machines, SQLite",
+            rates[machines],
+            "/s",
+            "10 machines",
+            rates[10],
             aim="about 1: more machines cost no more a wager",
         )
 
@@ -384,11 +384,11 @@ def _moments(broker: Broker, open_store: Callable[[], Store]) -> Iterator[Figure
         hits = asyncio.run(_hits_ms(broker, store))
     for what, value in (("median", statistics.median(hits)), ("49th of 50", hits[-2])):
         yield Figure(
-            name=f"hit to locked amount, {what}",
-            value=value,
-            unit="ms",
-            baseline_name="bare round trip",
-            baseline=trip,
+            f"hit to locked amount, {what}",
+            value,
+            "ms",
+            "bare round trip",
+            trip,
             better="lower",
             aim="wager and claim: two round trips and two commits",
         )
@@ -396,10 +396,5 @@ def _moments(broker: Broker, open_store: Callable[[], Store]) -> Iterator[Figure
         begun, stood = asyncio.run(_seen_ms(broker, store))
     for what, value in (("runs", begun), ("stands at the amount", stood)):
         yield Figure(
-            name=f"wager until the sign {what}, median",
-            value=value,
-            unit="ms",
-            baseline_name="between two values",
-            baseline=500.0,
-            better="lower",
+            f"wager until the sign {what}, median", value, "ms", "between two values", 500.0, better="lower"
         )

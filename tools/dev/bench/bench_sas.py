@@ -59,8 +59,8 @@ _CYCLE: Final[Sequence[bytes]] = (
 )
 _ECHO: Final = """
 import os, sys
-from egm.links.sas.line import LINE_PRIORITY, hurry
-hurry(LINE_PRIORITY)
+from egm.links.sas.line import LINE_PRIORITY, raise_priority
+raise_priority(LINE_PRIORITY)
 fd = int(sys.argv[1])
 while data := os.read(fd, 4096):
     os.write(fd, data)
@@ -211,11 +211,11 @@ def figures() -> Iterator[Figure]:
             ("p99.9", 999, "at most 5 ms; the standard allows 20"),
         ):
             yield Figure(
-                name=f"SAS poll to answer, {title}, {name}",
-                value=_quantile_ms(times, thousandths),
-                unit="ms",
-                baseline_name="bare echo on a pty",
-                baseline=_quantile_ms(echo, thousandths),
+                f"SAS poll to answer, {title}, {name}",
+                _quantile_ms(times, thousandths),
+                "ms",
+                "bare echo on a pty",
+                _quantile_ms(echo, thousandths),
                 better="lower",
                 aim=aim,
             )

@@ -41,11 +41,7 @@ def figures() -> Iterator[Figure]:
     yield from _browser()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     yield Figure(
-        name="memory, after drawing four games and two pages",
-        value=peak,
-        unit="MiB",
-        better="lower",
-        aim="<= 700 MiB",
+        "memory, after drawing four games and two pages", peak, "MiB", better="lower", aim="<= 700 MiB"
     )
 
 
@@ -72,13 +68,13 @@ def _frames() -> Iterator[Figure]:
 
         _percentiles(draw)  # the first time round draws what is then kept
         median, slow = _percentiles(draw)
-        yield Figure(name=f"frame p50, {label}", value=median, unit="ms", better="lower")
+        yield Figure(f"frame p50, {label}", median, "ms", better="lower")
         yield Figure(
-            name=f"frame p99, {label}",
-            value=slow,
-            unit="ms",
-            baseline_name="bare full-screen blit p99",
-            baseline=bare,
+            f"frame p99, {label}",
+            slow,
+            "ms",
+            "bare full-screen blit p99",
+            bare,
             better="lower",
             aim="value <= 12 ms",
         )
@@ -143,13 +139,7 @@ def _start() -> Figure:
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     value = time.perf_counter() - begin
     return Figure(
-        name="start to attract",
-        value=value,
-        unit="s",
-        baseline_name="start of a bare Python",
-        baseline=bare,
-        better="lower",
-        aim="value <= 4 s",
+        "start to attract", value, "s", "start of a bare Python", bare, better="lower", aim="value <= 4 s"
     )
 
 
@@ -169,9 +159,9 @@ def _restart() -> Figure:
             process.wait()
             process.stdout.close()
     return Figure(
-        name="killed screen, start to a page that can be opened",
-        value=min(spent),
-        unit="s",
+        "killed screen, start to a page that can be opened",
+        min(spent),
+        "s",
         better="lower",
         aim="value <= 2 s",
     )
@@ -197,7 +187,7 @@ def _browser() -> Iterator[Figure]:
             _one_frame(web, replace(view, now=100 + i / 30), link)
         rate = web.bytes_sent / seconds / 1e6
         name = "browser screen, idle at 30 frames a second"
-        yield Figure(name=name, value=rate, unit="MB/s", better="lower")
+        yield Figure(name, rate, "MB/s", better="lower")
         link.send('{"key": "KeyH"}')
         frames = 0
         while view.page.value != "help" and frames < 100:
@@ -206,7 +196,7 @@ def _browser() -> Iterator[Figure]:
                 view = pressed(view, did, theme)[0] if isinstance(did, Action) else view
             _one_frame(web, replace(view, now=200 + frames / 30), link)
             time.sleep(1 / 30)
-        yield Figure(name="key to picture", value=frames, unit="frames", better="lower", aim="<= 3 frames")
+        yield Figure("key to picture", frames, "frames", better="lower", aim="<= 3 frames")
     web.close()
 
 

@@ -2,10 +2,8 @@
 
 import os
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 from egm.clock import SystemClock
@@ -22,7 +20,7 @@ from egm.tickets.numbers import is_stand_alone
 from egm.tickets.render import render
 from egm.tickets.templates import load_template
 from rng import KernelSource, Personalization, RandomService
-from tools.dev.bench import Figure
+from tools.dev.bench import Figure, milliseconds
 
 _ROUNDS: Final = 60
 #: Synced writes of one durable step: a line of the log, a commit of SQLite.
@@ -41,7 +39,9 @@ def figures() -> Iterator[Figure]:
             assert isinstance(ticket, Ticket)
             desk.printed(ticket.number)
 
-        yield _step("ticket reserved and issued, two durable steps", _milliseconds(issue), 2 * bare_ms)
+        yield _step(
+            "ticket reserved and issued, two durable steps", milliseconds(issue, _ROUNDS), 2 * bare_ms
+        )
         numbers = iter([record.ticket.number for record in store.records()])
 
         def redeem() -> None:
@@ -49,28 +49,22 @@ def figures() -> Iterator[Figure]:
             desk.redeem_begin(number, number)
             desk.redeem_commit(number)
 
-        yield _step("ticket locked and redeemed, two durable steps", _milliseconds(redeem), 2 * bare_ms)
+        yield _step(
+            "ticket locked and redeemed, two durable steps", milliseconds(redeem, _ROUNDS), 2 * bare_ms
+        )
         ticket = next(store.records()).ticket
     template = load_template(ticket.template)
     yield Figure(
-        name="ticket drawn, 1248 x 520 dots",
-        value=_milliseconds(lambda: render(ticket, template, "en")),
-        unit="ms",
+        "ticket drawn, 1248 x 520 dots",
+        milliseconds(lambda: render(ticket, template, "en"), _ROUNDS),
+        "ms",
         better="lower",
         aim="below 100: a printer takes longer",
     )
 
 
 def _step(name: str, value: float, baseline: float) -> Figure:
-    return Figure(
-        name=name,
-        value=value,
-        unit="ms",
-        baseline_name="as many bare synced writes",
-        baseline=baseline,
-        better="lower",
-        aim="below 3",
-    )
+    return Figure(name, value, "ms", "as many bare synced writes", baseline, better="lower", aim="below 3")
 
 
 def _desk(store: TicketStore) -> TicketDesk:
@@ -91,15 +85,6 @@ def _desk(store: TicketStore) -> TicketDesk:
     )
 
 
-def _milliseconds(work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(_ROUNDS):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return median(times) * 1000
-
-
 def _bare_write_ms(folder: Path) -> float:
     """The writes of one step and nothing else: 600 bytes appended and synced, once a copy."""
     with (folder / "bare").open("ab", buffering=0) as file:
@@ -109,4 +94,4 @@ def _bare_write_ms(folder: Path) -> float:
                 file.write(bytes(600))
                 os.fdatasync(file.fileno())
 
-        return _milliseconds(write)
+        return milliseconds(write, _ROUNDS)

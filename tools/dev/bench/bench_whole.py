@@ -178,11 +178,11 @@ def figures() -> Iterator[Figure]:
 
         edge = ioboard.Status(boot=1, levels=0, lost=False, edges=(ioboard.Edge(1, 12, level=True),)).encode()
         yield Figure(
-            name="whole machine: button to outcome",
-            value=1000 * statistics.median(_measured(presses, folder / "presses")),
-            unit="ms",
-            baseline_name="the press on the wire, one durable transaction",
-            baseline=1000 * (wire("ioboard", edge) + write),
+            "whole machine: button to outcome",
+            1000 * statistics.median(_measured(presses, folder / "presses")),
+            "ms",
+            "the press on the wire, one durable transaction",
+            1000 * (wire("ioboard", edge) + write),
             better="lower",
             aim="below 50 ms: a person notices nothing",
         )
@@ -190,21 +190,21 @@ def figures() -> Iterator[Figure]:
         echo = id003.Frame(id003.Command.ACK).encode()
         line = wire("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)
         yield Figure(
-            name="whole machine: note pushed in to credit",
-            value=1000 * statistics.median(_measured(notes, folder / "notes")),
-            unit="ms",
-            baseline_name="drawing in and stacking, stack and status on the wire, four durable transactions",
-            baseline=1000 * (2 * STACK_SECONDS / _SPEED + line + 4 * write),
+            "whole machine: note pushed in to credit",
+            1000 * statistics.median(_measured(notes, folder / "notes")),
+            "ms",
+            "drawing in and stacking, stack and status on the wire, four durable transactions",
+            1000 * (2 * STACK_SECONDS / _SPEED + line + 4 * write),
             better="lower",
             aim="about two polls of 100 ms more",
         )
         said = tcl.Answer("TCLSIM100", PrinterStatus()).encode() + tcl.AskStatus().encode()
         yield Figure(
-            name="whole machine: cash-out to ticket printed and settled",
-            value=1000 * statistics.median(tickets),
-            unit="ms",
-            baseline_name="printing, four statuses on the wire, five durable transactions",
-            baseline=1000 * (BARCODE_SECONDS / _SPEED + 4 * wire("tcl", said) + 5 * write),
+            "whole machine: cash-out to ticket printed and settled",
+            1000 * statistics.median(tickets),
+            "ms",
+            "printing, four statuses on the wire, five durable transactions",
+            1000 * (BARCODE_SECONDS / _SPEED + 4 * wire("tcl", said) + 5 * write),
             better="lower",
             aim="below six polls of 50 ms more",
         )
