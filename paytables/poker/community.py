@@ -108,28 +108,22 @@ class Solver:
         total = int(law.sum())
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total))
 
-    def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
-        """Decide one flop: its bets, who plays on by turn, and sums for the first decision."""
-        streets = self.streets
+    def added(self, n: int) -> tuple[Ints, Ints]:
+        """Return the sums of one flop: by turn and hole, and by hole; see :func:`_add`."""
+        streets, made = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
         strengths, standings, add, _ = _kernels()
         money = (streets.ante, streets.turn, streets.river)
-        tables_ = self.tables
-        add(
-            self.cards[n],
-            tables_.ranks,
-            tables_.kind,
-            tables_.opens,
-            money,
-            self.pays,
-            strengths,
-            standings,
-            counts,
-            turns,
-            sums,
-        )
+        known = (self.cards[n], made.ranks, made.kind, made.opens, money, self.pays)
+        add(*known, strengths, standings, counts, turns, sums)
+        return turns, sums
+
+    def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
+        """Decide one flop: its bets, who plays on by turn, and sums for the first decision."""
+        streets = self.streets
+        turns, sums = self.added(n)
         taken = np.isin(np.arange(52), self.cards[n])
         holes = ~np.isin(self.holes, self.cards[n]).any(axis=1)
         free = holes & ~taken[:, None]
@@ -172,20 +166,9 @@ class Solver:
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
         strengths, standings, _, count = _kernels()
-        tables_ = self.tables
-        count(
-            self.cards[n],
-            tables_.ranks,
-            tables_.kind,
-            tables_.opens,
-            int(self.like[n]),
-            strengths,
-            standings,
-            counts,
-            early,
-            plays,
-            law,
-        )
+        made = self.tables
+        known = (self.cards[n], made.ranks, made.kind, made.opens, int(self.like[n]))
+        count(*known, strengths, standings, counts, early, plays, law)
         return law
 
     def _nets(self, law: Ints) -> tuple[dict[int, int], int]:
@@ -210,6 +193,7 @@ class Tables:
     """What ranks seven cards, as arrays: see :func:`paytables.cards.subsets.rank_steps`."""
 
     ranks: tuple[Ints, ...]
+    strengths: Ints
     kind: Ints
     opens: int
 
@@ -234,6 +218,7 @@ def tables(opens: int) -> Tables:
             np.searchsorted(every, plain).astype(np.int32),
             suited.astype(np.int32),
         ),
+        strengths=every,
         kind=(every >> 20).astype(np.int8),
         opens=int(np.searchsorted(every, opens)),
     )

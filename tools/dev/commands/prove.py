@@ -18,8 +18,10 @@ from tools.cli.terminal import echo
 
 def _toml(table: Mapping[str, Any], name: str) -> str:
     values = {key: value for key, value in table.items() if value is not None}
-    plain = [f"{key} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict)]
-    inner = [_toml(value, f"{name}.{key}") for key, value in values.items() if isinstance(value, dict)]
+    plain = [
+        f"{_key(key)} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict)
+    ]
+    inner = [_toml(value, f"{name}.{_key(key)}") for key, value in values.items() if isinstance(value, dict)]
     return "\n".join([*([f"[{name}]", *plain] if plain else []), *inner])
 
 
@@ -34,10 +36,22 @@ def command(files: tuple[Path, ...], threads: int) -> None:
         rules: Any = game_from(data, str(path)).rules
         started = perf_counter()
         with ThreadPoolExecutor(threads) as pool:
-            found = rules.prove(pool.map, _told(str(path))).model_dump(mode="json")
+            found = rules.prove(pool.map, _told(str(path)))
+        table = _plain(found)
         text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
-        path.write_text(f"{text}\n\n{_toml(found, 'proved')}\n")
+        path.write_text(f"{text}\n\n{_toml(table, 'proved')}\n")
         echo(f"{path}: {perf_counter() - started:.1f} s")
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
+
+
+def _plain(found: Any) -> dict[str, Any]:
+    """A proof, or several by name, as TOML has them."""
+    if isinstance(found, Mapping):
+        return {name: _plain(each) for name, each in found.items()}
+    return dict(found.model_dump(mode="json"))
 
 
 def _told(name: str) -> Callable[[int, int], None]:

@@ -1,0 +1,101 @@
+"""Seven cards of which three are seen: every completion of every class of three. For laboratories (numba)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from math import comb, lcm
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+
+from paytables.cards.ranking import FIVE
+from paytables.cards.subsets import sets
+from paytables.poker.community import tables
+from paytables.poker.pays import row_of
+from paytables.poker.proof import exact
+from paytables.poker.table.schema import Proof, Stake
+
+if TYPE_CHECKING:
+    from paytables.cards.arrays import Bools, Ints
+
+SEEN = 3
+
+
+def completed(spot: Stake, asked: int | None, back: Fraction) -> Proof:
+    """Return the proof of a bet on the best five of seven cards, which may be taken back at three."""
+    made = tables(0)
+    found = [row_of(spot.pay, int(strength), 0, FIVE) for strength in made.strengths]
+    rows = np.array([len(spot.pay) if row is None else row for row in found], dtype=np.int64)
+    chosen, like = sets(52, SEEN).classes
+    counts = np.zeros((len(chosen), len(spot.pay) + 1), dtype=np.int64)
+    numba.njit()(_complete)(sets(52, SEEN).members[chosen].astype(np.int64), made.ranks, rows, counts)
+    nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
+    unit = lcm(back.denominator, *(net.denominator for net in nets))
+    values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
+    ways = comb(52 - SEEN, 4)
+    kept: Bools = values > int((back - 1) * unit) * ways
+    kept |= asked is None
+    laws = [_law(counts, like, which, nets, back) for which in ((kept, ~kept) if asked else (kept, kept))]
+    means = [sum((net * n for net, n in law.items()), Fraction(0)) / sum(law.values()) for law in laws]
+    total = sum(laws[0].values())
+    return Proof(
+        law={exact(net): exact(Fraction(n, total)) for net, n in sorted(laws[0].items()) if n},
+        staked="1/1",
+        worst=exact(means[1]),
+        simplest=None if asked is None else exact(_mean_kept(counts, like, nets)),
+    )
+
+
+def _mean_kept(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:
+    """The mean of who never takes the bet back."""
+    totals = (counts * like[:, None]).sum(axis=0).tolist()
+    won = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
+    return Fraction(won, sum(totals))
+
+
+def _law(counts: Ints, like: Ints, kept: Bools, nets: list[Fraction], back: Fraction) -> Counter[Fraction]:
+    law: Counter[Fraction] = Counter()
+    totals = (counts[kept] * like[kept][:, None]).sum(axis=0).tolist()
+    for net, n in zip(nets, totals, strict=True):
+        law[net] += n
+    law[back - 1] += int((counts[~kept].sum(axis=1) * like[~kept]).sum())
+    return law
+
+
+def _complete(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
+    five, sixth, seventh, plain, suited = ranks
+    masks = np.zeros(4, dtype=np.int64)
+    for n in range(known.shape[0]):
+        cards = known[n]
+        masks[:] = 0
+        state = 0
+        for place in range(3):
+            state = five[place, state, cards[place] >> 2]
+            masks[cards[place] & 3] |= 1 << (cards[place] >> 2)
+        rest = [card for card in range(52) if card not in (cards[0], cards[1], cards[2])]
+        for i in range(3, 49):
+            d = rest[i]
+            fourth = five[3, state, d >> 2]
+            masks[d & 3] |= 1 << (d >> 2)
+            for j in range(2, i):
+                c = rest[j]
+                fifth = five[4, fourth, c >> 2]
+                masks[c & 3] |= 1 << (c >> 2)
+                for k in range(1, j):
+                    b = rest[k]
+                    after = sixth[fifth, b >> 2]
+                    masks[b & 3] |= 1 << (b >> 2)
+                    for m in range(k):
+                        a = rest[m]
+                        best = plain[seventh[after, a >> 2]]
+                        suit = a & 3
+                        best = max(best, suited[masks[suit] | 1 << (a >> 2)])
+                        for other in range(4):
+                            if other != suit:
+                                best = max(best, suited[masks[other]])
+                        counts[n, rows[best]] += 1
+                    masks[b & 3] &= ~(1 << (b >> 2))
+                masks[c & 3] &= ~(1 << (c >> 2))
+            masks[d & 3] &= ~(1 << (d >> 2))

@@ -1,0 +1,113 @@
+"""The exact figures of a poker game against the bank, from the proof its definition carries or anew."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.contract import Wager
+from paytables.errors import AnalysisError
+from paytables.layout import law_of
+from paytables.poker.table.schema import PokerDefinition, Proof
+
+#: The bets that stand together and are played for together: the ante, what goes with it, and raises.
+MAIN: Final = "main"
+
+
+def together(definition: PokerDefinition) -> dict[str, Fraction]:
+    """Return the bets that are first staked with the ante, each in times of it."""
+    ante = definition.ante
+    linked = {spot.id: Fraction(spot.times) for spot in definition.spot if spot.of == ante.id}
+    return {ante.id: Fraction(1), **linked}
+
+
+def apart(definition: PokerDefinition) -> tuple[str, ...]:
+    """Return the bets that stand by themselves."""
+    main = together(definition)
+    return tuple(spot.id for spot in definition.spot if spot.id not in main and not spot.raised)
+
+
+def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
+    """Work out every proof: laboratory packages, and seconds to minutes."""
+    from paytables.poker.table.solve import solve  # noqa: PLC0415 (laboratory packages)
+
+    return solve(definition, *how)
+
+
+def _proved(definition: PokerDefinition, depth: Depth) -> dict[str, Proof]:
+    if definition.proved and depth is not Depth.FULL:
+        return definition.proved
+    found = prove(definition)
+    if definition.proved and definition.proved != found:
+        raise AnalysisError(f"{definition.game.id}: proved: other figures come out: {found!r}")
+    return found
+
+
+def analyse(definition: PokerDefinition, depth: Depth) -> Analysis:
+    """Return the figures of the bets that go together, and of each that stands by itself.
+
+    Raises :class:`AnalysisError` where a definition's proof is not what comes out.
+    """
+    proofs = _proved(definition, depth)
+    header = definition.game
+    bets = [_bet(definition, name, proofs[name], _least(definition, name)) for name in proofs]
+    return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
+
+
+def _least(definition: PokerDefinition, name: str) -> int:
+    return (definition.ante if name == MAIN else definition.spots[name]).limits.least
+
+
+def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> BetAnalysis:
+    """The figures of one proof where its first stake is ``unit`` credits."""
+    times = together(definition) if name == MAIN else {name: Fraction(1)}
+    bets = {spot: int(factor * unit) for spot, factor in times.items()}
+    cost = sum(bets.values())
+    law = law_of({int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()})
+    words, simplest = definition.strategy, definition.simplest
+    top = max(law.counts)
+    return BetAnalysis(
+        bet=name,
+        cost_credits=cost,
+        options={"bets": bets},
+        rtp=law.moment(1) / cost,
+        variance=law.variance(),
+        hit_probability=law.at_least(1),
+        return_bet_probability=law.at_least(cost),
+        law=law,
+        max_win_credits=top,
+        max_win_probability=law.at_least(top),
+        strategy=words.en if words else None,
+        worst_rtp=1 + Fraction(proof.worst) * unit / cost,
+        simplest_strategy=simplest.en if simplest and proof.simplest else None,
+        simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
+        mean_staked_credits=Fraction(proof.staked) * unit,
+    )
+
+
+def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
+    """Return the figures of any bets of one seat laid together.
+
+    Returns and stakes add; bets on the same cards are not independent, so several have no law together.
+    """
+    proofs = _proved(definition, Depth.RETURN)
+    bets = {bet.spot: bet.credits for bet in wager.bets}
+    parts = [_bet(definition, name, proofs[name], bets[name]) for name in apart(definition) if name in bets]
+    if definition.ante.id in bets and MAIN in proofs:
+        parts.insert(0, _bet(definition, MAIN, proofs[MAIN], bets[definition.ante.id]))
+    cost = sum(part.cost_credits for part in parts)
+
+    def mean(figure: Callable[[BetAnalysis], Fraction | None]) -> Fraction:
+        return sum((figure(part) or Fraction(0)) * part.cost_credits for part in parts) / Fraction(cost)
+
+    if len(parts) == 1:
+        return replace(parts[0], bet="bets", options=wager.options)
+    return BetAnalysis(
+        bet="bets",
+        cost_credits=cost,
+        options=wager.options,
+        rtp=mean(lambda part: part.rtp),
+        worst_rtp=mean(lambda part: part.worst_rtp),
+        mean_staked_credits=sum((part.mean_staked_credits or Fraction(0) for part in parts), Fraction(0)),
+    )

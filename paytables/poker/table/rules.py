@@ -1,0 +1,347 @@
+"""The rules of one poker game against the bank, played from its definition."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.cards import Card, Shoe, card_name, cards_of
+from paytables.cards.ranking import Ranking, category
+from paytables.contract import (
+    Bet,
+    Cue,
+    Decision,
+    Draw,
+    Json,
+    Outcome,
+    Play,
+    Remark,
+    Settlement,
+    Spot,
+    Wager,
+)
+from paytables.errors import WagerError
+from paytables.layout import Layout, Odds, check_whole, pushed, settled
+from paytables.poker.pays import NAMES, row_of
+from paytables.poker.table import figures
+from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
+from paytables.tableless import Tableless
+
+#: What a bet that simply wins pays.
+EVEN: Final = Odds.parse("1:1")
+
+
+@dataclass
+class Place:
+    """One seat's round: its cards, its bets as they stand, whether it has folded, what is settled of it."""
+
+    seat: int
+    bets: dict[str, int]
+    cards: list[Card] = field(default_factory=list)
+    folded: bool = False
+    settled: list[Settlement] = field(default_factory=list)
+
+    @property
+    def hand(self) -> str:
+        """What the felt calls its hand."""
+        return "player" if self.seat == 0 else f"player-{self.seat + 1}"
+
+
+@dataclass(frozen=True)
+class PokerRules(Tableless):
+    """A poker game against the bank made playable."""
+
+    definition: PokerDefinition
+
+    @cached_property
+    def _rankings(self) -> dict[str, Ranking]:
+        return {name: Ranking(order) for name, order in ORDERS.items()}
+
+    @cached_property
+    def table(self) -> Layout:
+        """The places for bets, and what a wager on them must keep to."""
+        made = self.definition
+        return Layout(self.layout(), made.table, made.form)
+
+    def layout(self) -> tuple[Spot, ...]:
+        """Return every spot; one that only a raise stakes takes no bet at first."""
+        return tuple(
+            Spot(
+                id=spot.id,
+                group=spot.id,
+                names=spot.name.model_dump(),
+                odds=max((row.pays for row in spot.pay), key=lambda odds: odds.net).text
+                if spot.pay
+                else "1:1",
+                least=spot.limits.least,
+                most=spot.limits.most,
+                step=spot.limits.step,
+                open=not spot.raised,
+                needs=self.definition.ante.id if spot.raised else spot.of,
+            )
+            for spot in self.definition.spot
+        )
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        """What the forms cost, in credits, ascending."""
+        return self.table.bet_options
+
+    def wager(self, credits_: int, **asked: Json) -> Wager:
+        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
+        made = self.table.wager(credits_, **asked)
+        seats: dict[int, dict[str, int]] = {}
+        for bet in made.bets:
+            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
+        for bets in seats.values():
+            self._linked(bets)
+        return made
+
+    def _linked(self, bets: Mapping[str, int]) -> None:
+        """Refuse bets that must be so many times another and are not. Raises :class:`WagerError`."""
+        for spot in self.definition.spot:
+            if spot.of is not None and bets.get(spot.id, 0) != Fraction(spot.times) * bets.get(spot.of, 0):
+                raise WagerError(
+                    f"bets.{spot.id}: {bets.get(spot.id, 0):,} credits; "
+                    f"it is {spot.times} times the bet on {spot.of!r}, {bets.get(spot.of, 0):,}"
+                )
+
+    def check(self, file: str) -> None:
+        """Refuse stakes that odds or raises make no whole credits of. Raises :class:`DefinitionError`."""
+        factors: dict[str, list[Fraction]] = {}
+        for option in (option for step in self.definition.step for option in step.option):
+            if option.adds:
+                factors.setdefault(self.definition.ante.id, []).append(option.adds)
+                factors.setdefault(str(option.spot), [])
+            elif option.back is not None:
+                factors.setdefault(str(option.spot), []).append(Fraction(option.back))
+        for n, spot in enumerate(self.definition.spot):
+            odds = [row.pays for row in (*spot.pay, *spot.first, *spot.bonus)]
+            odds += [Odds(str(factor), factor) for factor in factors.get(spot.id, ())]
+            if not spot.raised:
+                check_whole(f"spot.{n}.limits", spot.limits, odds, file)
+
+    # ------------------------------------------------------------ the round
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Deal and ask step by step, then turn the bank's cards and settle every bet."""
+        seats: dict[int, Place] = {}
+        for bet in self.wager(wager.credits, **wager.options).bets:
+            seats.setdefault(bet.seat, Place(bet.seat, {})).bets[bet.spot] = bet.credits
+        shoe, bank, board = Shoe.of(), list[Card](), list[Card]()
+        for step in self.definition.step:
+            if step.deal is not None:
+                yield from self._deal(step, shoe, draw, seats, bank, board)
+                continue
+            for place in seats.values():
+                if self._asks(step, place):
+                    yield from self._ask(step, place, list(seats.values()), bank, board)
+        duel = self.definition.duel
+        if duel is not None and any(self._against(place) for place in seats.values()):
+            for n in range(len(bank), duel.bank):
+                bank.append(shoe.deal(draw, f"bank card {n + 1}"))
+                yield Cue("flip", {"hand": "bank", "index": n, "card": card_name(bank[n])})
+        for place in seats.values():
+            for settlement in self._settle(place, bank, board):
+                place.settled.append(settlement)
+                yield settlement
+        return Outcome(display=self._felt(list(seats.values()), bank, board, whole=True))
+
+    def _against(self, place: Place) -> bool:
+        """Whether a seat still has a bet that the bank's cards decide."""
+        return any(not self.definition.spots[spot].alone for spot in place.bets)
+
+    def _deal(
+        self,
+        step: Step,
+        shoe: Shoe,
+        draw: Draw,
+        seats: Mapping[int, Place],
+        bank: list[Card],
+        board: list[Card],
+    ) -> Iterator[Cue]:
+        deal = step.deal
+        if deal is None or not any(place.bets for place in seats.values()):
+            return
+        for place in seats.values():
+            for _ in range(deal.player if place.bets and not place.folded else 0):
+                place.cards.append(shoe.deal(draw, f"{place.hand} card {len(place.cards) + 1}"))
+                data = {"hand": place.hand, "card": card_name(place.cards[-1])}
+                yield Cue("deal", data, place.seat if len(seats) > 1 else None)
+        for name, cards, count in (("bank", bank, deal.bank), ("board", board, deal.board)):
+            for _ in range(count):
+                cards.append(shoe.deal(draw, f"{name} card {len(cards) + 1}"))
+                yield Cue("deal", {"hand": name, "card": card_name(cards[-1])})
+
+    def _asks(self, step: Step, place: Place) -> bool:
+        """Whether a seat is asked: not one that has folded, nor one whose bets leave nothing to ask."""
+        if place.folded or any(name in place.bets for name in step.unless):
+            return False
+        if step.only and not any(name in place.bets for name in step.only):
+            return False
+        needs = {option.spot for option in step.option if option.back is not None} or {
+            self.definition.ante.id
+        }
+        return bool(needs & place.bets.keys())
+
+    def _ask(
+        self, step: Step, place: Place, places: list[Place], bank: list[Card], board: list[Card]
+    ) -> Iterator[Decision | Settlement]:
+        options = {option.id: option for option in step.option if self._open(option, place)}
+        ante = place.bets.get(self.definition.ante.id, 0)
+        adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
+        stakes = {name: Bet(str(options[name].spot), credits_, place.seat) for name, credits_ in adds.items()}
+        free = [name for name in options if name not in adds]
+        asked = Decision(
+            str(step.ask),
+            tuple(options),
+            self._felt(places, bank, board),
+            stakes,
+            place.seat,
+            default=free[0],
+        )
+        chosen: Option = options[asked.check((yield asked))]
+        if chosen.fold:
+            place.folded = True
+            for name in [name for name in place.bets if not self.definition.spots[name].alone]:
+                yield settled(Bet(name, place.bets.pop(name), place.seat), None, "folded")
+        elif chosen.back is not None:
+            name = str(chosen.spot)
+            staked = place.bets.pop(name)
+            back = int(Fraction(chosen.back) * staked)
+            yield Settlement("withdrawn", back, spot=name, staked=staked, seat=place.seat)
+        elif chosen.id in adds:
+            name = str(chosen.spot)
+            place.bets[name] = place.bets.get(name, 0) + adds[chosen.id]
+
+    def _open(self, option: Option, place: Place) -> bool:
+        duel = self.definition.duel
+        if option.least is None or duel is None:
+            return True
+        ranking = self._rankings[duel.order]
+        return ranking.strength(place.cards) >= ranking.strength(cards_of(option.least))
+
+    # ------------------------------------------------------------ what bets come to
+    def standing_of(self, player: list[Card], bank: list[Card]) -> Standing:
+        """Return how the player's cards stand to the bank's, the board among both."""
+        duel = self.definition.duel
+        if duel is None:
+            raise WagerError("there is no duel in this game")
+        ranking = self._rankings[duel.order]
+        mine, theirs = ranking.strength(player), ranking.strength(bank)
+        if theirs < duel.least:
+            return "closed"
+        return "better" if mine > theirs else "equal" if mine == theirs else "worse"
+
+    def row(self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]) -> Row | None:
+        """Return the row that a spot's cards win."""
+        ranking = self._rankings[spot.order]
+        cards = [*player[: spot.player], *board[: spot.board]]
+        found = row_of(rows, ranking.strength(cards), 0, ranking.order) if rows else None
+        return None if found is None else rows[found]
+
+    def _settle(self, place: Place, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
+        for name, credits_ in place.bets.items():
+            spot, bet = self.definition.spots[name], Bet(name, credits_, place.seat)
+            bonus = self.row(spot.bonus, spot, place.cards, board)
+            first = self.row(spot.first, spot, place.cards, board)
+            if bonus is not None:
+                won = bonus.pays.returned(credits_) - credits_
+                yield Settlement(bonus.id, won, spot=name, seat=place.seat)
+            if first is not None:
+                yield settled(bet, first.pays, first.id)
+                continue
+            row = self.row(spot.pay, spot, place.cards, board)
+            if spot.alone:
+                yield settled(bet, None if row is None else row.pays, "" if row is None else row.id)
+                continue
+            result = spot.result(self.standing_of([*place.cards, *board], [*bank, *board]))
+            if result == "pays" and row is not None:
+                yield settled(bet, row.pays, row.id)
+                continue
+            result = spot.otherwise if result == "pays" else result
+            yield {"win": settled(bet, EVEN), "push": pushed(bet)}.get(result, settled(bet, None))
+
+    # ------------------------------------------------------------ what is said and shown
+    def _says(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
+        duel = self.definition.duel
+        name = duel.order if duel is not None else self.definition.ante.order
+        ranking = self._rankings[name]
+        if len(cards) < ranking.order.size:
+            return None
+        strength = ranking.strength(cards)
+        english, french = NAMES[category(strength, ranking.order)]
+        if bank and duel is not None and strength < duel.least:
+            english, french = f"{english}: does not open", f"{french} : n'ouvre pas"
+        return {"en": english, "fr": french}
+
+    def _felt(
+        self, places: list[Place], bank: list[Card], board: list[Card], *, whole: bool = False
+    ) -> dict[str, Json]:
+        hands: list[dict[str, Json]] = []
+        duel = self.definition.duel
+        if duel is not None:
+            hidden = ["??"] * (duel.bank - len(bank))
+            hand = {"id": "bank", "cards": [*map(card_name, bank), *hidden]}
+            says = self._says([*bank, *board], bank=True) if whole and not hidden else None
+            hands.append({**hand, "says": says} if says else hand)
+        if self._board:
+            hands.append({"id": "board", "cards": [card_name(card) for card in board]})
+        for place in places:
+            says = self._says([*place.cards, *board], bank=False)
+            shown: dict[str, Json] = {"id": place.hand, "cards": [card_name(card) for card in place.cards]}
+            hands.append({**shown, "says": says} if says else shown)
+        return {"kind": "table", "felt": "cards", "hands": hands}
+
+    @cached_property
+    def _board(self) -> int:
+        return sum(step.deal.board for step in self.definition.step if step.deal is not None)
+
+    def presentation(self) -> dict[str, Json]:
+        """Return the spots, the hands and every pay table (:file:`paytables/FELTS.md`)."""
+        duel, made = self.definition.duel, self.definition
+        own = sum(step.deal.player for step in made.step if step.deal is not None)
+        hands = [{"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": own}]
+        if self._board:
+            hands.insert(0, {"id": "board", "names": {"en": "Board", "fr": "Tapis"}, "cards": self._board})
+        if duel is not None:
+            hands.insert(0, {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, "cards": duel.bank})
+        return {
+            "kind": "table",
+            "felt": "cards",
+            **self.table.to_json(),
+            "hands": hands,
+            "pays": [
+                {"name": row.id, "names": row.title, "odds": row.pays.text, "spot": spot.id}
+                for spot in made.spot
+                for row in (*spot.first, *spot.bonus, *spot.pay)
+            ],
+        }
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what each spot pays."""
+        return tuple(self.definition.pay_lines()["en"])
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is legal in the definition and may surprise: a better hand that pays less."""
+        found = []
+        for n, spot in enumerate(self.definition.spot):
+            for rows, name in ((spot.pay, "pay"), (spot.first, "first"), (spot.bonus, "bonus")):
+                for m in range(1, len(rows)):
+                    if rows[m].pays.net > rows[m - 1].pays.net:
+                        words = f"pays more than {rows[m - 1].id}, which goes before it"
+                        found.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
+        return tuple(found)
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures; see :mod:`paytables.poker.table.figures`."""
+        return figures.analyse(self.definition, depth)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of any bets laid together."""
+        return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
+
+    def prove(self, *how: object) -> dict[str, Proof]:
+        """Work out what the definition carries as proved (laboratory packages)."""
+        return figures.prove(self.definition, *how)

@@ -1,0 +1,219 @@
+"""The model of a poker game against the bank: how cards come, what is asked, what each bet pays.
+
+A definition lists the steps of a round; bets are settled at its end by what :class:`Stake` says of them. So
+one family plays all such games of the by-law and of the French order.
+"""
+
+from fractions import Fraction
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from paytables.cards import cards_of
+from paytables.cards.ranking import FIVE, FOUR, THREE, Order, Ranking
+from paytables.definition import Identifier, NaturalInt, PositiveInt, Strict, Text
+from paytables.layout import Limits, Pay, TableDefinition
+from paytables.poker.pays import HandRow
+from paytables.poker.proof import Exact
+
+ORDERS: Final[dict[str, Order]] = {"three": THREE, "four": FOUR, "five": FIVE}
+OrderName = Literal["three", "four", "five"]
+#: What a bet comes to: ``pays`` by its rows, and where none fits as ``otherwise`` says.
+Result = Literal["win", "push", "lose", "pays"]
+Standing = Literal["closed", "better", "equal", "worse"]
+STANDINGS: Final[tuple[Standing, ...]] = ("closed", "better", "equal", "worse")
+#: Times of another stake: ``1/2``, ``3``.
+Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
+
+
+def _is_hand(cards: str | None) -> None:
+    if cards is not None:
+        cards_of(cards)
+
+
+class Row(HandRow):
+    """A row of a pay table and its odds."""
+
+    pays: Pay
+
+
+class Stake(Strict):
+    """A place for a bet and what becomes of it.
+
+    ``raised``: only an option stakes it. ``of``: it is staked with that bet, ``times`` as much. ``first``
+    rows pay whatever the bank has and end the matter; ``bonus`` rows pay beside the rest; neither does
+    anything for who has folded. Without results a bet is on the player's cards alone, by ``pay``. The cards
+    are the player's and the first ``board`` shared ones, the best of them by ``order`` (else the duel's).
+    """
+
+    id: Identifier
+    name: Text
+    limits: Limits = Limits()
+    raised: bool = False
+    of: Identifier | None = None
+    times: Times = "1"
+    order: OrderName = "five"
+    player: PositiveInt | None = None
+    board: NaturalInt | None = None
+    closed: Result = "push"
+    better: Result | None = None
+    equal: Result = "push"
+    worse: Result = "lose"
+    otherwise: Result = "push"
+    pay: tuple[Row, ...] = ()
+    first: tuple[Row, ...] = ()
+    bonus: tuple[Row, ...] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether the bank's cards are nothing to it."""
+        return self.better is None
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Stake":
+        if self.alone and not self.pay:
+            raise ValueError(
+                f"{self.id}: has no rows to pay by, and does not say what a better hand comes to"
+            )
+        return self
+
+    def result(self, standing: Standing) -> Result:
+        """Return what the bet comes to where the player's hand stands so against the bank's."""
+        results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
+        return results[standing] or "pays"
+
+
+class Option(Strict):
+    """An answer: it stakes ``times`` the ante on ``spot``, gives that part of a bet ``back``, folds, or none.
+
+    ``least`` is the lowest hand of the player's own cards it is open to, as cards.
+    """
+
+    id: Identifier
+    spot: Identifier | None = None
+    times: Times = "1"
+    fold: bool = False
+    back: Times | None = None
+    least: str | None = None
+
+    @model_validator(mode="after")
+    def _cards(self) -> "Option":
+        _is_hand(self.least)
+        return self
+
+    @property
+    def adds(self) -> Fraction:
+        """What it stakes, for each credit of the ante."""
+        return Fraction(self.times) if self.spot is not None and self.back is None else Fraction(0)
+
+
+class Deal(Strict):
+    """How many cards come now: to the player, to the bank (face up), to the board."""
+
+    player: NaturalInt = 0
+    bank: NaturalInt = 0
+    board: NaturalInt = 0
+
+
+class Step(Strict):
+    """Cards, or a question; this is left out where one of ``unless`` is staked, or none of ``only``."""
+
+    deal: Deal | None = None
+    ask: Identifier | None = None
+    option: tuple[Option, ...] = ()
+    unless: tuple[Identifier, ...] = ()
+    only: tuple[Identifier, ...] = ()
+
+    @model_validator(mode="after")
+    def _one(self) -> "Step":
+        if (self.deal is None) == (self.ask is None):
+            raise ValueError("a step either deals or asks")
+        if self.ask is not None and not any(not option.adds for option in self.option):
+            raise ValueError(f"{self.ask}: there is no option that costs nothing")
+        return self
+
+
+class Duel(Strict):
+    """The player against the bank: by which order, from how many cards of the bank's, which of them open.
+
+    What the steps do not deal of the bank's cards comes at the end. ``opens`` is the lowest hand that opens,
+    as cards. Where there is a board, both use it.
+    """
+
+    order: OrderName = "five"
+    bank: PositiveInt
+    opens: str | None = None
+
+    @model_validator(mode="after")
+    def _cards(self) -> "Duel":
+        _is_hand(self.opens)
+        return self
+
+    @property
+    def least(self) -> int:
+        """The lowest strength that opens, 0 where every hand does."""
+        return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(cards_of(self.opens))
+
+
+class Simple(Strict):
+    """A line of the simplest published play: this answer with at least these cards; the last has none."""
+
+    option: Identifier
+    least: str | None = None
+
+    @model_validator(mode="after")
+    def _cards(self) -> "Simple":
+        _is_hand(self.least)
+        return self
+
+
+class Proof(Strict):
+    """Exact figures of the best play of one form at one credit a unit; amounts in units of ``form``'s ante.
+
+    ``law`` has the chance of each net; ``staked`` is the mean of all that is staked; ``worst`` and
+    ``simplest`` are the mean nets of the worst and of the simplest published play.
+    """
+
+    law: dict[str, Exact]
+    staked: Exact
+    worst: Exact
+    simplest: Exact | None = None
+
+
+class PokerDefinition(TableDefinition):
+    """A whole poker game against the bank. The first spot is the ante, by which raises are measured."""
+
+    duel: Duel | None = None
+    spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
+    step: Annotated[tuple[Step, ...], Field(min_length=1)]
+    strategy: Text | None = Field(None, description="the best play, in words")
+    simplest: Text | None = Field(None, description="the simplest published play, in words")
+    simple: tuple[Simple, ...] = Field((), description="that play, as data: the first line that fits")
+    proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
+
+    @property
+    def spots(self) -> dict[str, Stake]:
+        """The spots by id."""
+        return {spot.id: spot for spot in self.spot}
+
+    @property
+    def ante(self) -> Stake:
+        """The bet that raises are measured by."""
+        return self.spot[0]
+
+    @model_validator(mode="after")
+    def _named(self) -> "PokerDefinition":
+        ids = [spot.id for spot in self.spot]
+        if len(set(ids)) != len(ids):
+            raise ValueError("spot: two have the same id")
+        for n, spot in enumerate(self.spot):
+            if spot.of is not None and spot.of not in ids:
+                raise ValueError(f"spot.{n}.of: there is no spot {spot.of!r}; there are {ids}")
+            if not spot.alone and self.duel is None:
+                raise ValueError(f"spot.{n}.better: there is no duel")
+        for n, step in enumerate(self.step):
+            asked = [option.spot for option in step.option if option.spot is not None]
+            for name in (*asked, *step.unless, *step.only):
+                if name not in ids:
+                    raise ValueError(f"step.{n}: there is no spot {name!r}; there are {ids}")
+        return self

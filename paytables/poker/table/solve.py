@@ -1,0 +1,314 @@
+"""Exact solutions of poker games against the bank, by the shape of their definition. For laboratories.
+
+* the player's cards alone, with bets that may be taken back: sums over the hands that hold what is seen
+  (:meth:`paytables.cards.subsets.Sets.sums`);
+* one question against the bank without a board: his hands counted against every class of the player's
+  (:mod:`paytables.cards.duel`);
+* a board for both: :mod:`paytables.poker.community`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb, lcm
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paytables.cards import cards_of
+from paytables.cards.duel import duel
+from paytables.cards.ranking import Ranking
+from paytables.cards.subsets import Sets, sets
+from paytables.errors import BeyondReach
+from paytables.poker.pays import row_of
+from paytables.poker.proof import exact
+from paytables.poker.table.figures import MAIN, apart, together
+from paytables.poker.table.schema import ORDERS, STANDINGS, Option, PokerDefinition, Proof, Row, Stake
+
+if TYPE_CHECKING:
+    from paytables.cards.arrays import Bools, Ints
+
+
+def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
+    """Return the proof of the bets that go together and of each that stands by itself."""
+    found = {}
+    if definition.ante.alone and len(together(definition)) > 1:
+        found[MAIN] = withdrawals(definition)
+    elif not definition.ante.alone and any(step.deal and step.deal.board for step in definition.step):
+        from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (heavy)
+
+        found[MAIN] = solve_streets(definition, *how)
+    elif not definition.ante.alone:
+        found[MAIN] = Stud(definition).proof()
+    else:
+        found[definition.ante.id] = by_itself(definition, definition.ante)
+    for name in apart(definition):
+        found[name] = by_itself(definition, definition.spots[name])
+    return found
+
+
+def law_proof(law: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None) -> Proof:
+    """Return a proof of how many cases have each net."""
+    total = sum(law.values())
+    rates = {exact(net): exact(Fraction(cases, total)) for net, cases in sorted(law.items()) if cases}
+    return Proof(
+        law=rates,
+        staked=exact(staked),
+        worst=exact(worst),
+        simplest=None if simplest is None else exact(simplest),
+    )
+
+
+def rows_of(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
+    """Return the place of the row each strength wins, -1 for none."""
+    known, inverse = np.unique(strengths, return_inverse=True)
+    order = ORDERS[spot.order]
+    places = [row_of(rows, int(strength), 0, order) for strength in known]
+    found: Ints = np.array([-1 if place is None else place for place in places])[inverse]
+    return found
+
+
+def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fraction]:
+    """Return how many cards a bet goes by, how many are seen when it may be taken back, what comes back."""
+    own = board = 0
+    asked: int | None = None
+    back = Fraction(0)
+    for step in definition.step:
+        if step.deal is not None:
+            own, board = own + step.deal.player, board + step.deal.board
+        for option in step.option:
+            if option.spot == spot.id and option.back is not None:
+                asked, back = own + board, Fraction(option.back)
+    cards = (own if spot.player is None else spot.player) + (board if spot.board is None else spot.board)
+    return cards, asked, back
+
+
+def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
+    """Return the proof of one bet on the player's cards, which may be taken back where the game asks."""
+    cards, asked, back = seen(definition, spot)
+    if cards > 6:
+        from paytables.poker.table.completed import completed  # noqa: PLC0415 (numba)
+
+        return completed(spot, asked, back)
+    hands = sets(52, cards)
+    rows = rows_of(spot.pay, hands.strengths(ORDERS[spot.order]), spot)
+    if asked is not None:
+        raise BeyondReach(f"{spot.id}: is taken back by itself and goes by {cards} cards")
+    counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
+    law: Counter[Fraction] = Counter({Fraction(-1): int(counts[0])})
+    for row, count in zip(spot.pay, counts[1:].tolist(), strict=True):
+        law[row.pays.net] += count
+    mean = _mean(law)
+    return law_proof(law, Fraction(1), mean, None)
+
+
+def _mean(law: Counter[Fraction]) -> Fraction:
+    return sum((net * cases for net, cases in law.items()), Fraction(0)) / sum(law.values())
+
+
+def withdrawals(definition: PokerDefinition) -> Proof:
+    """Return the proof of three equal bets on one hand, of which two may be taken back one by one."""
+    spots = [definition.spots[name] for name in together(definition)]
+    found = [seen(definition, spot) for spot in spots]
+    size = found[0][0]
+    asked = sorted(known for _, known, _ in found if known is not None)
+    if len(asked) != 2 or any(back not in {0, 1} for *_, back in found):
+        raise BeyondReach(f"{definition.game.id}: not two bets of three that may be taken back whole")
+    hands = sets(52, size)
+    rows = rows_of(spots[0].pay, hands.strengths(ORDERS[spots[0].order]), spots[0])
+    unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
+    nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
+    table = hands.sums(nets[rows])
+    chosen, like = hands.classes
+    laws: list[Counter[Fraction]] = [Counter(), Counter()]
+    for first in combinations(range(size), asked[0]):
+        for more in combinations(sorted(set(range(size)) - {*first}), asked[1] - asked[0]):
+            masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more)))
+            stay = [
+                table[known][hands.parts(chosen, mask)] > 0 for known, mask in zip(asked, masks, strict=True)
+            ]
+            for law, sign in zip(laws, (True, False), strict=True):
+                bets = 1 + sum((kept == sign).astype(np.int64) for kept in stay)
+                cases = np.zeros((4, len(nets)), dtype=np.int64)
+                np.add.at(cases, (bets, rows[chosen]), like)
+                for (count, place), n in np.ndenumerate(cases):
+                    law[Fraction(int(nets[place]) * count, unit)] += int(n)
+    return law_proof(laws[0], Fraction(len(spots)), _mean(laws[1]), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer: what it nets in each standing (rows) for each class of hands, and what it stakes."""
+
+    option: Option
+    nets: Ints
+    staked: Fraction
+    open: Bools
+
+
+class Stud:
+    """One question against the bank, no board. Nets are in ``unit``-ths of an ante."""
+
+    def __init__(self, definition: PokerDefinition) -> None:
+        made = definition.duel
+        if made is None:
+            raise BeyondReach(f"{definition.game.id}: there is no duel")
+        self.definition, self.duel = definition, made
+        deals = [step.deal for step in definition.step if step.deal is not None]
+        asks = [n for n, step in enumerate(definition.step) if step.ask is not None]
+        before = [step.deal for step in definition.step[: asks[0]] if step.deal is not None]
+        if len(asks) > 1:
+            raise BeyondReach(f"{definition.game.id}: {len(asks)} questions, and no board")
+        self.step = definition.step[asks[0]]
+        self.own = sum(deal.player for deal in deals)
+        self.known = sum(deal.player for deal in before)
+        self.up = sum(deal.bank for deal in before)
+        self.player: Sets = sets(52, self.own)
+        self.chosen, self.like = self.player.classes
+        order = ORDERS[made.order]
+        self.strengths = self.player.strengths(order)[self.chosen]
+        self.unit = lcm(
+            2,
+            *(
+                row.pays.net.denominator
+                for spot in definition.spot
+                for row in (*spot.pay, *spot.first, *spot.bonus)
+            ),
+        )
+
+    def standings(self) -> Ints:
+        """Return how many of the bank's hands make each standing, by class of hands and card seen."""
+        bank = sets(52, self.duel.bank)
+        opens = self.duel.least
+        counts = duel(
+            self.player,
+            self.chosen,
+            self.strengths,
+            bank,
+            bank.strengths(ORDERS[self.duel.order]),
+            up=self.up > 0,
+            opens=opens,
+        )
+        total = comb(52 - self.own - self.up, self.duel.bank - self.up)
+        above = self.strengths[:, None] >= opens
+        better = np.where(above, counts.weaker - counts.closed, 0)
+        equal = np.where(above, counts.equal, 0)
+        worse = total - counts.closed - better - equal
+        found = np.stack([counts.closed, better, equal, worse])
+        if self.up:
+            cards = self.player.members[self.chosen]
+            for place in range(self.own):
+                found[:, np.arange(len(cards)), cards[:, place]] = 0
+        return found
+
+    def choices(self) -> list[Choice]:
+        """Return every answer with its nets."""
+        times = together(self.definition)
+        ranking = Ranking(ORDERS[self.duel.order])
+        found = []
+        for option in self.step.option:
+            bets = dict(times)
+            if option.spot is not None:
+                bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
+            nets = np.zeros((len(STANDINGS), len(self.chosen)), dtype=np.int64)
+            if option.fold:
+                nets -= int(sum(times.values()) * self.unit)
+            else:
+                for name, factor in bets.items():
+                    nets += self.spot_nets(self.definition.spots[name], factor)
+            least = 0 if option.least is None else ranking.strength(cards_of(option.least))
+            found.append(Choice(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
+        return found
+
+    def spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
+        """Return what a bet nets in each standing for each class."""
+        strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
+
+        def won(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
+            places = rows_of(rows, strengths, spot)
+            values = [int(row.pays.net * factor * self.unit) for row in rows]
+            return np.array([*values, int(none * factor * self.unit)], dtype=np.int64)[places], places >= 0
+
+        words = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
+        found = []
+        for standing in STANDINGS:
+            result = spot.result(standing)
+            none = words[spot.otherwise if result == "pays" else result]
+            nets, _ = won(spot.pay if result == "pays" else (), none)
+            first, fits = won(spot.first, Fraction(0))
+            bonus, _ = won(spot.bonus, Fraction(0))
+            found.append(np.where(fits, first, nets) + bonus)
+        return np.stack(found)
+
+    def proof(self) -> Proof:
+        """Return the proof of the best play."""
+        standings, choices = self.standings(), self.choices()
+        values = np.stack(
+            [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
+        )
+        closed = np.stack([~choice.open for choice in choices])
+        simple = self.simple(choices)
+        if self.known < self.own:
+            return self._early(standings, choices, values, simple)
+        far = np.int64(1) << 62
+        best = np.where(closed[:, :, None], -far, values).argmax(axis=0)
+        worst = np.where(closed[:, :, None], far, values).argmin(axis=0)
+        law, staked = self._law(standings, choices, best)
+        low, _ = self._law(standings, choices, worst)
+        plain = None
+        if simple is not None:
+            wide = np.broadcast_to(simple[:, None], best.shape)
+            plain = _mean(self._law(standings, choices, wide)[0])
+        return law_proof(law, staked, _mean(low), plain)
+
+    def simple(self, choices: list[Choice]) -> Ints | None:
+        """Return the answer of the simplest published play by class, None where there is none."""
+        rules = self.definition.simple
+        if not rules:
+            return None
+        places = {choice.option.id: n for n, choice in enumerate(choices)}
+        strengths = self.strengths
+        found = np.full(len(self.chosen), places[rules[-1].option], dtype=np.int64)
+        ranking = Ranking(ORDERS[self.duel.order])
+        for rule in reversed(rules):
+            if rule.least is not None:
+                found[strengths >= ranking.strength(cards_of(rule.least))] = places[rule.option]
+        return found
+
+    def _law(
+        self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
+    ) -> tuple[Counter[Fraction], Fraction]:
+        """Count nets where each class and card seen has its answer; ``weight`` is of classes."""
+        law: Counter[Fraction] = Counter()
+        staked = Fraction(0)
+        like = self.like if weight is None else weight
+        for n, choice in enumerate(choices):
+            for standing in range(len(STANDINGS)):
+                cases = np.where(taken == n, standings[standing], 0).sum(axis=1) * like
+                known, inverse = np.unique(choice.nets[standing], return_inverse=True)
+                totals = np.bincount(inverse, cases).astype(np.int64)
+                for net, count in zip(known.tolist(), totals.tolist(), strict=True):
+                    law[Fraction(net, self.unit)] += count
+                    staked += choice.staked * count
+        return law, staked / sum(law.values())
+
+    def _early(self, standings: Ints, choices: list[Choice], values: Ints, simple: Ints | None) -> Proof:
+        """Decide on the first cards of a hand that is dealt on afterwards."""
+        first = sets(52, self.known)
+        sums = [self.player.sums(value[self.player.class_of, 0])[self.known] for value in values]
+        stacked = np.stack(sums)
+        laws: list[Counter[Fraction]] = [Counter(), Counter()]
+        staked = Fraction(0)
+        del first, simple
+        for mask in range(1 << self.own):
+            if mask.bit_count() != self.known:
+                continue
+            number = self.player.parts(self.chosen, mask)
+            for which, taken in enumerate((stacked.argmax(axis=0), stacked.argmin(axis=0))):
+                law, cost = self._law(standings, choices, taken[number][:, None])
+                laws[which] += law
+                staked += cost if which == 0 else 0
+        return law_proof(laws[0], staked / comb(self.own, self.known), _mean(laws[1]), None)

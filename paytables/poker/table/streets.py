@@ -1,0 +1,61 @@
+"""Hold'em against the bank as its definition has it, made ready for :mod:`paytables.poker.community`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from math import lcm
+
+from paytables.cards.ranking import FIVE
+from paytables.errors import BeyondReach
+from paytables.poker.community import Solver, Streets
+from paytables.poker.pays import row_of
+from paytables.poker.proof import exact
+from paytables.poker.table.figures import together
+from paytables.poker.table.schema import PokerDefinition, Proof
+
+#: Any strength of each combination, lowest first: pay rows of this game ask for nothing else.
+_KINDS = tuple(level << 20 for level in range(len(FIVE.categories)))
+
+
+def streets_of(definition: PokerDefinition) -> Streets:
+    """Return the game's amounts. Raises :class:`BeyondReach` for a game of another shape."""
+    asks = [step for step in definition.step if step.ask is not None]
+    ante, duel = definition.ante, definition.duel
+    linked = [definition.spots[name] for name in together(definition) if name != ante.id]
+    results = (ante.closed, ante.better, ante.equal, ante.worse)
+    folds = [n for n, step in enumerate(asks) if any(option.fold for option in step.option)]
+    if duel is None or len(asks) != 4 or folds != [2] or len(linked) != 1 or linked[0].times != "1":
+        raise BeyondReach(f"{definition.game.id}: not a hold'em of four questions with a fold at the third")
+    extra = linked[0]
+    pushes = (extra.closed, extra.better, extra.equal, extra.worse, extra.otherwise)
+    if results != ("win", "win", "push", "lose") or pushes != ("push", "pays", "push", "lose", "push"):
+        raise BeyondReach(f"{definition.game.id}: its ante or {extra.id} are settled in another way")
+    found = [[option.adds for option in step.option if option.adds] for step in asks]
+    rows = [row_of(extra.pay, kind, 0, FIVE) for kind in _KINDS]
+    pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
+    unit = lcm(*(each.denominator for each in (*pays, *(size for sizes in found for size in sizes))))
+    (flop,), (turn,), (river,) = found[1:]
+    return Streets(
+        unit=unit,
+        ante=unit,
+        first=tuple(int(size * unit) for size in sorted(found[0])),
+        flop=int(flop * unit),
+        turn=int(turn * unit),
+        river=int(river * unit),
+        super_pays=tuple(int(pay * unit) for pay in pays),
+        folded=2 * unit,
+        opens=duel.least,
+    )
+
+
+def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
+    """Return the proof of ante and super ante with all raises."""
+    streets = streets_of(definition)
+    solved = Solver(streets, *how).solve()  # type: ignore[arg-type]
+    law = Counter({Fraction(net, streets.unit): cases for net, cases in solved.law.items()})
+    return Proof(
+        law={exact(net): exact(Fraction(cases, solved.total)) for net, cases in sorted(law.items())},
+        staked=exact(solved.staked / streets.unit),
+        worst=exact(solved.worst / streets.unit),
+    )

@@ -1,0 +1,396 @@
+"""Poker against the bank as it is played, against settlements written from the words of the by-law."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import paytables
+from paytables import (
+    Bet,
+    Choice,
+    RecordingDraw,
+    ReplayDraw,
+    Round,
+    Wager,
+    WagerError,
+    load_game,
+    play_through,
+)
+from tests.paytables.poker import hands_brute as brute
+
+GAMES = Path(paytables.__file__).parent / "poker" / "games"
+
+
+def load(name):
+    return load_game(GAMES / f"{name}.toml")
+
+
+def three(cards):
+    return brute.judge(cards, brute.THREE)
+
+
+def name_of(made, order):
+    return order[made[0]]
+
+
+def net(made, order, pays, none=-1):
+    """What a table of net odds gives for each credit; ``none`` where it has no such hand."""
+    return pays.get(name_of(made, order), none)
+
+
+def over(mine, theirs):
+    return (mine > theirs) - (mine < theirs)
+
+
+PAIR_PLUS = {"sf": 40, "trips": 30, "straight": 6, "flush": 4, "pair": 1}
+
+
+def three_card(stake, answers, player, board, bank):
+    del board
+    mine, theirs = three(player), three(bank or player)
+    opens = theirs[0] > 0 or theirs[1] >= brute.ORDER.index("Q")
+    bonus = {"sf": 5, "trips": 4, "straight": 1}.get(name_of(mine, brute.THREE), 0)
+    back = {"pair-plus": 1 + net(mine, brute.THREE, PAIR_PLUS)}
+    if answers == ["fold"]:
+        return back | {"ante": 0}
+    result = over(mine, theirs)
+    return back | {
+        "ante": (2 if not opens else 1 + result) + bonus,
+        "play": 1 if not opens else 1 + result,
+    }
+
+
+def ride(stake, answers, player, board, bank):
+    del bank
+    made = brute.judge([*player, *board])
+    pays = {
+        "royal": 1000,
+        "sf": 200,
+        "quads": 50,
+        "full": 11,
+        "flush": 8,
+        "straight": 5,
+        "trips": 3,
+        "two-pair": 2,
+    }
+    won = net(made, brute.FIVE, pays)
+    if name_of(made, brute.FIVE) == "pair" and made[1] >= brute.ORDER.index("T"):
+        won = 1
+    side = {"royal": 20000, "sf": 2000, "quads": 200, "full": 100, "flush": 50, "straight": 25}
+    return {
+        "bet-1": 1 if answers[0] == "withdraw" else 1 + won,
+        "bet-2": 1 if answers[1] == "withdraw" else 1 + won,
+        "bet-3": 1 + won,
+        "side": side.get(name_of(made, brute.FIVE), 0),
+    }
+
+
+def caribbean(stake, answers, player, board, bank):
+    del board
+    if answers == ["fold"]:
+        return {"ante": 0}
+    mine, theirs = brute.judge(player), brute.judge(bank)
+    if theirs[0] == 0 and theirs[1:3] < (12, 11):
+        return {"ante": 2, "raise": 1}
+    pays = {
+        "royal": 100,
+        "sf": 50,
+        "quads": 20,
+        "full": 7,
+        "flush": 5,
+        "straight": 4,
+        "trips": 3,
+        "two-pair": 2,
+    }
+    result = over(mine, theirs)
+    return {"ante": 1 + result, "raise": 1 + net(mine, brute.FIVE, pays, 1) if result > 0 else 1 + result}
+
+
+def tens(made):
+    return name_of(made, brute.FIVE) == "two-pair" and made[1] >= brute.ORDER.index("T")
+
+
+def three_five_seven(stake, answers, player, board, bank):
+    del bank
+    five, seven = brute.judge([*player, *board[:2]]), brute.best([*player, *board])
+    pays = {
+        "royal": 500,
+        "sf": 100,
+        "quads": 40,
+        "full": 12,
+        "flush": 9,
+        "straight": 6,
+        "trips": 4,
+        "two-pair": 3,
+    }
+    on_five = net(five, brute.FIVE, pays)
+    if name_of(five, brute.FIVE) == "pair" and made_of(five) >= brute.ORDER.index("6"):
+        on_five = 1
+    pays = {"royal": 100, "sf": 20, "quads": 7, "full": 5, "flush": 4, "straight": 3, "trips": 2}
+    on_seven = 1 if tens(seven) else net(seven, brute.FIVE, pays)
+    return {
+        "three": 1 + net(three(player), brute.THREE, PAIR_PLUS | {"trips": 25}),
+        "five": 1 + on_five,
+        "seven": Fraction(1, 2) if answers == ["withdraw"] else 1 + on_seven,
+    }
+
+
+def made_of(made):
+    return made[1]
+
+
+def boston(stake, answers, player, board, bank):
+    del board
+    back = {"bonus": 1 + net(three(player[:3]), brute.THREE, PAIR_PLUS)}
+    if answers == ["fold"]:
+        return back | {"ante": 0, "first": 0}
+    mine, theirs = brute.judge(player), brute.judge(bank)
+    pays = {"royal": 1000, "sf": 200, "quads": 100, "full": 25, "flush": 15, "straight": 8, "trips": 5}
+    ante = 2 if tens(mine) else net(mine, brute.FIVE, pays)
+    if ante < 0:
+        ante = 0 if mine >= theirs else -1
+    result = over(mine, theirs)
+    return back | {"ante": 1 + ante, "first": 1 + result, "second": 1 + result}
+
+
+def four_card(stake, answers, player, board, bank):
+    del board
+    mine, theirs = (brute.best(cards, 4, brute.FOUR) for cards in (player, bank or player))
+    up = {"quads": 50, "sf": 30, "trips": 7, "flush": 5, "straight": 4, "two-pair": 2}
+    aces = name_of(mine, brute.FOUR) == "pair" and mine[1] == 12
+    back = {"aces-up": 2 if aces else 1 + net(mine, brute.FOUR, up)}
+    if answers == ["fold"]:
+        return back | {"ante": 0}
+    bonus = {"quads": 25, "sf": 20, "trips": 2}.get(name_of(mine, brute.FOUR), 0)
+    result = 2 if mine >= theirs else 0
+    return back | {"ante": result + bonus, "raise": result}
+
+
+def crazy_four(stake, answers, player, board, bank):
+    del board
+    mine, theirs = (brute.best(cards, 4, brute.FOUR) for cards in (player, bank or player))
+    name = name_of(mine, brute.FOUR)
+    up = {"quads": 50, "sf": 30, "trips": 7, "flush": 4, "straight": 3, "two-pair": 2}
+    queens = name == "pair" and mine[1] >= brute.ORDER.index("Q")
+    back = {"queens-up": 2 if queens else 1 + net(mine, brute.FOUR, up)}
+    if answers == ["fold"]:
+        return back | {"ante": 0, "super-bonus": 0}
+    opens = theirs[0] > 0 or theirs[1] >= brute.ORDER.index("K")
+    result = over(mine, theirs)
+    table = {"quads": 200 if mine[1] == 12 else 30, "sf": 15, "trips": 2, "flush": 3, "straight": 1}
+    bonus = table.get(name, -1 if opens and result < 0 else 0)
+    if not opens:
+        return back | {"ante": 1, "play": 2, "super-bonus": 1 + bonus}
+    return back | {"ante": 1 + result, "play": 1 + result, "super-bonus": 1 + bonus}
+
+
+def french(stake, answers, player, board, bank):
+    mine = brute.best([*player, *board])
+    pays = {"royal": 50, "sf": 40, "quads": 20, "full": 7, "flush": 6, "straight": 5, "trips": 3}
+    back = {"bonus": 1 + net(mine, brute.FIVE, pays)}
+    if "fold" in answers:
+        return back | {"ante": 0, "super-ante": 0}
+    theirs = brute.best([*bank, *board])
+    if theirs[0] == 0:
+        return back | {"ante": 2, "super-ante": 1, "early": 1, "late": 1}
+    result = over(mine, theirs)
+    pays = {"royal": 500, "sf": 50, "quads": 10, "full": 3, "flush": Fraction(3, 2), "straight": 1}
+    extra = net(mine, brute.FIVE, pays, 0) if result > 0 else result
+    return back | {"ante": 1 + result, "super-ante": 1 + extra, "early": 1 + result, "late": 1 + result}
+
+
+SETTLED = {
+    "three-card-poker": three_card,
+    "let-it-ride": ride,
+    "caribbean-stud": caribbean,
+    "poker-3-5-7": three_five_seven,
+    "boston-poker": boston,
+    "four-card-poker": four_card,
+    "crazy-four-poker": crazy_four,
+    "casino-holdem-fr": french,
+}
+
+
+def cards_shown(outcome):
+    return {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
+
+
+def played(game, wager, draw, answers):
+    """Play one round with random answers, which are kept in ``answers``; return the round."""
+    found = Round(game.play(wager, draw), wager)
+    found.advance()
+    while found.decision is not None:
+        options = found.decision.options
+        answers.append(options[draw.below(len(options), "the player")])
+        found.advance(Choice(answers[-1]))
+    return found
+
+
+class Apart:
+    """A draw whose numbers for the player's answers are not the game's: only the game's are recorded."""
+
+    def __init__(self, source):
+        self.source, self.recorded = source, RecordingDraw(source)
+
+    def below(self, bound, purpose):
+        return (self.source if purpose == "the player" else self.recorded).below(bound, purpose)
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_every_bet_comes_to_what_the_text_says(name, seeded_draw):
+    game = load(name)
+    for n in range(90):
+        forms = game.rules.definition.form
+        form = forms[n % len(forms)]
+        times = 1 + n % 3 if "side" not in form.bets else 1
+        bets = {spot: credits_ * times for spot, credits_ in form.bets.items()}
+        wager = game.wager(sum(bets.values()), bets=bets)
+        draw, answers = Apart(seeded_draw(f"{name} {n}")), []
+        found = played(game, wager, draw, answers)
+        shown = cards_shown(found.outcome)
+        bank = [] if "??" in shown.get("bank", []) else shown.get("bank", [])
+        expected = SETTLED[name](bets, answers, shown["player"], shown.get("board", []), bank)
+        staked, back = {}, {}
+        for bet in found.staked:
+            staked[bet.spot] = staked.get(bet.spot, 0) + bet.credits
+        for each in found.settlements:
+            back[each.spot] = back.get(each.spot, 0) + each.credits
+        assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}, (
+            answers,
+            shown,
+        )
+        assert found.undecided() == ()
+        again = ReplayDraw(json.loads(json.dumps(draw.recorded.records)))
+        replayed = play_through(game, Wager.from_json(wager.to_json()), again, [Choice(a) for a in answers])
+        again.finish()
+        assert replayed == found.outcome
+        assert paytables.Outcome.from_json(json.loads(json.dumps(replayed.to_json()))) == replayed
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
+    """What a player must not know has not been drawn when he is asked: it cannot reach him."""
+    game, draw = load(name), RecordingDraw(seeded_draw(name))
+    form = game.rules.definition.form[1 if name == "poker-3-5-7" else 0]
+    wager = game.wager(sum(form.bets.values()), bets=dict(form.bets))
+    found = Round(game.play(wager, draw), wager)
+    found.advance()
+    shown = [card for hand in found.decision.prompt["hands"] for card in hand["cards"]]
+    assert len(draw.records) == len([card for card in shown if card != "??"])
+    assert len(set(shown) - {"??"}) == len(draw.records)
+
+
+def test_a_raise_is_its_own_stake_and_what_is_not_decided_is_given_back():
+    game = load("caribbean-stud")
+    wager = game.wager(3, bets={"ante": 3})
+    found = Round(game.play(wager, Given("2c 4d 6h 8s Tc Ah")), wager)
+    found.advance()
+    assert found.decision.adds("raise") == 6
+    assert found.decision.bet("raise") == Bet("raise", 6)
+    assert found.decision.within(5).options == ("fold",)
+    assert found.undecided() == (Bet("ante", 3),)
+    found.advance(Choice("fold"))
+    assert [(s.name, s.spot, s.staked, s.credits) for s in found.settlements] == [("folded", "ante", 3, 0)]
+
+
+class Given:
+    """Deals given cards by their place in what is left of the deck."""
+
+    def __init__(self, cards):
+        self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
+
+    def below(self, bound, purpose):
+        del purpose
+        assert bound == len(self.left)
+        place = self.left.index(self.cards.pop(0))
+        self.left.pop(place)
+        return place
+
+
+def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
+    """By-law, s.67.81; ace-two-three-four is a straight and better than the pair."""
+    game = load("crazy-four-poker")
+    wager = game.wager(2, bets={"ante": 1, "super-bonus": 1})
+    for cards, more in {
+        "As Ad 5h 7c 9s": True,
+        "Ks Kd Qh 7c 9s": False,
+        "As 2d 3h 4c 9s": True,
+        "As Kd Qh Jc 9s": True,
+        "As Kd Qh Tc 9s": False,
+        "2s 2d 3h 3c 9s": True,
+    }.items():
+        found = Round(game.play(wager, Given(cards)), wager)
+        found.advance()
+        assert ("play-3" in found.decision.options) == more, cards
+
+
+@pytest.mark.parametrize(
+    ("name", "bets", "said"),
+    [
+        (
+            "crazy-four-poker",
+            {"ante": 2, "super-bonus": 1},
+            "super-bonus: 1 credits; it is 1 times the bet on 'ante', 2",
+        ),
+        ("boston-poker", {"ante": 2}, "first: 0 credits; it is 2 times"),
+        ("three-card-poker", {"play": 1}, "play"),
+        ("let-it-ride", {"side": 1}, None),
+        ("casino-holdem-fr", {"ante": 1, "super-ante": 1}, "ante"),
+    ],
+)
+def test_bets_that_do_not_go_together_are_refused(name, bets, said):
+    game = load(name)
+    if said is None:
+        assert game.wager(1, bets=bets).credits == 1
+        return
+    with pytest.raises(WagerError, match=said):
+        game.wager(sum(bets.values()), bets=bets)
+
+
+def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
+    text = (GAMES / "three-card-poker.toml").read_text()
+    (tmp_path / "seats.toml").write_text(text.replace("[duel]", "[table]\nseats = 7\n\n[duel]"))
+    game = load_game(tmp_path / "seats.toml")
+    for n in range(30):
+        seats = {"0": {"ante": 1}, "3": {"ante": 2, "pair-plus": 1}, "6": {"pair-plus": 5}}
+        wager = game.wager(9, seats=seats)
+        answers = []
+        found = played(game, wager, seeded_draw(f"seats {n}"), answers)
+        assert len(answers) == 2
+        shown = cards_shown(found.outcome)
+        bank = [] if "??" in shown["bank"] else shown["bank"]
+        dealt = [card for hand in shown.values() for card in hand if card != "??"]
+        assert len(dealt) == len(set(dealt))
+        for seat, own in ((0, answers[:1]), (3, answers[1:]), (6, ["fold"])):
+            hand = shown["player" if seat == 0 else f"player-{seat + 1}"]
+            expected = three_card({}, own, hand, [], bank or hand)
+            back = {}
+            for each in found.settlements:
+                if each.seat == seat:
+                    back[each.spot] = back.get(each.spot, 0) + each.credits
+            staked = {bet.spot: bet.credits for bet in found.staked if bet.seat == seat}
+            assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("caribbean-stud", 'spot = "raise"', 'spot = "rais"', "there is no spot 'rais'"),
+        ("caribbean-stud", 'opens = "As Kd 4h 3c 2s"', 'opens = "As Kd 4h 3c 1s"', "'1s' is no card"),
+        (
+            "casino-holdem-fr",
+            "limits = { least = 2, most = 500, step = 2 }",
+            "limits = { least = 1 }",
+            "must be a multiple of 2",
+        ),
+        ("let-it-ride", 'pays = "5:1"', 'pays = "5-1"', "'5-1' are no odds"),
+    ],
+)
+def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
+    text = (GAMES / f"{name}.toml").read_text()
+    assert old in text
+    (tmp_path / "bad.toml").write_text(text.replace(old, new, 1))
+    with pytest.raises(paytables.DefinitionError, match=said):
+        load_game(tmp_path / "bad.toml")
