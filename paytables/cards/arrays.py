@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
-    Ints: TypeAlias = NDArray[np.integer[Any]]
+    Ints: TypeAlias = NDArray[np.integer]
     Bools: TypeAlias = NDArray[np.bool_]
     Bits: TypeAlias = NDArray[np.uint8]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from paytables.contract import Draw, Json
+from paytables.contract import Draw
 
 Card: TypeAlias = int
 
@@ -97,12 +97,12 @@ class Shoe:
                 raise ValueError(f"{card_name(card)} is not in the shoe")
             self.counts[card] -= 1
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, int]:
         """Return what is left by card name, as the journal keeps it; :meth:`from_json` is the inverse."""
         return {card_name(card): count for card, count in enumerate(self.counts) if count}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Json]) -> "Shoe":
+    def from_json(cls, data: Mapping[str, object]) -> "Shoe":
         """Read a shoe back. Raises :class:`ValueError` for what is no card or no count."""
         counts = [0] * (JOKER + 1)
         for name, count in data.items():

@@ -1,7 +1,6 @@
 """The family of poker against the bank: one engine over definitions that list steps, bets and pays."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from paytables.definition import Definition
 from paytables.layout import check_forms
@@ -17,7 +16,7 @@ class PokerFamily:
         """The model of such a definition."""
         return PokerDefinition
 
-    def prepare(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:  # noqa: ARG002 (the contract's)
+    def prepare(self, data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG002 (the contract's)
         """Return the data as it is: there is no shorthand."""
         return data
 

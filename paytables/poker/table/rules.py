@@ -14,7 +14,6 @@ from paytables.contract import (
     Cue,
     Decision,
     Draw,
-    Json,
     Outcome,
     Play,
     Remark,
@@ -89,7 +88,7 @@ class PokerRules(Tableless):
         """What the forms cost, in credits, ascending."""
         return self.table.bet_options
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
         made = self.table.wager(credits_, **asked)
         seats: dict[int, dict[str, int]] = {}
@@ -278,19 +277,19 @@ class PokerRules(Tableless):
 
     def _felt(
         self, places: list[Place], bank: list[Card], board: list[Card], *, whole: bool = False
-    ) -> dict[str, Json]:
-        hands: list[dict[str, Json]] = []
+    ) -> dict[str, object]:
+        hands: list[dict[str, object]] = []
         duel = self.definition.duel
         if duel is not None:
             hidden = ["??"] * (duel.bank - len(bank))
-            hand = {"id": "bank", "cards": [*map(card_name, bank), *hidden]}
+            hand: dict[str, object] = {"id": "bank", "cards": [*map(card_name, bank), *hidden]}
             says = self._says([*bank, *board], bank=True) if whole and not hidden else None
             hands.append({**hand, "says": says} if says else hand)
         if self._board:
             hands.append({"id": "board", "cards": [card_name(card) for card in board]})
         for place in places:
             says = self._says([*place.cards, *board], bank=False)
-            shown: dict[str, Json] = {"id": place.hand, "cards": [card_name(card) for card in place.cards]}
+            shown: dict[str, object] = {"id": place.hand, "cards": [card_name(card) for card in place.cards]}
             hands.append({**shown, "says": says} if says else shown)
         return {"kind": "table", "felt": "cards", "hands": hands}
 
@@ -298,7 +297,7 @@ class PokerRules(Tableless):
     def _board(self) -> int:
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
-    def presentation(self) -> dict[str, Json]:
+    def presentation(self) -> dict[str, object]:
         """Return the spots, the hands and every pay table (:file:`paytables/FELTS.md`)."""
         duel, made = self.definition.duel, self.definition
         own = sum(step.deal.player for step in made.step if step.deal is not None)

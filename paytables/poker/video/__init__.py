@@ -1,7 +1,6 @@
 """The video poker family: five cards, a hold, a draw, for one hand or for many of the same deal."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from paytables.definition import Definition
 from paytables.poker.video.rules import VideoPokerRules
@@ -16,7 +15,7 @@ class VideoPokerFamily:
         """The model of a video poker definition."""
         return VideoPokerDefinition
 
-    def prepare(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:  # noqa: ARG002 (the contract's)
+    def prepare(self, data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG002 (the contract's)
         """Return the data as it is: there is no shorthand."""
         return data
 

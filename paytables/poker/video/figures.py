@@ -7,7 +7,6 @@ from math import lcm
 from typing import Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, Law, Prize, ProgressiveShare
-from paytables.contract import Json
 from paytables.errors import AnalysisError
 from paytables.poker.proof import exact
 from paytables.poker.video.schema import Proof, Proofs, VideoPokerDefinition
@@ -98,12 +97,11 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     )
     most = max(pays)
     alone = hands == 1 and level is None
-    options: dict[str, Json] = {"hands": hands}
     return BetAnalysis(
         bet=f"{credits_} x {hands}",
         cost_credits=cost,
         rtp=held.mean(pays) / credits_,
-        options=options,
+        options={"hands": hands},
         prizes=prizes,
         progressives=() if level is None else (_share(definition, rates, cost),),
         variance=None if level is not None else held.variance(pays, hands),

@@ -8,7 +8,7 @@ from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards import Shoe, card_name, rank_of
 from paytables.cards.card import JOKER
 from paytables.cards.ranking import JOKER_RANK, Ranking, category
-from paytables.contract import Cue, Decision, Draw, Json, LevelPlay, Outcome, Play, Remark, Settlement, Wager
+from paytables.contract import Cue, Decision, Draw, LevelPlay, Outcome, Play, Remark, Settlement, Wager
 from paytables.errors import WagerError
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.video import figures
@@ -29,7 +29,7 @@ class VideoPokerRules(Tableless):
         bets = self.definition.bets
         return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_`` in all, on so many ``hands``, else the fewest that fit.
 
         Raises :class:`WagerError`.
@@ -127,7 +127,7 @@ class VideoPokerRules(Tableless):
         """Return the level at the one price it is played for."""
         return self.levels(self.wager(self.definition.most, hands=1))
 
-    def _felt(self, hands: list[list[int]]) -> dict[str, Json]:
+    def _felt(self, hands: list[list[int]]) -> dict[str, object]:
         return {
             "kind": "table",
             "felt": "cards",
@@ -137,7 +137,7 @@ class VideoPokerRules(Tableless):
             ],
         }
 
-    def presentation(self) -> dict[str, Json]:
+    def presentation(self) -> dict[str, object]:
         """Return the pay table for each credit and what may be bet (:file:`paytables/FELTS.md`)."""
         bets = self.definition.bets
         by_credits = {credits_: self.definition.pays(credits_) for credits_ in bets.credits}
