@@ -75,6 +75,7 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     Account("world:aft_in:<kind>", Role.IN, "AFT transfers to the machine"),
     Account("house:carried_over", Role.IN, "what a cleared journal still owed its players"),
     Account("house:win", Role.WIN, "wins paid by the machine to the credit meter"),
+    Account("house:push", Role.WIN, "stakes given back: pushes, halves, bets taken down from a table"),
     Account("house:double_up_win", Role.WIN, "wins of the double-up"),
     Account("house:attendant_jackpot", Role.WIN, "wins the machine cannot pay, paid by hand"),
     Account("house:progressive:<level>", Role.WIN, "progressive wins of a level"),

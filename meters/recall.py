@@ -17,6 +17,8 @@ from meters.view import JournalView
 PLAY_START: Final = "game.start"
 PLAY_STEPS: Final = ("game.choice", "game.step")
 PLAY_ENDS: Final = ("game.end", "game.void")
+PLAY_PUSH: Final = "game.push"
+"""Stakes of a play given back before its end."""
 PLAYS_SHOWN: Final = 100
 """Plays shown unless the profile says otherwise (at least 10, E-01)."""
 STEPS_SHOWN: Final = 50
@@ -51,6 +53,7 @@ _QUIET: Final = (
     "voucher.authorised",
     PLAY_START,
     *PLAY_STEPS,
+    PLAY_PUSH,
     *PLAY_ENDS,
 )
 
@@ -113,6 +116,8 @@ class Play:
     end: StoredEntry | None
     added_cents: Mapping[str, int]
     """What became credit since the play before, by source account (E-04)."""
+    push: StoredEntry | None = None
+    """Where its stakes were given back, if any were."""
 
     @property
     def play_id(self) -> str:
@@ -121,15 +126,24 @@ class Play:
 
     @property
     def bet_cents(self) -> int:
-        """The wager, in minor units."""
-        return sum(t.amount_cents for t in self.start.transfers if t.target == "house:wager")
+        """The wager and what answers added to it, in minor units."""
+        staked = (t for entry in (self.start, *self.steps) for t in entry.transfers)
+        return sum(t.amount_cents for t in staked if t.target == "house:wager")
 
     @property
     def win_cents(self) -> int | None:
-        """What the play won, in minor units, levels included and however paid; None while it is open."""
+        """What the play gave back and paid, in minor units, levels included; None while it is open."""
         if self.end is None:
             return None
-        return sum(t.amount_cents for t in self.end.transfers if account(t.source).role is Role.WIN)
+        back = (*(() if self.push is None else self.push.transfers), *self.end.transfers)
+        return sum(t.amount_cents for t in back if account(t.source).role is Role.WIN)
+
+    @property
+    def push_cents(self) -> int:
+        """The stakes among it, in minor units."""
+        ends = () if self.end is None else self.end.transfers
+        back = (*(() if self.push is None else self.push.transfers), *ends)
+        return sum(t.amount_cents for t in back if t.source == "house:push")
 
     @property
     def levels_won(self) -> tuple[tuple[str, int], ...]:
@@ -172,12 +186,14 @@ def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
     starts = list(view.entries(PLAY_START, limit=size + 1, newest_first=True))
     for n, start in enumerate(starts[:size]):
         before = starts[n + 1].sequence if n + 1 < len(starts) else 0
-        after = list(view.entries((*PLAY_STEPS, *PLAY_ENDS), since=start.sequence, until=until))
+        kinds = (*PLAY_STEPS, PLAY_PUSH, *PLAY_ENDS)
+        after = list(view.entries(kinds, since=start.sequence, until=until))
         yield Play(
             start=start,
             steps=tuple(e for e in after if e.kind in PLAY_STEPS),
             end=next((e for e in after if e.kind in PLAY_ENDS), None),
             added_cents=_added(view, before, start.sequence),
+            push=next((e for e in after if e.kind == PLAY_PUSH), None),
         )
         until = start.sequence
 

@@ -99,7 +99,12 @@ METERS: Final[tuple[Meter, ...]] = (
         )
         for kind in CREDIT_KINDS
     ),
-    Meter("coin_out", "wins paid by the machine, progressive and bonus apart", (("house:win", _CREDIT),)),
+    Meter(
+        "coin_out",
+        "wins paid and stakes given back by the machine, progressive and bonus apart",
+        (("house:win", _CREDIT), ("house:push", _CREDIT)),
+    ),
+    Meter("push", "stakes given back, which are no win", (("house:push", "*"),)),
     *(Meter(name, meaning, flows) for name, meaning, flows in _OUTS),
     Meter(
         "hand_paid", "everything paid by hand, complements apart", tuple(f for _, _, fs in _OUTS for f in fs)
@@ -181,6 +186,7 @@ OCCURRENCES: Final = (
     "games_played",
     "games_won",
     "games_lost",
+    "games_pushed",
     "power_resets",
     "verify_fail",
     "hopper_runaway",

@@ -14,6 +14,7 @@ from egm.money.feature import MONEY
 from egm.money.host.feature import HOST
 from egm.money.value_in import no_ticket_is_asked
 from egm.play.feature import PLAY
+from egm.play.table_rules import TABLES
 from egm.progressive.feature import PROGRESSIVE
 from egm.seats.feature import SEATS
 from egm.staff.feature import STAFF, device_tests
@@ -22,13 +23,15 @@ from egm.staff.service.desk import Entry
 from egm.staff.service.menu import Menu
 
 #: In the order in which their rules are tried: tests before the real thing, a failed generator before a call
-#: for service, an award before a host's order, a host before the machine's own ways out.
+#: for service, an award before a host's order, bets that stand before any way out, a host before the
+#: machine's own ways out.
 FEATURES: Final = Features(
     (
         device_tests(no_ticket_is_asked),
         INTEGRITY,
         STAFF,
         PROGRESSIVE,
+        TABLES,
         HOST,
         MONEY,
         SEATS,

@@ -25,7 +25,7 @@ from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.money.device_ledgers import ledgers_of
 from egm.money.value_in import bills_wanted, coins_wanted, hopper_takes_coins, tickets_wanted
-from egm.play import rounds as play
+from egm.play import showing as play
 from egm.play.definitions import GameDefectiveError, definition_of
 from egm.play.installed_games import InstalledGame
 from egm.records.games import open_game

@@ -18,6 +18,7 @@ from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
 from egm.play.installed_games import InstalledGame
+from egm.play.tables import on_table
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
@@ -44,6 +45,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
     last, opened = last_game(machine), open_game(machine)
     if last is not None and last[0].game.id != selection.game_id:
         last = None  # nothing of one game stands on the next
+    standing, shut = on_table(machine)
     handpay, paying = (
         machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
         machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT),
@@ -62,6 +64,8 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
+        standing=standing,
+        shut=shut,
         credit_cents=machine.credit_cents,
         restricted_cents=machine.kind_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.kind_cents(CreditKind.NONRESTRICTED),

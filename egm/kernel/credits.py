@@ -63,6 +63,29 @@ def taken(
     return tuple(transfers)
 
 
-def given_back(wagered: Iterable[Transfer], source: str) -> tuple[Transfer, ...]:
-    """The wager's transfers turned round: each kind gets from ``source`` what was wagered of it."""
-    return tuple(Transfer(source, part.source, part.amount_cents) for part in wagered)
+def parted(
+    staked: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
+) -> tuple[tuple[tuple[str, int], ...], ...]:
+    """What was staked, by account, laid out to ``amounts_cents``, each filled in the order a wager takes.
+
+    What is lost or won first, what stands next, what is given back last: promotional credit that was only
+    moved about stays what it is, and is played before the player's own. Raises :class:`InvariantError` where
+    the amounts are not what was staked.
+    """
+    left = {position.account(kind): 0 for kind in CreditKind}
+    for account, cents in staked:
+        left[account] = left.get(account, 0) + cents
+    parts = []
+    for amount_cents in amounts_cents:
+        part, rest_cents = [], amount_cents
+        for account, there_cents in list(left.items()):
+            cents = min(there_cents, max(rest_cents, 0))
+            left[account] -= cents
+            rest_cents -= cents
+            part += [(account, cents)] if cents else []
+        if rest_cents:
+            raise InvariantError(f"{amount_cents} cents of what was staked: {rest_cents} are not there")
+        parts.append(tuple(part))
+    if any(left.values()):
+        raise InvariantError(f"{sum(left.values())} cents that were staked went nowhere")
+    return tuple(parts)

@@ -339,6 +339,8 @@ class Decision(_Message):
     display: dict[str, Any]
     costs: dict[str, int] = {}
     """What options add to the stake, credits by option; the others cost nothing."""
+    seat: int = 0
+    """Who is asked."""
     settlements: tuple[dict[str, Any], ...] = ()
     """At a table: the bets that are decided already."""
     cues: tuple[dict[str, Any], ...] = ()

@@ -35,9 +35,9 @@ from egm.progressive.level import Level
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.progressive.round import LinkMark
 from egm.record_codec import to_json
-from egm.records.game_record import GamePointer, GameRecord, Hit, Share
-from egm.records.games import CARRIED_GAME
-from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
+from egm.records.game_record import GamePointer, GameRecord, Hit, Share, TableRecord
+from egm.records.games import CARRIED_GAME, PUSH
+from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey, TableKey
 from egm.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
 from meters import Transaction, Transfer
 from meters.chart import Book, account
@@ -221,18 +221,22 @@ def _game(book: ClaimBook, name: str) -> None:
     claim, outcome = f"game:{position}", game.outcome
     wins = {key: kept for key, kept in _claims_of(book).items() if kept.play_id == play_id}
     names = (name, at(position, ProgressiveKey.AWAITING), at(position, ProgressiveKey.UNDECIDED), *wins)
-    state = book.take(*names)
+    table = at(position, TableKey.TABLE) + game.game.digest
+    decides = outcome is not None and table in book.state  # it says what becomes of the bets that stood
+    state = book.take(*names, *([table] if decides else []))
     stake_cents = sum(cents for _, cents in game.staked or ())
     awards = [(hit.pool, _award_cents(hit, wins)) for hit in game.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
     win_cents = game.win_cents
-    total_cents = win_cents + sum(cents or 0 for _, cents in awards)
+    back_cents = (0 if game.returned else game.push_cents) + game.standing_cents
+    total_cents = win_cents + back_cents + sum(cents or 0 for _, cents in awards)
     waits = outcome is not None and any(cents is None for _, cents in awards)
     by_hand: list[Transfer] = []
     if outcome is None:
         by_hand = [Transfer("house:refund_defect", BY_HAND, stake_cents)]
     elif not waits and not prizes:
         by_hand = [Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents)] if win_cents else []
+        by_hand += [Transfer(PUSH, BY_HAND, back_cents)] if back_cents else []
         by_hand += [
             Transfer(f"house:progressive:{pool}", "out:handpay_progressive", cents)
             for pool, cents in awards
@@ -259,6 +263,23 @@ def _game(book: ClaimBook, name: str) -> None:
             },
             carried=(_game_entry(book, claim, play_id, game, state),),
             paid=(lambda _: over) if by_hand else None,
+        )
+    )
+
+
+def _table(book: ClaimBook, name: str) -> None:
+    """A table between two games, and the bets that stand on it."""
+    table, state = book.read(TableRecord, name), book.take(name)
+    claim, cents = name, table.standing_cents
+    by_hand = (book.entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
+    book.add(
+        Claim(
+            claim,
+            cents,
+            {"game": table.game.id, "position": position_of(name)},
+            carried=(book.entry(claim, CARRIED, state=state),),
+            paid=(lambda _: by_hand) if cents else None,
+            ended=None if cents else (book.entry(claim, ENDED),),
         )
     )
 
@@ -390,6 +411,7 @@ CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.HANDPAY: _handpay,
     MoneyKey.UNCLAIMED: _unclaimed,
     PlayKey.GAME: _game,
+    TableKey.TABLE: _table,
     ProgressiveKey.LEVEL: _level,
     ProgressiveKey.LINK: _link,
     ProgressiveKey.CLAIM: _linked_claim,

@@ -14,7 +14,7 @@ from typing import Any, Final
 from egm.record_codec import RecordError, from_json
 from egm.records.earlier_journal import short_digest
 from egm.records.game_record import GameChoice, GameRecord, MysteryWon
-from egm.records.games import CARRIED_GAME, MYSTERY_WON
+from egm.records.games import CARRIED_GAME, MYSTERY_WON, WAGER
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.tickets.audit import EarlierLedger, LedgerAnchor, anchor_of
 from meters import StoredEntry
@@ -22,6 +22,7 @@ from meters.recall import PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
 
 _TRANSFER: Final = "transfer:"
+_PUSH: Final = "game.push"
 #: Tickets whose end the ticket ledger may not have heard of: one a position, and there are at most sixteen.
 _ENDED_MAX: Final = 32
 
@@ -69,7 +70,7 @@ class Evidence:
 
     def _see_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         kind = entry.kind
-        if kind in {PLAY_START, CARRIED_GAME, "game.choice", MYSTERY_WON}:
+        if kind in {PLAY_START, CARRIED_GAME, "game.choice", _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # a game that cannot be read: people decide
                 self._see_game(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
@@ -89,8 +90,14 @@ class Evidence:
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == "game.choice":
             choice = from_json(GameChoice, entry.record, where)
-            if choice.play_id in self.games:
-                self.games[choice.play_id] = self.games[choice.play_id].after(choice)
+            if (game := self.games.get(choice.play_id)) is not None:
+                staked = (*(game.staked or ()), *_staked(entry))
+                self.games[choice.play_id] = replace(game.after(choice), staked=staked)
+            return
+        if entry.kind == _PUSH:
+            play_id = entry.id.rpartition(".")[0]
+            if play_id in self.games:
+                self.games[play_id] = replace(self.games[play_id], returned=True)
             return
         if entry.kind == MYSTERY_WON:
             won = from_json(MysteryWon, entry.record, where)
@@ -100,8 +107,7 @@ class Evidence:
         game = from_json(GameRecord, entry.record, where)
         if entry.kind == PLAY_START:
             self._forget()
-            staked = ((t.source, t.amount_cents) for t in entry.transfers if t.target == "house:wager")
-            game = replace(game, staked=tuple(staked))
+            game = replace(game, staked=_staked(entry))
         self.games[game.play_id] = replace(game, claim="")
         self.dims[game.play_id] = dict(entry.transaction.dims)
 
@@ -114,3 +120,8 @@ class Evidence:
             )
             if game.ended and not waits:
                 del self.games[play_id], self.dims[play_id]
+
+
+def _staked(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
+    """What an entry stakes, and of which credit."""
+    return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER)

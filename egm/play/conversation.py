@@ -14,6 +14,7 @@ from egm.records.game_record import GameRecord
 from meters.transaction import JSON
 from paytables import (
     Choice,
+    Cue,
     Decision,
     Draw,
     Game,
@@ -22,6 +23,7 @@ from paytables import (
     ReplayDraw,
     ReplayError,
     Round,
+    Settlement,
     Wager,
 )
 
@@ -41,10 +43,11 @@ class _Feed:
 class Conversation:
     """A game in progress: what it asks next, or its outcome."""
 
-    def __init__(self, game: Game, wager: Wager) -> None:
-        self.game = game
+    def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
+        """``table``: how the game's table stood when the game began."""
+        self.game = game if table is None else game.at(table)
         self._feed = _Feed()
-        self.round = Round(game.play(wager, self._feed), wager)
+        self.round = Round(self.game.play(wager, self._feed), wager)
 
     @property
     def decision(self) -> Decision | None:
@@ -55,6 +58,23 @@ class Conversation:
     def outcome(self) -> Outcome | None:
         """What it came to; None before."""
         return self.round.outcome
+
+    @property
+    def cues(self) -> tuple[Cue, ...]:
+        """What is animated of the last step."""
+        return tuple(self.round.cues)
+
+    @property
+    def settlements(self) -> tuple[Settlement, ...]:
+        """What is settled so far."""
+        return tuple(self.round.settlements)
+
+    @property
+    def standing_credits(self) -> int:
+        """What its outcome leaves standing on the table, credits."""
+        if self.outcome is None or self.outcome.table is None:
+            return 0
+        return sum(bet.credits for bet in self.game.at(self.outcome.table).rules.standing())
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
         """Take one step: the first without a choice, each further one with the answer to the decision."""
@@ -70,6 +90,8 @@ class Recorded:
     """Stands for the conversation of a decided game that is shown as recorded: nothing is asked any more."""
 
     decision: Decision | None = None
+    cues: tuple[Cue, ...] = ()
+    settlements: tuple[Settlement, ...] = ()
 
 
 #: What a replay raises where the definition, its code and the record do not go together.
@@ -78,14 +100,29 @@ NO_REPLAY: Final = (LocalError, PaytableError, ArithmeticError, LookupError, Typ
 
 def replay(rules: Game, game: GameRecord) -> Conversation:
     """The game again, from its recorded draws and choices. Raises where it does not come out as recorded."""
-    conversation = Conversation(rules, game.wager)
+    conversation = Conversation(rules, game.wager, game.table)
     for step in game.steps:
         recorded = ReplayDraw(step.draws)
         conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
         recorded.finish()
-    if conversation.outcome != game.outcome:
+    if conversation.outcome != game.outcome or conversation.standing_credits != game.standing_credits:
         raise GameDefectiveError(f"{game.play_id}: its recorded draws give another outcome")
     return conversation
+
+
+def decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
+    """The settlements that a game which cannot end has made of its own bets, and that stay made.
+
+    A prize of a wager that is one whole decides nothing before the end, nor a settlement of a spot on which a
+    bet has stood from before: those stand as they did.
+    """
+    if conversation is None or conversation.outcome is not None:
+        return ()
+    stood = {(bet.seat, bet.spot) for bet in conversation.game.rules.standing()}
+    staked = {(bet.seat, bet.spot) for bet in conversation.round.staked} - stood
+    return tuple(
+        each for each in conversation.settlements if each.staked and (each.seat, each.spot) in staked
+    )
 
 
 def without_chance(rules: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
-from egm.play import rounds as play
+from egm.play import showing as play
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.messages import Won

@@ -19,6 +19,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ReminderKind
 from egm.record_codec import omitted
 from egm.records.keys import MoneyKey, PlayKey
+from egm.records.tables import standing_tables
 
 #: What a limit of the player's own is of, and the most it may be: a week, and more than any meter counts.
 _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
@@ -148,14 +149,15 @@ def due(machine: Machine) -> ReminderKind | None:
     return next((kind for kind, holds in kinds if holds), None)
 
 
+def play_is_paused(machine: Machine) -> bool:
+    """A limit is reached: nothing is played until its pause is over, or the session."""
+    reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
+    return reminder is not None and reminder.kind in _LIMITS
+
+
 def limit_pays_out(machine: Machine, _: Event) -> bool:
     """A limit is reached, and the place then pays the player out."""
-    reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
-    return (
-        reminder is not None
-        and reminder.kind in _LIMITS
-        and machine.profile.protection.at_limit == "cash_out"
-    )
+    return machine.profile.protection.at_limit == "cash_out" and play_is_paused(machine)
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -186,12 +188,12 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
 
 
 def session_is_over(machine: Machine, _: Event) -> bool:
-    """A session was counted, and nothing of the player's is left on the machine."""
+    """A session was counted, and nothing of the player's is left on the machine, nor on its tables."""
     begun = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     busy = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
     )
-    return begun and not busy and machine.credit_cents == 0
+    return begun and not busy and machine.credit_cents == 0 and not standing_tables(machine)
 
 
 def limit_is_offered(machine: Machine, event: Event) -> bool:

@@ -225,7 +225,7 @@ def _steps(machine: Machine, play: Play) -> tuple[Shown, ...]:
     game = _game(play)
     shown: list[Shown] = []
     try:
-        conversation = Conversation(definition_of(machine, game.game), game.wager)
+        conversation = Conversation(definition_of(machine, game.game), game.wager, game.table)
         for step in game.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if shown:

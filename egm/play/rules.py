@@ -19,6 +19,18 @@ from egm.kernel.states import (
 )
 from egm.money.host.controls import game_is_enabled
 from egm.money.pay_out import cash_out_by_itself, payout_may_begin
+from egm.play.choosing import (
+    bet_is_offered,
+    denomination_is_offered,
+    game_is_offered,
+    language_is_offered,
+    no_bets_stand,
+    select_denomination,
+    select_game,
+    set_bet,
+    set_language,
+)
+from egm.play.endings import end_game, end_game_by_hand, is_this_game, win_is_paid_by_hand
 from egm.play.forms import FORMS
 from egm.play.machine_check import record_machine_check
 from egm.play.mysteries import end_ruled_prizes, record_mystery, ruled_prize_can_end, tell_award
@@ -38,29 +50,20 @@ from egm.play.player_protection import (
 )
 from egm.play.prizes_in_kind import end_exchange, exchange_is_unfinished, exchange_prizes, prize_may_be_cash
 from egm.play.residual_credit import play_residual, remove_residual, residual_may_be_played, residual_may_go
+from egm.play.resuming import (
+    conversation_is_open,
+    end_conversation,
+    game_is_not_taken_up,
+    take_game_up,
+)
 from egm.play.rounds import (
     bet_is_covered,
-    bet_is_offered,
     chance_is_ready,
+    choice_is_covered,
     choice_is_offered,
     choice_may_be_taken,
     continue_game,
-    conversation_is_open,
-    denomination_is_offered,
-    end_conversation,
-    end_game,
-    end_game_by_hand,
-    game_is_not_taken_up,
-    game_is_offered,
-    is_this_game,
-    language_is_offered,
-    select_denomination,
-    select_game,
-    set_bet,
-    set_language,
     start_game,
-    take_game_up,
-    win_is_paid_by_hand,
 )
 from egm.play.rulings import (
     forfeit_game,
@@ -95,12 +98,19 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.BET, BETTABLE, (bet_is_offered,), (set_bet,), Next.SAME, TELL),
     Rule(EventType.GAME, _IDLE, (game_is_offered,), (select_game,), Next.SAME, TELL),
-    Rule(EventType.DENOMINATION, _IDLE, (denomination_is_offered,), (select_denomination,), Next.SAME, TELL),
+    Rule(
+        EventType.DENOMINATION,
+        _IDLE,
+        (denomination_is_offered, no_bets_stand),
+        (select_denomination,),
+        Next.SAME,
+        TELL,
+    ),
     # ------------------------------------------------------------------ a game, already decided, being shown
     Rule(
         EventType.CHOOSE,
         _PLAYING,
-        (choice_is_offered, choice_may_be_taken),
+        (choice_is_offered, choice_is_covered, choice_may_be_taken),
         (continue_game,),
         Next.SAME,
         TELL,

@@ -5,43 +5,68 @@ from dataclasses import dataclass
 from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.progressive.pools import NoPoolError, Pool, Pools
+from egm.records.game_record import TableRecord
+from egm.records.tables import table_of
+from meters.transaction import JSON
 from paytables import Game, PaytableError, Wager
 
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """A wager that its game offers and whose levels are all kept, with those levels."""
+    """A wager that its game offers as its table stands, and whose levels are all kept, with those levels."""
 
     game: Game
+    """The game as its table stands."""
     wager: Wager
     denomination_cents: int
     pools: tuple[Pool, ...]
+    table: JSON = None
+    """How it stands (:meth:`paytables.Game.at`)."""
 
     @property
     def cents(self) -> int:
         """What it costs, minor units."""
         return self.wager.credits * self.denomination_cents
 
+    @property
+    def at_stake_cents(self) -> int:
+        """What is at stake with it: the bets that stand, less what it takes down, and what it costs."""
+        standing = sum(bet.credits for bet in self.game.rules.standing())
+        taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
+        return (standing - taken_down) * self.denomination_cents + self.cents
+
 
 @dataclass(slots=True)
 class BetInForce:
-    """The bet last accepted, with the choice it was accepted for."""
+    """The bet last accepted, with the choice and the table it was accepted for."""
 
     selection: Selection | None = None
     game: Game | None = None
+    table: TableRecord | None = None
     bet: Bet | None = None
 
 
 def bet_of(machine: Machine, selection: Selection) -> Bet | None:
-    """The bet that a choice makes; None where its game has no such bet, or a level of it is not kept."""
+    """The bet that a choice makes; None where its game has no such bet, or a level of it is not kept.
+
+    What costs nothing is a bet only while others stand, and those stand at the denomination they were made
+    at.
+    """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None:
         return None
+    kept = table_of(machine, game.digest)
+    if kept is not None and kept.staked and kept.denomination_cents != cents:
+        return None
     try:
-        wager = game.wager(selection.bet_credits, **selection.options)
-        if _wins_too_much(game, wager, cents, machine.profile.play.win_limit_cents):
+        table = None if kept is None else kept.table
+        at = game.at(table)
+        wager = at.wager(selection.bet_credits, **selection.options)
+        if not wager.credits and not at.rules.standing():
             return None
-        return Bet(game, wager, cents, machine.state(Pools).played(game, wager, cents))
+        if _wins_too_much(at, wager, cents, machine.profile.play.win_limit_cents):
+            return None
+        return Bet(at, wager, cents, machine.state(Pools).played(game, wager, cents), table)
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return None
 
@@ -58,6 +83,8 @@ def bet_in_force(machine: Machine) -> Bet | None:
     """The bet now chosen, or None; judged when first asked for, and not again until another is chosen."""
     known, selection = machine.state(BetInForce), machine.selection
     game = machine.games.get(selection.game_id)
-    if known.selection != selection or known.game is not game:
-        known.selection, known.game, known.bet = selection, game, bet_of(machine, selection)
+    table = None if game is None else table_of(machine, game.digest)
+    if known.selection != selection or known.game is not game or known.table != table:
+        known.selection, known.game, known.table = selection, game, table
+        known.bet = bet_of(machine, selection)
     return known.bet

@@ -7,7 +7,7 @@ minor units where a name says cents, else credits.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from egm.record_codec import inline, omitted
 from meters.transaction import JSON
@@ -81,11 +81,19 @@ class GameRecord:
     credit_before_cents: int
     steps: tuple[Step, ...]
     outcome: Outcome | None
+    standing_credits: int = omitted(0)
+    """What a decided game leaves standing on its table."""
+    table: JSON = omitted(None)
+    """How the table stood when the game began (:meth:`paytables.game.Rules.at`)."""
+    raised_credits: int = omitted(0)
+    """What answers have added to the wager; at the beginning of a game, nothing."""
     levels: LevelsPlayed = inline(LevelsPlayed())
     round_id: str = omitted("")
     """The round it was played in with other positions, whose numbers are the same."""
     staked: tuple[tuple[str, int], ...] | None = omitted(None)
     """Of a game carried over by a clear: what was wagered, by account."""
+    returned: bool = omitted(False)
+    """Of such a game: the stakes it gives back are given back already."""
     ended: str = omitted("")
     """Of such a game: the kind of entry that had ended it."""
     claim: str = omitted("")
@@ -97,9 +105,29 @@ class GameRecord:
         return self.bet_credits * self.denomination_cents
 
     @property
+    def staked_cents(self) -> int:
+        """All that has been staked in the game: the wager and what answers have added."""
+        return (self.bet_credits + self.raised_credits) * self.denomination_cents
+
+    @property
+    def returned_cents(self) -> int:
+        """All that a decided game gives back and pays, levels and prizes in kind apart; 0 before."""
+        return 0 if self.outcome is None else self.outcome.win_credits * self.denomination_cents
+
+    @property
+    def push_cents(self) -> int:
+        """The stakes among it: pushes, halves and bets taken down are no win."""
+        return 0 if self.outcome is None else self.outcome.push_credits * self.denomination_cents
+
+    @property
     def win_cents(self) -> int:
         """What a decided game has won, levels and prizes in kind apart; 0 before."""
-        return 0 if self.outcome is None else self.outcome.win_credits * self.denomination_cents
+        return self.returned_cents - self.push_cents
+
+    @property
+    def standing_cents(self) -> int:
+        """What it leaves standing on its table."""
+        return self.standing_credits * self.denomination_cents
 
     @property
     def dims(self) -> dict[str, str | int]:
@@ -114,7 +142,13 @@ class GameRecord:
     def after(self, step: "GameChoice") -> "GameRecord":
         """The game a step further."""
         taken = Step(choice=step.choice, draws=step.draws)
-        return replace(self, steps=(*self.steps, taken), outcome=step.outcome).hitting(step.hits)
+        return replace(
+            self,
+            steps=(*self.steps, taken),
+            outcome=step.outcome,
+            standing_credits=step.standing_credits,
+            raised_credits=self.raised_credits + step.staked_credits,
+        ).hitting(step.hits)
 
     def hitting(self, hits: tuple[Hit, ...]) -> "GameRecord":
         """The game with more hits."""
@@ -131,6 +165,10 @@ class GameChoice:
     choice: JSON
     draws: tuple[DrawRecord, ...]
     outcome: Outcome | None
+    staked_credits: int = omitted(0)
+    """What the choice adds to the stake."""
+    standing_credits: int = omitted(0)
+    """What the outcome leaves standing on the table."""
     hits: tuple[Hit, ...] = omitted(())
 
 
@@ -139,6 +177,35 @@ class GamePointer:
     """Which game is open: its entries tell the rest."""
 
     play_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRecord:
+    """How the last game left its table, and of which credit the bets on it were staked, in minor units."""
+
+    game: GameName
+    denomination_cents: int
+    table: JSON
+    staked: tuple[tuple[str, int], ...] = omitted(())
+
+    @property
+    def standing_cents(self) -> int:
+        """What stands on it."""
+        return sum(cents for _, cents in self.staked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableReturned:
+    """Bets given back from a table between two games (entry ``table.returned``), and why.
+
+    ``taken_down``: the player leaves, and the rules let him take them down. ``stopped``: the machine cannot
+    play on. ``changed``: the game is another since, or what is kept of its table cannot be read by it.
+    """
+
+    game: GameName
+    denomination_cents: int
+    why: Literal["taken_down", "stopped", "changed"]
+    amount_cents: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

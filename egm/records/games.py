@@ -17,6 +17,10 @@ from egm.records.keys import PlayKey
 CARRIED_GAME: Final = "game.carried"
 """The kind of entry that tells a game again which an authorised clear has carried over."""
 _CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
+PUSH: Final = "house:push"
+"""What stakes are given back from."""
+WAGER: Final = "house:wager"
+"""Where every stake goes: of a wager, and of what answers add to it."""
 MYSTERY_WON: Final = "progressive.won"
 """The kind of entry that adds to a game what a controller found it has won."""
 
@@ -41,6 +45,23 @@ def last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     """The last finished game and what it paid, or None."""
     pointer = machine.memory.read(LastGame, PlayKey.LAST)
     return None if pointer is None else (_game(machine, pointer.play_id), pointer)
+
+
+def staked_in(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
+    """What was staked in the open game and of which credit, in order: account and minor units."""
+    if game.staked is not None:  # before a clear, in another journal
+        before: tuple[tuple[str, int], ...] = game.staked
+    else:
+        before = _wagered(machine, f"{game.play_id}.start")
+    begun = len(game.steps) if game.raised_credits else 1
+    raised = (_wagered(machine, f"{game.play_id}.choice-{number}") for number in range(1, begun))
+    return (*before, *(flow for flows in raised for flow in flows))
+
+
+def _wagered(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
+    entry = machine.journal.get(entry_id)
+    flows = () if entry is None else entry.transfers
+    return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER)
 
 
 def win_is_taken(machine: Machine, game: GameRecord) -> bool:

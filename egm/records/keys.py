@@ -25,6 +25,13 @@ class PlayKey(Key):
     """Prefix; one key each definition whose largest prize is known, by its digest."""
 
 
+class TableKey(Key):
+    """Tables: what lasts between two rounds."""
+
+    TABLE = "table:", Fate.OWED, Owner.PLAYER
+    """Prefix; one key a definition by its digest: how its table stands, and the bets that stay on it."""
+
+
 class MoneyKey(Key):
     """Money: what is on its way in or out, and what is owed by hand."""
 

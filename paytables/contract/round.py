@@ -131,6 +131,11 @@ class Outcome:
         return sum([each.credits for each in self.settlements])
 
     @property
+    def push_credits(self) -> int:
+        """What of it is stakes given back and no win: pushes, halves, bets taken down."""
+        return sum([each.credits for each in self.settlements if 0 < each.credits <= each.staked])
+
+    @property
     def double_up_stakes(self) -> tuple[int, ...]:
         """What was put at stake in each round of its double-up, credits; nothing where none was.
 

@@ -31,6 +31,7 @@ from paytables import (
 )
 from tools.audit import prizes
 from tools.audit.records import DoubleUpStakes, GameEnd, GameVoid, PrizesWon, record_of
+from tools.audit.stakes import StakeAudit, staked_by
 
 R = TypeVar("R")
 
@@ -85,6 +86,11 @@ class _Play:
     game: GameRecord | None
     steps: list[tuple[StoredEntry, GameChoice]] = field(default_factory=list)
 
+    @property
+    def entries(self) -> tuple[StoredEntry, ...]:
+        """Its entries so far."""
+        return (self.start, *(entry for entry, _ in self.steps))
+
 
 class GameAudit:
     """Follows the entries of games in order; ``fault`` is told of each that does not come out as recorded."""
@@ -101,6 +107,7 @@ class GameAudit:
         """What plays that are not over have posted of their double-up: the stakes, minor units."""
         self._round: tuple[str, str, tuple[DrawRecord, ...], frozenset[str | int]] = ("", "", (), frozenset())
         """The round several seats played last: its id, its game, its numbers, and who has played it."""
+        self._stakes = StakeAudit(games, fault)
         self.replayed = 0
         self.voided = 0
 
@@ -117,7 +124,11 @@ class GameAudit:
 
     def see(self, entry: StoredEntry) -> GameRecord | None:
         """Take one entry of the journal; return the game that begins with it, if it begins one."""
-        kind = entry.transaction.kind
+        begun = self._see(entry, entry.transaction.kind)
+        self._stakes.see(entry)
+        return begun
+
+    def _see(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         if kind == PLAY_START:
             return self._begin(entry)
         if kind in PLAY_STEPS:
@@ -153,6 +164,8 @@ class GameAudit:
             self._fault(entry, f"play {play_id} begins and play {before} was never ended")
         self._latest[position] = play_id
         self._open[play_id] = _Play(entry, game)
+        if game is not None:
+            self._stakes.begins(entry, game)
         if game is not None and game.round_id:
             self._check_round(entry, game, position)
         return game
@@ -196,7 +209,7 @@ class GameAudit:
         if isinstance(told, GameVoid) and play.game is not None:
             self._check_void(play, play.game, entry, told)
         elif isinstance(told, GameEnd) and play.game is not None and found is not None:
-            self._check(play.start, play.game, found, (entry, told))
+            self._check(play, play.game, found, (entry, told))
 
     # ------------------------------------------------------------------ what its numbers come to
     def _replayed(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
@@ -216,8 +229,11 @@ class GameAudit:
             self._fault(entry, f"{start.bet_credits} credits were bet, {staked} were played for")
         self._check_kept(entry, game)
         try:
-            if game.wager(start.wager.credits, **start.wager.options) != start.wager:
+            at = game.at(start.table)
+            if at.wager(start.wager.credits, **start.wager.options) != start.wager:
                 self._fault(entry, f"the game takes no wager like {start.wager.to_json()}")
+            if not start.wager.credits and not at.rules.standing():
+                self._fault(entry, "a game is played for nothing, and no bet stands on its table")
             if not play.steps and start.outcome is not None:
                 return game, self._at_once(entry, start, game)
             return game, self._step_by_step(play, start, game)
@@ -234,7 +250,7 @@ class GameAudit:
                 choices.append(Choice(step.choice))
         draw = ReplayDraw(draws)
         try:
-            outcome = play_through(game, start.wager, draw, choices)
+            outcome = play_through(game.at(start.table), start.wager, draw, choices)
             draw.finish()
         except PaytableError as why:
             self._fault(entry, f"its draws cannot be played: {why}")
@@ -244,7 +260,7 @@ class GameAudit:
         return outcome
 
     def _step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
-        conversation = Conversation(game, start.wager)
+        conversation = Conversation(game, start.wager, start.table)
         begun = len(start.steps)  # a game that was carried over begins with all its steps
         steps: list[tuple[StoredEntry, Step | GameChoice, Outcome | None]] = [
             (play.start, step, start.outcome if number == begun else None)
@@ -254,6 +270,8 @@ class GameAudit:
         for number, (entry, step, recorded) in enumerate(steps):
             if number >= begun and entry.id != f"{start.play_id}.choice-{number}":
                 self._fault(entry, f"it is choice {number} of play {start.play_id}")
+            if isinstance(step, GameChoice):
+                self._check_raise(entry, start, step, conversation)
             try:
                 draw = ReplayDraw(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
@@ -264,6 +282,19 @@ class GameAudit:
             if conversation.outcome != recorded:
                 self._fault(entry, "its recorded draws give another outcome than the one recorded")
         return conversation.outcome
+
+    def _check_raise(
+        self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: Conversation
+    ) -> None:
+        """A choice stakes what its decision says it costs, neither more nor less."""
+        asked = conversation.decision
+        due = 0 if asked is None else asked.adds(step.choice)
+        moved_cents = sum(cents for _, cents in staked_by((entry,), start))
+        if step.staked_credits != due or moved_cents != due * start.denomination_cents:
+            self._fault(
+                entry,
+                f"it costs {due} credits; {step.staked_credits} ({moved_cents} cents) are staked",
+            )
 
     def _check_kept(self, start: StoredEntry, game: Game) -> None:
         """A definition that the journal keeps is the very one it names."""
@@ -282,7 +313,7 @@ class GameAudit:
     # ------------------------------------------------------------------ its money
     def _check(
         self,
-        start: StoredEntry,
+        played: _Play,
         play: GameRecord,
         found: tuple[Game, Outcome | None],
         ended: tuple[StoredEntry, GameEnd],
@@ -291,8 +322,8 @@ class GameAudit:
         if outcome is None:
             self._fault(end, "it ends a play that is not decided")
             return
-        moves = end.transaction.transfers
-        due_cents = outcome.win_credits * play.denomination_cents
+        start, moves = played.start, end.transaction.transfers
+        due_cents = (outcome.win_credits - outcome.push_credits) * play.denomination_cents
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
         if not due_cents == paid_cents == told.win_cents:
             self._fault(end, f"the win is {due_cents} cents, {paid_cents} moved, {told.win_cents} recorded")
@@ -305,6 +336,8 @@ class GameAudit:
             self._fault(end, "its win is not paid by what won it, the game or its double-up")
         if end.transaction.dims != start.transaction.dims:
             self._fault(end, "its meters are told apart otherwise than those of the play's beginning")
+        last = played.steps[-1][1] if played.steps else play
+        self._stakes.ends(played.entries, play, (game, outcome), last, ended)
         owed = prizes.owed_by(end) if moves else []
         if outcome.merchandise or owed or told.prizes:
             self._check_prizes(game, outcome.merchandise, owed, ended)
@@ -333,12 +366,9 @@ class GameAudit:
             self._fault(registered[0][0], f"the game that won it is {game.id}")
 
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, told: GameVoid) -> None:
-        """The stake goes back whole and to where it came from, or not at all; what was decided takes two."""
-        staked = _staked(play.start, start)
-        back = [(t.target, t.amount_cents) for t in end.transfers if t.target.startswith("credit:")]
-        if back not in ([], staked):
-            self._fault(end, f"{back} went back for a wager of {staked}")
+        """The stake goes back to where it came from, or not at all; to void what was decided takes two."""
         outcome = play.steps[-1][1].outcome if play.steps else start.outcome
+        self._stakes.voids(play.entries, start, (self._conversation(play, start), outcome), (end, told))
         won_cents = None if outcome is None else outcome.win_credits * start.denomination_cents
         recorded = told.recorded
         if outcome is not None and (recorded is None or len(set(told.persons)) < _RULING_PERSONS):
@@ -350,9 +380,16 @@ class GameAudit:
         if (recorded.decided, recorded.win_cents) != (outcome is not None, won_cents):
             self._fault(end, f"it says that the play had won {recorded.win_cents} cents, not {won_cents}")
 
-
-def _staked(entry: StoredEntry, start: GameRecord) -> list[tuple[str, int]]:
-    """What was wagered, and of which credit; of a game carried over, in the journal before."""
-    if entry.kind == CARRIED_GAME:
-        return list(start.staked or ())
-    return [(t.source, t.amount_cents) for t in entry.transfers if t.target == "house:wager"]
+    def _conversation(self, play: _Play, start: GameRecord) -> Conversation | None:
+        """A play as far as its record replays; None where it does not."""
+        game = self._games.find(start.game.id, start.game.digest)
+        if game is None:
+            return None
+        taken: tuple[Step | GameChoice, ...] = tuple(choice for _, choice in play.steps)
+        with suppress(PaytableError, LocalError, KeyError, TypeError, ValueError, StopIteration):
+            conversation = Conversation(game, start.wager, start.table)
+            for step in (*start.steps, *taken):
+                choice = None if step.choice is None else Choice(step.choice)
+                conversation.advance(ReplayDraw(step.draws), choice)
+            return conversation
+        return None

@@ -12,6 +12,7 @@ from egm.record_codec import RecordError, from_json, omitted
 from egm.records.game_record import DrawRecord
 from egm.records.money import PrizeRecord
 from meters import StoredEntry
+from meters.transaction import JSON
 
 R = TypeVar("R")
 
@@ -37,6 +38,7 @@ class GameEnd:
 
     play_id: str
     win_cents: int
+    push_cents: int = omitted(0)
     prizes: tuple[PrizeRecord, ...] = omitted(())
 
 
@@ -60,7 +62,16 @@ class GameVoid:
     reason: str
     persons: tuple[str, ...]
     ruling: str
+    settled: tuple[JSON, ...] = omitted(())
     recorded: VoidedOutcome | None = omitted(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StakesBack:
+    """Stakes that a game gave back before its end."""
+
+    play_id: str
+    push_cents: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

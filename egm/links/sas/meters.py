@@ -34,7 +34,7 @@ _SUMS: Final[Mapping[int, tuple[str, ...]]] = {
     0x03: ("att_cancel_credit",),
     0x04: _CANCELLED,
     0x05: ("games_played",),
-    0x06: ("games_won",),
+    0x06: ("games_won", "games_pushed"),  # a host has two words: what gave something back was won
     0x07: ("games_lost",),
     0x08: ("phys_coin_in",),
     0x09: ("phys_coin_out",),

@@ -8,7 +8,7 @@ import egm.profiles
 from egm.app.view import snapshot
 from egm.devices.interface import Devices, PrintState
 from egm.errors import InvariantError
-from egm.kernel.credits import CreditKind, given_back, taken
+from egm.kernel.credits import CreditKind, parted, taken
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host.model import HostMoney, Order, TransferKind
@@ -190,5 +190,23 @@ def test_a_stake_goes_back_where_it_came_from():
     wager = taken(
         7, "house:wager", {account(RESTRICTED): 3, account(NONRESTRICTED): 0, account(CASHABLE): 9}.get
     )
-    back = given_back(wager, "house:refund_defect")
-    assert [(t.target, t.amount_cents) for t in back] == [(account(RESTRICTED), 3), (account(CASHABLE), 4)]
+    staked = [(t.source, t.amount_cents) for t in wager]
+    assert parted(staked, (0, 0, 7), Position()) == (
+        (),
+        (),
+        ((account(RESTRICTED), 3), (account(CASHABLE), 4)),
+    )
+
+
+def test_of_a_stake_in_parts_promotional_credit_is_lost_first_and_never_becomes_money():
+    staked = [(account(CASHABLE), 5), (account(RESTRICTED), 4)]
+    lost, stays, back = parted(staked, (2, 3, 4), Position())
+    assert lost == ((account(RESTRICTED), 2),)
+    assert stays == ((account(RESTRICTED), 2), (account(CASHABLE), 1))
+    assert back == ((account(CASHABLE), 4),)
+
+
+@pytest.mark.parametrize("amounts", [(4, 3, 3), (4, 3, 1), (10, -1, 0)])
+def test_what_is_parted_is_what_was_staked(amounts):
+    with pytest.raises(InvariantError, match="staked"):
+        parted([(account(CASHABLE), 9)], amounts, Position())

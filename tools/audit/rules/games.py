@@ -70,26 +70,57 @@ def _wagered(scope: Scope) -> Any:
     return take(scope, stake_cents, "house:wager") + levels
 
 
+def _raised_cents(scope: Scope) -> int:
+    """What a choice adds to the stake; the credits it says are the game's to know (tools.audit.games)."""
+    return sum(t.amount_cents for t in scope.entry.transfers if t.target == "house:wager")
+
+
+def _raised(scope: Scope) -> Any:
+    """The same, kind after kind, and what was hit of levels (which the audit of levels derives)."""
+    levels = [
+        (t.source, t.target, t.amount_cents)
+        for t in scope.entry.transfers
+        if t.source.startswith("pool:") and t.target.startswith("pool:")
+    ]
+    return take(scope, _raised_cents(scope), "house:wager") + levels
+
+
+def _counts_the_raise(scope: Scope) -> None:
+    cents = _raised_cents(scope)
+    sets("session", lambda scope: counted(scope, wagered_cents=cents) if cents else ABSENT)(scope)
+
+
 def _won_cents(scope: Scope) -> int:
     """What the end of a game pays in money: all its transfers but prizes in kind."""
     return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
+
+
+def _all_back_cents(scope: Scope) -> int:
+    """The same with the stakes it has given back before."""
+    return _won_cents(scope) + scope.record(GameEnd).push_cents
 
 
 def _back_cents(scope: Scope) -> int:
     return sum(t.amount_cents for t in scope.entry.transfers if t.source == "house:refund_defect")
 
 
+def _settled_cents(scope: Scope) -> int:
+    """What a void game pays of bets that were decided already (derived by tools.audit.games)."""
+    paid = ("house:win", "house:push")
+    return sum(t.amount_cents for t in scope.entry.transfers if t.source in paid)
+
+
 _DIMS_OF_PLAY: Final = {
     "game": "$game:text",
     "paytable": "{game}@{version}",
     "denomination_cents": "$denomination:cents",
-    "wager_level": "$bet:cents",
+    "wager_level": "$bet:count",
 }
 DIMS: Final = {
     "game": "$:text",
     "paytable": "$:text",
     "denomination_cents": "$:cents",
-    "wager_level": "$:cents",
+    "wager_level": "$:count",
 }
 LINKED: Final = {
     "sequence": "$:count",
@@ -149,8 +180,9 @@ def _closes(way: str) -> Any:
 
 _TOTAL: Final = {
     "game": None,
-    "last_game": {"play_id": "$play", "win_cents": Derived(_won_cents)},
+    "last_game": {"play_id": "$play", "win_cents": Derived(_all_back_cents)},
     "session?": "$:object",
+    "table:{digest}?": "$:object|none",
     **_CLOSING,
 }
 _SESSION: Final = sets("session", lambda scope: counted(scope, won_cents=_won_cents(scope)))
@@ -170,7 +202,9 @@ def _staked_again(scope: Scope) -> Any:
 
 
 def _won_or_lost(scope: Scope) -> Any:
-    return {"games_won" if scope.entry.transfers else "games_lost": 1}
+    if scope.entry.transfers:
+        return {"games_won": 1}
+    return {"games_pushed" if scope.record(GameEnd).push_cents else "games_lost": 1}
 
 
 def _slip_pools(scope: Scope) -> str:
@@ -197,6 +231,7 @@ def _handpay_of(scope: Scope) -> Any:
 
 PRIZES: Final = Each({"id": "$:text", "names": "$:object", "value_cents": "$:cents"}, least=1)
 _OPEN: Final = {"game": {"play_id": "$play"}}
+_STAKE_BACK: Final = Move("house:push", "credit:{position}:{kind_of_credit}", many=True)
 
 _GAMES: Final = (
     Rule(
@@ -207,12 +242,14 @@ _GAMES: Final = (
             "play_id": "$play:text",
             "game": {"id": "$game:text", "version": "$version:text", "digest": "$digest:digest"},
             "denomination_cents": "$denomination:cents",
-            "bet_credits": "$bet:cents",
+            "bet_credits": "$bet:count",
             "wager": "$:object",
             "language": "$:text",
             "credit_before_cents": Derived(credit_cents),
             "steps": [{"choice": None, "draws": _DRAWS}],
             "outcome": "$:object|none",
+            "standing_credits?": "$:cents",
+            "table?": "$:any",
             "pools?": "$:object",
             "fed?": Each(_FED),
             "mystery?": _DRAWS,
@@ -244,17 +281,19 @@ _GAMES: Final = (
             "choice": "$:any",
             "draws": _DRAWS,
             "outcome": "$:object|none",
+            "staked_credits?": "$:cents",
+            "standing_credits?": "$:cents",
             "hits?": Each(_HIT, least=1),
         },
-        state=_LEVELS,
-        moves=(POOL_FLOW,),
+        state={**_LEVELS, "session?": "$:object"},
+        moves=Derived(_raised),
         dims={
             "game?": "$:text",
             "paytable?": "$:text",
             "denomination_cents?": "$:cents",
-            "wager_level?": "$:cents",
+            "wager_level?": "$:count",
         },
-        also=(_claims_what_it_hit,),
+        also=(_claims_what_it_hit, _counts_the_raise),
     ),
     Rule(
         kind="game.double_up",
@@ -265,10 +304,34 @@ _GAMES: Final = (
         dims=DIMS,
     ),
     Rule(
+        kind="game.push",
+        id="{play}.push",
+        before=_OPEN,
+        record={"play_id": "$play", "push_cents": Derived(_won_cents)},
+        state={"session?": "$:object"},
+        moves=(_STAKE_BACK,),
+        dims=DIMS,
+        also=(_SESSION,),
+    ),
+    Rule(
+        kind="table.returned",
+        before={"game": None},
+        record={
+            "game": {"id": "$game:text", "version": "$version:text", "digest": "$digest:digest"},
+            "denomination_cents": "$denomination:cents",
+            "why": OneOf("taken_down", "stopped", "changed"),
+            "amount_cents": Derived(_won_cents),
+        },
+        state={"table:{digest}": "$:object|none", "session?": "$:object"},
+        moves=(_STAKE_BACK,),
+        dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
+        also=(_SESSION,),
+    ),
+    Rule(
         kind="game.end",
         id="{play}.end",
         before=_OPEN,
-        record={"play_id": "$play", "win_cents": "$win:count"},
+        record={"play_id": "$play", "win_cents": "$win:count", "push_cents?": "$:cents"},
         state=_TOTAL,
         counts=Derived(_won_or_lost),
         moves=(
@@ -284,7 +347,7 @@ _GAMES: Final = (
         id="{play}.end",
         phase=Phase.RESERVE,
         before={**_OPEN, "handpay": None},
-        record={"play_id": "$play", "win_cents": "$win:count", "prizes?": PRIZES},
+        record={"play_id": "$play", "win_cents": "$win:count", "push_cents?": "$:cents", "prizes?": PRIZES},
         state={**_TOTAL, "handpay": Derived(_handpay_of)},
         counts={"games_won": 1},
         moves=(
@@ -307,6 +370,7 @@ _GAMES: Final = (
             "reason": "$:text",
             "persons": Each("$:person", least=1),
             "ruling": OneOf("defect", "disrupted"),
+            "settled?": Each("$:object", least=1),
             "recorded?": {
                 "decided": "$:bool",
                 "win_cents": "$:count|none",
@@ -319,15 +383,20 @@ _GAMES: Final = (
             "session?": "$:object",
             "level:{pool}?": "$:object",
             "progressive_win:{win}?": None,
+            "table:{digest}?": "$:object|none",
             **_CLOSING,
         },
         counts={"games_void": 1},
         moves=(
             Move("house:refund_defect", "credit:{position}:{kind_of_credit}", many=True),
+            Move("house:win", _CASHABLE, may_miss=True),
+            _STAKE_BACK,
             Move("pool:{pool}:{part}", "pool:{pool}:{other}", many=True),
         ),
         also=(
-            sets("session", lambda scope: counted(scope, won_cents=_back_cents(scope))),
+            sets(
+                "session", lambda scope: counted(scope, won_cents=_back_cents(scope) + _settled_cents(scope))
+            ),
             _closes("void"),
             holds(
                 "a disrupted game takes two persons, and a reason",

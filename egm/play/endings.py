@@ -1,0 +1,200 @@
+"""The end of a game that has been shown: its stakes given back, its win credited or left to an attendant.
+
+What is given back of the stakes (a push, a bet taken down) is no win: it goes back to the kinds of credit it
+was staked of, as an entry of its own before the game's end, whoever pays the win.
+"""
+
+from egm.kernel.credits import CreditKind, parted
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+from egm.kernel.messages import HandpayKind
+from egm.play import player_protection as protection
+from egm.play import prizes_in_kind as merchandise
+from egm.play.rounds import the_game
+from egm.progressive import game_levels as progressives
+from egm.record_codec import to_json
+from egm.records.game_record import GameRecord, LastGame, TableRecord
+from egm.records.games import PUSH, GameInProgress, open_game, staked_in
+from egm.records.keys import MoneyKey, PlayKey, TableKey
+from egm.records.money import HandpayRecord
+from egm.records.tables import table_of
+from meters import Phase, Transfer
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def is_this_game(machine: Machine, event: Event) -> bool:
+    """The animation that ended is that of the open game, and the game is decided."""
+    game = open_game(machine)
+    return game is not None and game.outcome is not None and event.data.get("value") == game.play_id
+
+
+def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
+    """The win is a large one, is reported for tax, or holds a level or a prize that needs a person's hand."""
+    game = the_game(machine)
+    won_cents = game.win_cents + progressives.award_cents(machine, game)
+    tax_cents = machine.profile.by_hand.tax_cents
+    return (
+        won_cents >= machine.profile.pay_out.large_win_cents
+        or (tax_cents is not None and won_cents >= tax_cents)
+        or progressives.need_a_hand(machine, game)
+        or bool(merchandise.won(machine, game))
+    )
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def end_game(machine: Machine, _: Event) -> None:
+    """Journal the win into the player's own credits, whatever was wagered, and close the game."""
+    game = the_game(machine)
+    won_cents = game.win_cents
+    progressives.register(machine, game, "credit")
+    stakes = _give_stakes_back(machine, game)
+    credit = machine.credit(CreditKind.CASHABLE)
+    source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
+    won = (Transfer(source, credit, won_cents),) if won_cents else ()
+    transfers = (*won, *progressives.payment(machine, game, credit))
+    machine.record(
+        "game.end",
+        transaction_id=f"{game.play_id}.end",
+        transfers=transfers,
+        dims=game.dims,
+        counts={_result(game, transfers): 1},
+        state={
+            **_ended(machine, game, transfers, stakes),
+            **progressives.closing_state(machine, game, "credit"),
+        },
+        details={"play_id": game.play_id, "win_cents": won_cents, **_push(game)},
+    )
+    machine.state(GameInProgress).conversation = None
+
+
+def end_game_by_hand(machine: Machine, _: Event) -> None:
+    """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
+    game = the_game(machine)
+    won_cents = game.win_cents
+    prizes = merchandise.won(machine, game)
+    progressives.register(machine, game, "hand")
+    _post_double_up(machine, game)
+    stakes = _give_stakes_back(machine, game)
+    merchandise.register(machine, game, prizes)
+    won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
+    levels = progressives.payment(machine, game, "out:handpay_progressive")
+    reservation = f"{game.play_id}.end"
+    kind: HandpayKind = "progressive" if levels else "merchandise" if prizes else "jackpot"
+    total_cents = sum(part.amount_cents for part in (*won, *levels))
+    in_kind = {"prizes": [to_json(prize) for prize in prizes]} if prizes else {}
+    pools = progressives.pools_paid(machine, game)
+    machine.record(
+        "game.end",
+        transaction_id=reservation,
+        phase=Phase.RESERVE,
+        transfers=(*won, *levels, *merchandise.transfers(prizes)),
+        dims=game.dims,
+        counts={"games_won": 1},
+        state={
+            **_ended(machine, game, (*won, *levels), stakes),
+            **progressives.closing_state(machine, game, "hand"),
+            MoneyKey.HANDPAY: HandpayRecord(
+                id=reservation,
+                kind=kind,
+                amount_cents=total_cents,
+                prizes=prizes,
+                pool=pools,
+                play_id=game.play_id if pools else "",
+            ),
+        },
+        details={"play_id": game.play_id, "win_cents": won_cents, **_push(game), **in_kind},
+    )
+    machine.state(GameInProgress).conversation = None
+
+
+def _post_double_up(machine: Machine, game: GameRecord) -> bool:
+    """Post what a game won and put at stake again, once; say whether it did (D-08).
+
+    What the last round left is the game's win, paid as any other: so this moves no credit for good.
+    """
+    stakes = () if game.outcome is None else game.outcome.double_up_stakes
+    stakes_cents = [stake * game.denomination_cents for stake in stakes]
+    entry_id = f"{game.play_id}.double_up"
+    if stakes_cents and not machine.journal.knows(entry_id):  # else a cut came before the game's end
+        credit = machine.credit(CreditKind.CASHABLE)
+        moves: list[Transfer] = []
+        for number, stake_cents in enumerate(stakes_cents):
+            won = "house:double_up_win" if number else "house:win"
+            moves += [
+                Transfer(won, credit, stake_cents),
+                Transfer(credit, "house:double_up_bet", stake_cents),
+            ]
+        machine.record(
+            "game.double_up",
+            transaction_id=entry_id,
+            transfers=tuple(moves),
+            dims=game.dims,
+            details={"play_id": game.play_id, "stakes_cents": stakes_cents},
+        )
+    return bool(stakes_cents)
+
+
+def _result(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
+    """What the game counts as: won where it paid anything, a push where it only gave back, else lost."""
+    return "games_won" if paid else "games_pushed" if game.push_cents else "games_lost"
+
+
+def _push(game: GameRecord) -> dict[str, int]:
+    return {"push_cents": game.push_cents} if game.push_cents else {}
+
+
+def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
+    """Give back, once, what of the stakes comes back without a win; return what stays, by account.
+
+    At stake were the bets that stood before the game and what was staked in it.
+    """
+    if not (game.push_cents or game.standing_cents):
+        return ()
+    before = None if game.table is None else table_of(machine, game.game.digest)
+    at_stake = (*(() if before is None else before.staked), *staked_in(machine, game))
+    decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_cents
+    _, standing, pushed = parted(
+        at_stake, (decided_cents, game.standing_cents, game.push_cents), machine.position
+    )
+    if pushed and not stakes_are_back(machine, game):
+        machine.record(
+            "game.push",
+            transaction_id=f"{game.play_id}.push",
+            transfers=tuple(Transfer(PUSH, account, cents) for account, cents in pushed),
+            dims=game.dims,
+            state=protection.counted(machine, won_cents=game.push_cents),
+            details={"play_id": game.play_id, "push_cents": game.push_cents},
+        )
+    return standing
+
+
+def stakes_are_back(machine: Machine, game: GameRecord) -> bool:
+    """Whether the stakes it gives back are posted: a cut came between that and its end."""
+    return game.returned or machine.journal.knows(f"{game.play_id}.push")
+
+
+def table_after(machine: Machine, game: GameRecord) -> dict[str, object]:
+    """What the memory is set to of the table of a decided game whose stakes are given back."""
+    return _table(game, _give_stakes_back(machine, game))
+
+
+def _ended(
+    machine: Machine, game: GameRecord, paid: tuple[Transfer, ...], stakes: tuple[tuple[str, int], ...]
+) -> dict[str, object]:
+    """What the end of a game sets in memory; the win shown is all that came back, levels included."""
+    total_cents = sum(part.amount_cents for part in paid)
+    return {
+        PlayKey.GAME: None,
+        PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
+        **protection.counted(machine, won_cents=total_cents),
+        **_table(game, stakes),
+    }
+
+
+def _table(game: GameRecord, stakes: tuple[tuple[str, int], ...]) -> dict[str, object]:
+    """How the game leaves its table; nothing of a game that has none."""
+    after = None if game.outcome is None else game.outcome.table
+    if after is None and game.table is None:
+        return {}
+    left = TableRecord(game=game.game, denomination_cents=game.denomination_cents, table=after, staked=stakes)
+    return {f"{TableKey.TABLE}{game.game.digest}": None if after is None else left}

@@ -1,0 +1,85 @@
+"""What the screen is told of the open game: its outcome, or the question it waits on."""
+
+from typing import Final
+
+from egm.kernel import messages
+from egm.kernel.machine import Machine
+from egm.play import prizes_in_kind as merchandise
+from egm.play.conversation import Conversation, Recorded
+from egm.progressive import game_levels as progressives
+from egm.records.games import GameInProgress, open_game
+from egm.records.keys import ProgressiveKey
+from egm.records.tables import table_of
+from meters.transaction import JSON
+from paytables import Decision, Settlement
+
+
+def question(machine: Machine) -> Decision | None:
+    """What the open game asks, with the options that the credit and the limits of the place allow."""
+    game, conversation = open_game(machine), machine.state(GameInProgress).conversation
+    decision: Decision | None = None if conversation is None else conversation.decision
+    if game is None or decision is None or not decision.stakes:
+        return decision
+    table = None if game.table is None else table_of(machine, game.game.digest)
+    at_stake_cents = game.staked_cents + (0 if table is None else table.standing_cents)
+    room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - at_stake_cents)
+    return decision.within(max(room_cents, 0) // game.denomination_cents)
+
+
+def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
+    """What the screen must be told of the open game."""
+    game = open_game(machine)
+    conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
+    if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
+        return None
+    cues = _cues(conversation)
+    outcome = game.outcome
+    if outcome is not None:
+        return messages.Play(
+            play_id=game.play_id,
+            game_id=game.game.id,
+            bet_credits=game.bet_credits,
+            win_credits=outcome.win_credits,
+            win_cents=game.returned_cents + progressives.award_cents(machine, game),
+            progressives=progressives.wins(machine, game),
+            prizes=merchandise.views(merchandise.won(machine, game)),
+            display=dict(outcome.display),
+            resumed=resumed,
+            settlements=_settled(outcome.settlements),
+            cues=cues,
+        )
+    decision = question(machine)
+    if decision is None or conversation is None:
+        return None
+    return messages.Decision(
+        play_id=game.play_id,
+        kind=decision.kind,
+        options=tuple(decision.options),
+        display=dict(decision.prompt),
+        costs={str(option): decision.adds(option) for option in decision.options if decision.adds(option)},
+        seat=decision.seat,
+        settlements=_settled(conversation.settlements),
+        cues=cues,
+    )
+
+
+def show(machine: Machine, *, resumed: bool) -> None:
+    """Tell the screen."""
+    told = message(machine, resumed=resumed)
+    if told is not None:
+        machine.outbox.show(told)
+
+
+#: The seat whose eyes this screen is.
+_SEAT: Final = 0
+
+
+def _cues(conversation: Conversation | Recorded | None) -> tuple[dict[str, JSON], ...]:
+    """What is animated since the last message; derived by replay, and another seat's eyes' not at all."""
+    seen = () if conversation is None else conversation.cues
+    return tuple(cue.to_json() for cue in seen if cue.seat in {None, _SEAT})
+
+
+def _settled(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:
+    """What became of the bets of a table; other games tell it in their display."""
+    return tuple(each.to_json() for each in settlements if each.staked)

@@ -1,0 +1,28 @@
+"""Rules of bets that stand: taken down at a cash-out, played on, or given back where they cannot be."""
+
+from typing import Final
+
+from egm.kernel.events import EventType, Next, State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Machine
+from egm.kernel.rules import TELL, Rule
+from egm.kernel.states import PAYABLE, only
+from egm.play.tables import (
+    bets_may_leave,
+    bets_stand,
+    give_bets_back,
+    give_changed_back,
+    say_bets_stay,
+    table_is_gone,
+    take_bets_down,
+)
+from egm.records.keys import TableKey
+
+_RULES: Final[tuple[Rule[Machine], ...]] = (
+    Rule(EventType.CASH_OUT, only(State.OUT_OF_SERVICE), (bets_stand,), (give_bets_back,), Next.SAME, TELL),
+    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_may_leave,), (take_bets_down,), Next.SAME, TELL),
+    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (say_bets_stay,), Next.SAME, TELL),
+    Rule(EventType.AFTER_EVENT, PAYABLE, (table_is_gone,), (give_changed_back,)),
+)
+
+TABLES: Final = Feature(name="tables", keys=TableKey, rules=_RULES)

@@ -1,0 +1,170 @@
+"""Bets that stand on a table between two games, when the player leaves or the table cannot be played on.
+
+They were wagered, and are the player's until a round decides them. What the rules let him take down is given
+back when he cashes out. What they do not (a pass line with its point) is played on, which costs nothing: the
+machine says so and pays when it is decided. Where it cannot play on, by its own fault or because the place
+has paused him, everything goes back. Nothing here is drawn, and no bet is ever given up by leaving.
+"""
+
+from typing import Literal
+
+from egm.kernel.credits import parted
+from egm.kernel.events import Event, EventType
+from egm.kernel.games import InstalledGames
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.money.host.controls import game_is_allowed
+from egm.play import player_protection as protection
+from egm.records.game_record import TableRecord, TableReturned
+from egm.records.games import PUSH
+from egm.records.keys import PlayKey, TableKey
+from egm.records.tables import standing_tables, table_of
+from meters import Transfer
+from meters.transaction import JSON
+from paytables import Game
+
+
+# ---------------------------------------------------------------------------------------------- what is seen
+def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Of the selected game: the credits that stand on its spots, and the spots that take no bet now."""
+    game = machine.games.get(machine.selection.game_id)
+    table = None if game is None else table_of(machine, game.digest)
+    at = game if game is None or table is None else _at(machine, table)
+    if at is None:
+        return {}, ()
+    standing: dict[str, int] = {}
+    for bet in at.rules.standing():
+        standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
+    return standing, tuple(spot.id for spot in at.rules.layout() if not spot.open)
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def bets_stand(machine: Machine, _: Event) -> bool:
+    """Bets stand on some table, and no game is open."""
+    return bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
+
+
+def bets_may_leave(machine: Machine, event: Event) -> bool:
+    """Some bets that stand can be given back: the rules let them be taken down, or play has stopped."""
+    return bets_stand(machine, event) and any(
+        not _goes_on(machine, table) or _taken_down_credits(machine, table)
+        for table in standing_tables(machine)
+    )
+
+
+def table_is_gone(machine: Machine, event: Event) -> bool:
+    """Bets stand on a table of a game that this machine has no more, or not as it was."""
+    return bets_stand(machine, event) and any(
+        _at(machine, table) is None for table in standing_tables(machine)
+    )
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def take_bets_down(machine: Machine, _: Event) -> Event:
+    """Give back what can be; then the player cashes out."""
+    for table in standing_tables(machine):
+        if _goes_on(machine, table):
+            _take_down(machine, table)
+        else:
+            _give_back(machine, table, "stopped")
+    return Event(EventType.CASH_OUT)
+
+
+def give_bets_back(machine: Machine, _: Event) -> Event:
+    """The machine is out of service: every bet goes back; then the player cashes out."""
+    for table in standing_tables(machine):
+        _give_back(machine, table, "stopped")
+    return Event(EventType.CASH_OUT)
+
+
+def say_bets_stay(machine: Machine, _: Event) -> None:
+    """What stands cannot be taken down: it is played on, at no cost, until it is decided."""
+    standing_cents = sum(table.standing_cents for table in standing_tables(machine))
+    machine.notice = Notice(code="bets_stay", severity="warning", values={"amount_cents": standing_cents})
+
+
+def give_changed_back(machine: Machine, _: Event) -> None:
+    """The game is another since its last round: its table is void, and every bet on it goes back."""
+    for table in standing_tables(machine):
+        if _at(machine, table) is None:
+            _give_back(machine, table, "changed")
+            values: dict[str, int | str] = {"amount_cents": table.standing_cents}
+            machine.notice = Notice(code="bets_given_back", severity="warning", values=values)
+
+
+# ---------------------------------------------------------------------------------------------- parts of it
+def _at(machine: Machine, table: TableRecord) -> Game | None:
+    """The game as its table stands; None where this machine does not have it so any more."""
+    installed = machine.state(InstalledGames).games.get(table.game.id) or machine.games.get(table.game.id)
+    if installed is None or installed.digest != table.game.digest:
+        return None
+    try:
+        return installed.at(table.table)
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
+def _goes_on(machine: Machine, table: TableRecord) -> bool:
+    """Whether the player may play on here and now."""
+    game_id = table.game.id
+    offered = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
+    return (
+        table.denomination_cents in offered
+        and game_is_allowed(machine, game_id)
+        and not protection.play_is_paused(machine)
+    )
+
+
+def _taken_down_credits(machine: Machine, table: TableRecord) -> int:
+    game = _at(machine, table)
+    return 0 if game is None else sum(each.credits for each in game.rules.take_down()[0])
+
+
+def _take_down(machine: Machine, table: TableRecord) -> None:
+    """Give back what the rules let the player take down of one table; the rest stays."""
+    game = _at(machine, table)
+    if game is None or not _taken_down_credits(machine, table):
+        return
+    settled, left = game.rules.take_down()
+    back_cents = sum(each.credits for each in settled) * table.denomination_cents
+    _post(machine, table, "taken_down", back_cents, left)
+
+
+def _give_back(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
+    _post(machine, table, why, table.standing_cents, None)
+
+
+def _post(
+    machine: Machine,
+    table: TableRecord,
+    why: Literal["taken_down", "stopped", "changed"],
+    back_cents: int,
+    left: JSON,
+) -> None:
+    standing, back = parted(table.staked, (table.standing_cents - back_cents, back_cents), machine.position)
+    after = (
+        None
+        if left is None
+        else TableRecord(
+            game=table.game, denomination_cents=table.denomination_cents, table=left, staked=standing
+        )
+    )
+    machine.record(
+        "table.returned",
+        transfers=tuple(Transfer(PUSH, account, cents) for account, cents in back),
+        dims={
+            "game": table.game.id,
+            "paytable": f"{table.game.id}@{table.game.version}",
+            "denomination_cents": table.denomination_cents,
+        },
+        state={
+            f"{TableKey.TABLE}{table.game.digest}": after,
+            **protection.counted(machine, won_cents=back_cents),
+        },
+        details=TableReturned(
+            game=table.game,
+            denomination_cents=table.denomination_cents,
+            why=why,
+            amount_cents=back_cents,
+        ),
+    )

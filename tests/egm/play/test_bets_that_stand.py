@@ -1,0 +1,192 @@
+"""Bets that stand from round to round: whose they are when the player leaves, and what the audit derives."""
+
+import copy
+import json
+
+import pytest
+from rigs.table_games import LINE, PLACE, definition, offer
+
+from egm.kernel.events import EventType, State
+from egm.records.tables import standing_tables
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+
+@pytest.fixture
+def point(tmp_path, monkeypatch):
+    """Make the machine with the game of points; each call is another life of it."""
+    offer(monkeypatch)
+    state = tmp_path / "state"
+    rooms = []
+
+    def start(*numbers, version="1.0.0", **options):
+        if rooms:
+            rooms[-1].close()
+        game = definition(tmp_path / f"games-{version}", "point", version=version)
+        room = MachineRig(state, games=(game,), chance=ScriptedChance(*numbers), **options)
+        rooms.append(room.boot())
+        return room
+
+    yield start
+    rooms[-1].close()
+
+
+def throw(room, **bets):
+    cost = sum(each for each in bets.values() if each > 0)
+    room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+    room.play()
+    assert room.state is State.PLAYING, room.notice
+    room.shown()
+
+
+def sound(room, tmp_path):
+    """The books add up, and the audit derives every table again."""
+    room.journal.self_audit()
+    folders = sorted(tmp_path.glob("games-*"))
+    assert Auditor(Shelf(folders)).run(room.journal.bodies()).findings == []
+    return room.journal.meters().values
+
+
+@pytest.mark.requirement("D-15", "B-08")
+def test_a_bet_stands_until_it_is_decided_also_over_a_restart(point, tmp_path):
+    room = point(2).insert(1000)
+    throw(room, line=10, place=4)
+    assert room.credit_cents == 1000 - 70
+    (table,) = standing_tables(room.machine)
+    assert table.table == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
+    assert table.standing_cents == 70
+    again = point(4, 2)
+    throw(again)  # for nothing: the bets stand
+    assert again.credit_cents == 930
+    assert again.records("game.start")[-1]["table"] == table.table
+    throw(again)
+    assert again.credit_cents == 930 + 100
+    meters = sound(again, tmp_path)
+    assert (meters["coin_in"], meters["coin_out"], meters["games_played"]) == (70, 100, 3)
+
+
+@pytest.mark.requirement("F-02")
+def test_nothing_is_played_for_nothing_without_a_bet_that_stands(point):
+    room = point(2).insert(1000)
+    room.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    assert room.notice == "refused.bet_is_offered"
+    throw(room, line=10)
+    room.engine.handle(EventType.BET, value=10, options={"bets": {LINE: 10}})
+    assert room.notice == "refused.bet_is_offered"  # the line is shut while a point stands
+
+
+@pytest.mark.requirement("O-05")
+def test_a_credit_keeps_its_worth_while_bets_stand(point):
+    room = point(2, 2).insert(1000)
+    throw(room, line=10)
+    room.engine.handle(EventType.DENOMINATION, value=25)
+    assert (room.notice, room.machine.selection.denomination_cents) == ("refused.no_bets_stand", 5)
+    throw(room)
+    room.engine.handle(EventType.DENOMINATION, value=25)
+    assert room.machine.selection.denomination_cents == 25
+
+
+@pytest.mark.requirement("D-15")
+def test_a_bet_taken_down_comes_back_as_a_stake_and_no_win(point, tmp_path):
+    room = point(2, 4).insert(1000)
+    throw(room, line=10, place=4)
+    throw(room, place=-4)
+    assert room.credit_cents == 1000 - 50
+    meters = sound(room, tmp_path)
+    assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (70, 20, 20)
+    assert meters["games_pushed"] == 1
+
+
+@pytest.mark.requirement("F-08")
+def test_whoever_leaves_is_given_back_what_may_be_taken_down(point, tmp_path):
+    room = point(0).insert(1000)
+    throw(room, line=10)
+    room.machine.chance.values.append(2)
+    throw(room, place=4)  # the throw of 2 makes the point, and no line stands on it
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    assert standing_tables(room.machine) == ()
+    (returned,) = room.records("table.returned")
+    assert (returned["why"], returned["amount_cents"]) == ("taken_down", 20)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 950
+    sound(room, tmp_path)
+
+
+@pytest.mark.requirement("F-08")
+def test_what_may_not_be_taken_down_is_played_on_before_the_player_leaves(point, tmp_path):
+    room = point(2, 0).insert(1000)
+    throw(room, line=10, place=4)
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, room.notice, room.credit_cents) == (State.IDLE, "bets_stay", 950)
+    throw(room)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    sound(room, tmp_path)
+
+
+@pytest.mark.requirement("F-20", "F-08")
+def test_a_machine_that_cannot_play_on_gives_every_bet_back(point, tmp_path):
+    room = point(2).insert(1000)
+    throw(room, line=10, place=4)
+    room.machine.chance = FailingChance()
+    room.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    room.play()
+    assert room.state is State.OUT_OF_SERVICE
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, standing_tables(room.machine)) == (State.HANDPAY, ())
+    (returned,) = room.records("table.returned")
+    assert (returned["why"], returned["amount_cents"]) == ("stopped", 70)
+    assert sound(room, tmp_path)["credits"] == 1000
+
+
+@pytest.mark.requirement("A-28")
+def test_bets_on_a_game_that_has_changed_are_given_back_and_it_is_said(point, tmp_path):
+    room = point(2).insert(1000)
+    throw(room, line=10, place=4)
+    again = point(version="1.0.1")
+    assert (again.credit_cents, again.notice) == (1000, "bets_given_back")
+    (returned,) = again.records("table.returned")
+    assert (returned["why"], returned["amount_cents"]) == ("changed", 70)
+    sound(again, tmp_path)
+
+
+def test_a_session_is_not_over_while_bets_stand(point):
+    room = point(2).insert(500)
+    throw(room, line=100)
+    assert room.credit_cents == 0
+    assert not room.engine.accepts(EventType.SESSION_OVER)
+
+
+# ---------------------------------------------------------------------------------------------- the audit
+LIES = {
+    "table": ("game.start", lambda told: told["table"].update(point=4), "the game before left"),
+    "nothing": ("game.start", lambda told: told.pop("table"), "the game before left"),
+    "left": ("game.end", lambda told: None, "it leaves the table as"),
+    "standing": ("game.start", lambda told: told.update(standing_credits=9), "to stand"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_the_audit_finds_a_table_that_is_not_what_it_was(point, tmp_path, lie):
+    room = point(2, 4).insert(1000)
+    throw(room, line=10, place=4)
+    throw(room)
+    kind, change, why = LIES[lie]
+    last = max(entry.sequence for entry in room.journal.entries(kind))
+    bodies = [_altered(body, last, change, lie) for body in room.journal.bodies()]
+    found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
+    assert any(why in each.why for each in found), [each.why for each in found]
+
+
+def _altered(body, sequence, change, lie):
+    data = json.loads(body)
+    if data["sequence"] != sequence:
+        return body
+    changed = copy.deepcopy(data)
+    change(changed["record"])
+    if lie == "left":
+        (key,) = (name for name in changed["state"] if name.startswith("table:"))
+        changed["state"][key]["staked"] = [["credit:1:cashable", 65]]
+    return json.dumps(changed, sort_keys=True, separators=(",", ":")).encode()

@@ -1,0 +1,218 @@
+"""Two small table games, families of a test: one with raises and pushes, one whose bets stand.
+
+``duel``: a card of six for the player, then fold, stay or raise (the same again), then one for the house;
+the higher wins even money, equal cards push, folding gives half back. A bet on ``even`` is decided by the
+first card. ``point``: one throw of six. 0 loses, 5 wins on the line as it opens, else the throw becomes the
+point and the bet stays; the point again wins. A place bet wins at 3, stands else, and may be taken down.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from paytables.analysis import Analysis, BetAnalysis
+from paytables.contract import Bet, Cue, Decision, Outcome, Settlement, Spot, Wager
+from paytables.definition import Definition
+from paytables.errors import WagerError
+from paytables.game import FAMILIES
+from paytables.tableless import Tableless
+
+FACES: Final = 6
+#: What each bet returns under the best play, roughly: admission wants a figure, and tests none.
+RETURN: Final = Fraction(95, 100)
+LINE, PLACE, ANTE, EVEN = "line", "place", "ante", "even"
+
+
+def _spot(name: str, *, open_: bool = True) -> Spot:
+    return Spot(
+        id=name, group=name, names={"en": name, "fr": name}, odds="1:1", least=2, most=100, open=open_
+    )
+
+
+@dataclass(frozen=True)
+class _Rules(Tableless):
+    definition: Definition
+    spots: tuple[str, ...] = ()
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        return (2, 10)
+
+    def layout(self) -> tuple[Spot, ...]:
+        return tuple(map(_spot, self.spots))
+
+    def wager(self, credits_: int, **asked: Any) -> Wager:
+        bets = dict(asked.get("bets", {self.spots[0]: credits_} if credits_ else {}))
+        stood = {bet.spot: bet.credits for bet in self.standing()}
+        open_ = {spot.id for spot in self.layout() if spot.open}
+        for name, cost in bets.items():
+            if name not in self.spots or type(cost) is not int or stood.get(name, 0) + cost < 0:
+                raise WagerError(f"bets.{name}: no bet of {cost!r}")
+            if cost > 0 and name not in open_:
+                raise WagerError(f"bets.{name}: takes none as the table stands")
+            if cost < 0 and name != PLACE:
+                raise WagerError(f"bets.{name}: may not be taken down")
+        cost = sum(each for each in bets.values() if each > 0)
+        if cost != credits_ or not (bets or stood):
+            raise WagerError(f"the bets cost {cost}, not {credits_}")
+        return Wager(credits_, {"bets": bets})
+
+    def presentation(self) -> dict[str, Any]:
+        return {"kind": "table", "felt": "cards", "spots": [spot.to_json() for spot in self.layout()]}
+
+    def explain(self) -> tuple[str, ...]:
+        return ()
+
+    def remarks(self) -> tuple[()]:
+        return ()
+
+    def analyse(self, depth: object) -> Analysis:
+        header = self.definition.game
+        bets = tuple(BetAnalysis(bet=name, cost_credits=2, rtp=RETURN, cycle=36) for name in self.spots)
+        return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        most = 4 * wager.credits
+        return BetAnalysis(bet="bets", cost_credits=wager.credits, rtp=RETURN, max_win_credits=most)
+
+
+def _decided(name: str, bet: Bet, credits_: int) -> Settlement:
+    return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+
+
+@dataclass(frozen=True)
+class Duel(_Rules):
+    """Raises, pushes, halves, and a bet decided before the end."""
+
+    spots: tuple[str, ...] = (ANTE, EVEN)
+
+    def play(self, wager: Wager, draw: Any) -> Any:
+        bets = {bet.spot: bet for bet in wager.bets}
+        mine = draw.below(FACES, "card 1")
+        yield Cue("deal", {"hand": "player", "card": str(mine)})
+        if EVEN in bets:
+            won = mine % 2 == 0
+            yield _decided("won" if won else "lost", bets[EVEN], 2 * bets[EVEN].credits if won else 0)
+        display = {"kind": "table", "felt": "cards", "hands": [{"id": "player", "cards": [str(mine)]}]}
+        if ANTE not in bets:
+            return Outcome(display=display)
+        ante = bets[ANTE]
+        asked = Decision("raise", ("fold", "stay", "raise"), display, {"raise": ante})
+        answer = asked.check((yield asked))
+        if answer == "fold":
+            yield _decided("half", ante, ante.credits // 2)
+            return Outcome(display=display)
+        his = draw.below(FACES, "card 2")
+        yield Cue("deal", {"hand": "bank", "card": str(his)})
+        staked = ante.credits * (2 if answer == "raise" else 1)
+        name, back = ("push", 1) if mine == his else ("won", 2) if mine > his else ("lost", 0)
+        yield _decided(name, replace(ante, credits=staked), staked * back)
+        return Outcome(display={**display, "bank": str(his)})
+
+
+@dataclass(frozen=True)
+class Point(_Rules):
+    """Bets that stand from round to round."""
+
+    spots: tuple[str, ...] = (LINE, PLACE)
+    point: int | None = None
+    bets: Mapping[str, int] = field(default_factory=dict)
+
+    def at(self, table: Any) -> "Point":
+        if table is None:
+            return replace(self, point=None, bets={})
+        if not set(table) == {"point", "bets"} or not set(table["bets"]) <= set(self.spots):
+            raise ValueError(f"no round leaves {table!r}")
+        return replace(self, point=table["point"], bets=table["bets"])
+
+    def standing(self) -> tuple[Bet, ...]:
+        return tuple(Bet(name, credits_) for name, credits_ in self.bets.items())
+
+    def layout(self) -> tuple[Spot, ...]:
+        return (_spot(LINE, open_=self.point is None), _spot(PLACE))
+
+    def take_down(self) -> tuple[tuple[Settlement, ...], Any]:
+        place = self.bets.get(PLACE, 0)
+        settled = (_decided("taken down", Bet(PLACE, place), place),) if place else ()
+        return settled, self._left(
+            {name: each for name, each in self.bets.items() if name != PLACE}, self.point
+        )
+
+    @staticmethod
+    def _left(bets: Mapping[str, int], point: int | None) -> Any:
+        return {"point": point, "bets": dict(bets)} if bets or point is not None else None
+
+    def play(self, wager: Wager, draw: Any) -> Any:
+        bets = dict(self.bets)
+        for bet in wager.bets:
+            bets[bet.spot] = bets.get(bet.spot, 0) + bet.credits
+            if bet.credits < 0:
+                yield _decided("taken down", Bet(bet.spot, -bet.credits), -bet.credits)
+        bets = {name: each for name, each in bets.items() if each}
+        throw = draw.below(FACES, "throw")
+        yield Cue("dice", {"dice": [throw + 1]})
+        point = self.point
+        if PLACE in bets and throw in {0, 3}:
+            placed = bets.pop(PLACE)
+            yield _decided("won" if throw else "lost", Bet(PLACE, placed), 2 * placed if throw else 0)
+        over = throw in (0, 5 if point is None else point)
+        if over and LINE in bets:
+            line = bets.pop(LINE)
+            yield _decided("won" if throw else "lost", Bet(LINE, line), 2 * line if throw else 0)
+        point = None if over else throw if point is None else point
+        return Outcome(
+            display={"kind": "table", "felt": "dice", "dice": [throw + 1]}, table=self._left(bets, point)
+        )
+
+
+class _Family:
+    def __init__(self, rules: type[_Rules]) -> None:
+        self._rules = rules
+
+    @property
+    def model(self) -> type[Definition]:
+        return Definition
+
+    def prepare(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+        return data
+
+    def build(self, data: Definition, file: str) -> _Rules:
+        return self._rules(data)
+
+
+class _Module:
+    """What a family's module is to whoever loads it."""
+
+    def __init__(self, rules: type[_Rules]) -> None:
+        self.FAMILY = _Family(rules)
+
+
+#: By the name a definition gives its family.
+KINDS: Final = {"duel": Duel, "point": Point}
+
+
+def offer(monkeypatch: Any) -> None:
+    """Let both families be loaded like those of the library, for one test."""
+    for name, rules in KINDS.items():
+        monkeypatch.setitem(FAMILIES, name, f"rigs_{name}")
+        monkeypatch.setitem(__import__("sys").modules, f"rigs_{name}", _Module(rules))
+
+
+def definition(folder: Any, name: str, *, version: str = "1.0.0") -> str:
+    """Write the definition of one of the games; the path."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.toml"
+    path.write_text(
+        f"""[game]
+id = "{name}"
+family = "{name}"
+version = "{version}"
+date = 2026-11-22
+title = {{ en = "{name}", fr = "{name}" }}
+help = {{ en = "A game of a test.", fr = "Un jeu d’essai." }}
+denominations_cents = [5, 25]
+""",
+        encoding="utf-8",
+    )
+    return str(path)

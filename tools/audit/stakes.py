@@ -1,0 +1,253 @@
+"""Stakes derived again: what each game staked, gave back and left standing, and what its table came to.
+
+A game begins with the table its predecessor left. What stood on it and what was staked in the game is decided
+by its settlements, or given back, or stands on; nothing else becomes of a stake.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeAlias, TypeVar
+
+from egm.errors import InvariantError
+from egm.kernel.credits import parted
+from egm.kernel.positions import Position
+from egm.play.conversation import Conversation, decided_bets
+from egm.record_codec import RecordError, from_json
+from egm.records.game_record import GameChoice, GameRecord, TableRecord, TableReturned
+from egm.records.games import CARRIED_GAME, PUSH, WAGER
+from egm.records.keys import TableKey
+from meters import StoredEntry
+from meters.transaction import JSON
+from paytables import Game, Outcome
+from tools.audit.records import GameEnd, GameVoid, StakesBack, record_of
+from tools.audit.rules.pattern import place
+
+R = TypeVar("R")
+Staked: TypeAlias = tuple[tuple[str, int], ...]
+"""Minor units by account of credit."""
+_RETURNED = "table.returned"
+_PUSHED = "game.push"
+
+
+def staked_by(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
+    """What the entries of a game stake, and of which credit; of a game carried over, what it says."""
+    flows: list[tuple[str, int]] = []
+    for entry in entries:
+        if entry.kind == CARRIED_GAME:
+            flows += start.staked or ()
+        flows += [(t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER]
+    return tuple(flows)
+
+
+def _flows(entry: StoredEntry, source: str) -> Staked:
+    return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
+
+
+class Games(Protocol):
+    """The definitions at hand."""
+
+    def find(self, game_id: str, digest: str) -> Game | None:
+        """The very definition of that digest, or None."""
+
+
+class StakeAudit:
+    """Follows what stands on tables; ``fault`` is told of each entry that does not come out as recorded."""
+
+    def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
+        self._games = games
+        self._fault = fault
+        self._tables: dict[str, TableRecord] = {}
+        """By the name the journal keeps them under."""
+        self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
+
+    # ------------------------------------------------------------------ between games
+    def see(self, entry: StoredEntry) -> None:
+        """Take an entry in, of whatever kind."""
+        kind = entry.transaction.kind
+        if kind == _PUSHED:
+            back = self._read(entry, StakesBack)
+            if back is not None:
+                self._pushed[back.play_id] = entry, back
+        elif kind == _RETURNED:
+            self._check_returned(entry)
+        for name, value in entry.state.items():
+            if TableKey.TABLE in name:
+                self._keep(entry, name, value)
+
+    def _keep(self, entry: StoredEntry, name: str, value: object) -> None:
+        self._tables.pop(name, None)
+        try:
+            if value is not None:
+                self._tables[name] = from_json(TableRecord, value, f"state.{name}")
+        except RecordError as why:
+            self._fault(entry, str(why))
+
+    def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
+        try:
+            return record_of(entry, kind)
+        except RecordError as why:
+            self._fault(entry, str(why))
+            return None
+
+    def _check_returned(self, entry: StoredEntry) -> None:
+        told, position = self._read(entry, TableReturned), _position(entry)
+        if told is None:
+            return
+        name = _name(told.game.digest, position)
+        before = self._tables.get(name)
+        if before is None:
+            self._fault(entry, "bets are given back from a table on which nothing stands")
+            return
+        back_cents, left = before.standing_cents, None
+        if told.why == "taken_down":
+            game = self._games.find(told.game.id, told.game.digest)
+            if game is None:
+                self._fault(entry, f"no definition at hand of game {told.game.id}")
+                return
+            settled, left = game.at(before.table).rules.take_down()
+            back_cents = sum(each.credits for each in settled) * before.denomination_cents
+        amounts = (before.standing_cents - back_cents, back_cents)
+        standing, back = self._parted(entry, before.staked, amounts) or ((), ())
+        if told.amount_cents != back_cents or _flows(entry, PUSH) != back:
+            self._fault(entry, f"{told.amount_cents} cents are given back, {back_cents} were due")
+        after = None if left is None else _table(before, left, standing)
+        self._compare(entry, name, after)
+
+    # ------------------------------------------------------------------ one game
+    def begins(self, entry: StoredEntry, game: GameRecord) -> None:
+        """A game begins with the table that the one before it left, at what a credit was worth then."""
+        before = self._tables.get(_name(game.game.digest, _position(entry)))
+        if entry.kind == CARRIED_GAME:
+            return
+        left = None if before is None else before.table
+        if game.table != left:
+            self._fault(entry, f"it begins with the table {game.table!r}, the game before left {left!r}")
+        if before is not None and before.staked and before.denomination_cents != game.denomination_cents:
+            was = before.denomination_cents
+            self._fault(entry, f"bets stand at {was} cents a credit, it plays at {game.denomination_cents}")
+
+    def ends(
+        self,
+        entries: tuple[StoredEntry, ...],
+        start: GameRecord,
+        found: tuple[Game, Outcome],
+        recorded: GameRecord | GameChoice,
+        ended: tuple[StoredEntry, GameEnd],
+    ) -> None:
+        """What was at stake is decided, given back or stands, each once; the table is left as it came to."""
+        (game, outcome), (end, told) = found, ended
+        name, unit_cents = _name(start.game.digest, _position(end)), start.denomination_cents
+        before = self._tables.get(name)
+        push_cents = outcome.push_credits * unit_cents
+        pushed = self._pushed.pop(start.play_id, None) if self._pushed else None
+        if before is None and not push_cents and pushed is None and outcome.table is None:
+            if told.push_cents or name in end.state or recorded.standing_credits:
+                self._fault(end, "it tells of stakes or a table that the game does not have")
+            return
+        at = game.at(outcome.table)
+        standing_credits = sum(bet.credits for bet in at.rules.standing())
+        if recorded.standing_credits != standing_credits:
+            self._fault(end, f"{recorded.standing_credits} credits are said to stand, {standing_credits} do")
+        standing_cents = standing_credits * unit_cents
+        staked = (*(() if before is None else before.staked), *staked_by(entries, start))
+        decided_cents = sum(cents for _, cents in staked) - standing_cents
+        settled_cents = sum(each.staked for each in outcome.settlements) * unit_cents
+        if game.rules.layout() and settled_cents != decided_cents:
+            self._fault(end, f"bets of {settled_cents} cents are settled, {decided_cents} were to be")
+        amounts = (decided_cents - push_cents, standing_cents, push_cents)
+        parts = self._parted(end, staked, amounts)
+        if parts is None:
+            return
+        _, standing, back = parts
+        self._check_pushed(end, start, told, pushed, (push_cents, back))
+        after = None
+        if outcome.table is not None:
+            after = TableRecord(
+                game=start.game, denomination_cents=unit_cents, table=outcome.table, staked=standing
+            )
+        if after is not None or start.table is not None:
+            self._compare(end, name, after)
+
+    def _check_pushed(
+        self,
+        end: StoredEntry,
+        start: GameRecord,
+        told: GameEnd,
+        pushed: tuple[StoredEntry, StakesBack] | None,
+        due: tuple[int, Staked],
+    ) -> None:
+        push_cents, back = due
+        if told.push_cents != push_cents:
+            self._fault(end, f"stakes of {push_cents} cents come back, {told.push_cents} are recorded")
+        if pushed is None:
+            if push_cents and not start.returned:
+                self._fault(end, f"stakes of {push_cents} cents come back, and none were given back")
+        elif _flows(pushed[0], PUSH) != back or start.returned:
+            self._fault(pushed[0], f"it gives back {_flows(pushed[0], PUSH)}, {back} was due")
+
+    def voids(
+        self,
+        entries: tuple[StoredEntry, ...],
+        start: GameRecord,
+        found: tuple[Conversation | None, Outcome | None],
+        void: tuple[StoredEntry, GameVoid],
+    ) -> None:
+        """What nothing has decided of the stakes goes back to where it came from, or nothing does."""
+        (conversation, outcome), (end, told) = found, void
+        unit_cents, staked = start.denomination_cents, staked_by(entries, start)
+        pushed = self._pushed.pop(start.play_id, None)
+        refunded, back = _flows(end, "house:refund_defect"), _flows(end, PUSH)
+        won_cents = sum(cents for _, cents in _flows(end, "house:win"))
+        if not (refunded or told.settled):
+            if back or won_cents:
+                self._fault(end, "it pays for bets that it says are not decided")
+            return
+        decided = decided_bets(conversation)
+        if told.settled != tuple(each.to_json() for each in decided):
+            self._fault(end, f"it says that {list(told.settled)} was decided; its draws decide {decided}")
+        over_cents = sum(each.staked for each in decided) * unit_cents
+        push_cents = sum(each.credits for each in decided if each.credits <= each.staked) * unit_cents
+        staked_cents = sum(cents for _, cents in staked)
+        if pushed is not None or start.returned:
+            given_credits = 0 if outcome is None else outcome.push_credits
+            over_cents = min(given_credits * unit_cents, staked_cents)
+        parts = self._parted(end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents))
+        if parts is not None and (parts[1], parts[2]) != (back, refunded):
+            self._fault(end, f"{(*back, *refunded)} went back for a wager of {staked}")
+        due_cents = sum(each.credits for each in decided) * unit_cents - push_cents
+        if won_cents != due_cents:
+            self._fault(end, f"its decided bets won {due_cents} cents, {won_cents} are paid")
+
+    # ------------------------------------------------------------------ parts of it
+    def _parted(
+        self, entry: StoredEntry, staked: Staked, amounts: tuple[int, ...]
+    ) -> tuple[Staked, ...] | None:
+        try:
+            return parted(staked, amounts, Position(_position(entry)))
+        except InvariantError as why:
+            self._fault(entry, f"its stakes do not add up: {why}")
+            return None
+
+    def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
+        """The entry sets the table to what it came to."""
+        if name not in entry.state:
+            self._fault(entry, "it says nothing of its table")
+            return
+        value: object = entry.state[name]
+        found = None if value is None else from_json(TableRecord, value, f"state.{name}")
+        if found != due:
+            self._fault(entry, f"it leaves the table as {found}, {due} was due")
+
+
+def _position(entry: StoredEntry) -> int:
+    found = entry.transaction.dims.get("position", 1)
+    return found if isinstance(found, int) else 1
+
+
+def _name(digest: str, position: int) -> str:
+    return place(f"{TableKey.TABLE}{digest}", position)
+
+
+def _table(before: TableRecord, left: JSON, standing: Staked) -> TableRecord:
+    return TableRecord(
+        game=before.game, denomination_cents=before.denomination_cents, table=left, staked=standing
+    )
