@@ -18,8 +18,8 @@ from paytables.onedraw import figures
 from paytables.tableless import Tableless
 from paytables.wording import counted
 
-#: What a player may choose at zero: his part back, or the whole stake in prison.
-BACK: Final = "back"
+#: What a player may choose at zero: half of what his stake is worth back, or all of it in prison.
+HALF: Final = "half"
 PRISON: Final = "prison"
 
 
@@ -190,7 +190,7 @@ class OneDrawTable(Tableless):
             if settlement is not None and stands is not None:
                 choice = yield self._question(stands, shown)
                 settlement, stands = (
-                    (settlement, None) if choice is None or choice.value == BACK else (None, stands)
+                    (settlement, None) if choice is None or choice.value == HALF else (None, stands)
                 )
             if settlement is not None:
                 yield settlement
@@ -200,8 +200,8 @@ class OneDrawTable(Tableless):
 
     @staticmethod
     def _question(bet: Held, shown: Mapping[str, Json]) -> Decision:
-        prompt = {**shown, "spot": bet.spot, "staked": bet.credits, "credits": bet.part, "advice": BACK}
-        return Decision("zero", (BACK, PRISON), prompt, seat=bet.seat, default=BACK)
+        prompt = {**shown, "spot": bet.spot, "staked": bet.credits, "credits": bet.part, "advice": HALF}
+        return Decision("zero", (HALF, PRISON), prompt, seat=bet.seat, default=HALF)
 
     def presentation(self) -> dict[str, Json]:
         """Return the cloth with its spots, and what the family pictures besides."""
@@ -239,9 +239,8 @@ class OneDrawTable(Tableless):
 
 
 def _part_back(bet: Held) -> Settlement:
-    name = "half" if bet.count == 1 else "part"
     detail = {"part": f"1/{1 << bet.count}"}
-    return Settlement(name, bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    return Settlement("half", bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
 def _state(held: Sequence[Held]) -> Json:

@@ -209,12 +209,17 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
 def _question(stage: Stage, table: Table, asked: Decision) -> None:
     """The answers, each with what it costs; above them, where no cards are to be seen, what is asked."""
     x, y, w, _ = stage.layout.field
+    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     if table.felt != "cards":
         key = f"decide.{asked.kind}"
         words = stage.texts.say(key if stage.texts.has(key) else "decide.other")
         style = Style("heavy", "title", stage.look.accent)
         stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
-    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+        spot = table.spots.get(str(asked.display.get("spot", "")))
+        if spot is not None:
+            staked = stage.money(int(asked.display.get("staked", 0)) * unit)
+            words = f"{stage.texts.local(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
+            stage.painter.text(words, (x + w / 2, y + 170), Style("strong", "lead", "text"), width=w - 80)
     for rect, action in felt_answers(stage, asked):
         draw_button(stage, rect, answer_words(stage, asked, str(action.value), unit), size="body")
 

@@ -169,8 +169,8 @@ def rounds(name: str, count: int, seed: int) -> None:
         played, answers = Round(at.play(wager, draw), wager), []
         played.advance()
         while played.decision is not None:
-            assert set(played.decision.options) == {"back", "prison"}
-            answers.append(pick.choice(["prison", "prison", "back"]))
+            assert set(played.decision.options) == {"half", "prison"}
+            answers.append(pick.choice(["prison", "prison", "half"]))
             played.advance(Choice(answers[-1]))
         outcome = played.outcome
         assert outcome is not None
@@ -248,5 +248,5 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
         wager = at.wager(0)
     assert parts == [512, 256, 128, 64, 32, 16, 8, 4, 2]
     assert played.outcome is not None
-    assert [(each.name, each.credits) for each in played.outcome.settlements] == [("part", 1)]
+    assert [(each.name, each.credits) for each in played.outcome.settlements] == [("half", 1)]
     assert played.outcome.table is None
