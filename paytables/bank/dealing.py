@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from paytables.cards.card import RANKS, Shoe, card_name, rank_of
-from paytables.contract import Cue, Draw, Json
+from paytables.contract import Cue, Draw
 from paytables.definition import Strict
 
 #: Cards that a stop card leaves at least: what the longest round may need.
@@ -31,7 +31,7 @@ class ShoeRules(Strict):
         return self
 
 
-def opened(rules: ShoeRules, table: Json, draw: Draw) -> tuple[Shoe, list[Cue]]:
+def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
     """Return the shoe a round is dealt from, shuffled and burned where it is new, with the cues of that."""
     if table is not None:
         return shoe_of(rules, table), []
@@ -48,14 +48,14 @@ def opened(rules: ShoeRules, table: Json, draw: Draw) -> tuple[Shoe, list[Cue]]:
     ]
 
 
-def left(rules: ShoeRules, shoe: Shoe) -> Json:
+def left(rules: ShoeRules, shoe: Shoe) -> object:
     """Return what the round leaves of its shoe for the next; None: it is shuffled again."""
     if rules.stop is None or shoe.left <= rules.stop:
         return None
     return {"shoe": shoe.to_json()}
 
 
-def shoe_of(rules: ShoeRules, table: Json) -> Shoe:
+def shoe_of(rules: ShoeRules, table: object) -> Shoe:
     """Read a shoe back. Raises ValueError for what no round of these rules leaves."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe says its cards, and not {table!r}")

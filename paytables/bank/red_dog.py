@@ -15,7 +15,7 @@ from paytables.bank.dealing import left, opened
 from paytables.bank.rules import BANK, BankFamily, BankRules, Hands
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
-from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import Text
 from paytables.layout import Case, Odds, Pay, pushed, settled
 
@@ -166,7 +166,7 @@ def _decided(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
     return settled(bet, rule.at(high - low - 1) if low < third < high else None)
 
 
-def _display(cards: Sequence[Card], spread: int) -> dict[str, Json]:
+def _display(cards: Sequence[Card], spread: int) -> dict[str, object]:
     return {
         "kind": "table",
         "felt": "cards",

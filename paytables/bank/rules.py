@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import shoe_of
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.contract import Json, Remark, Spot, Wager
+from paytables.contract import Remark, Spot, Wager
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
 from paytables.layout import Case, Layout, analysed, check_forms, check_whole
@@ -27,7 +27,7 @@ class BankRules(Tableless, Generic[D]):
     """A card game against the bank made playable; ``table`` is the shoe the rounds before have left."""
 
     definition: D
-    table: Json = field(default=None, compare=False)
+    table: object = field(default=None, compare=False)
     hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
 
     def bets(self) -> tuple[BankBet, ...]:
@@ -63,19 +63,19 @@ class BankRules(Tableless, Generic[D]):
         """What the forms cost, in credits, ascending."""
         return self.cloth.bet_options
 
-    def at(self, table: Json) -> Self:
+    def at(self, table: object) -> Self:
         """Return the rules with the shoe as it was left. Raises ValueError for what no round leaves."""
         if table is not None:
             shoe_of(self.definition.shoe, table)
         return replace(self, table=table)
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_``; see :meth:`paytables.layout.Layout.wager`."""
         return self.cloth.wager(credits_, **options)
 
-    def presentation(self) -> dict[str, Json]:
+    def presentation(self) -> dict[str, object]:
         """Return the places for bets and the hands."""
-        hands: list[Json] = [
+        hands: list[object] = [
             {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.hands
         ]
         return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": hands}
@@ -134,7 +134,7 @@ class BankFamily(Generic[D]):
         """The model of a definition."""
         return self._model
 
-    def prepare(self, data: Mapping[str, Json], file: str) -> Mapping[str, Json]:  # noqa: ARG002 (no shorthand)
+    def prepare(self, data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG002 (no shorthand)
         """Return the data as it is."""
         return data
 

@@ -18,7 +18,7 @@ from paytables.bank.baccarat import Commission
 from paytables.bank.rules import BANK, PLAYER, BankFamily, BankRules, Hands
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, card_name, rank_of
-from paytables.contract import Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.contract import Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.layout import Case, pushed, settled
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
@@ -157,9 +157,9 @@ def _drawn(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -
     return Cue("deal", {"hand": name, "card": card_name(hands[name][-1])})
 
 
-def _display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, Json]:
+def _display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
     bank = ["??" for _ in hands["bank"]] if hidden else [card_name(card) for card in hands["bank"]]
-    shown: list[Json] = [
+    shown: list[object] = [
         {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_points(hands["bank"]))})},
         {
             "id": "player",

@@ -15,7 +15,7 @@ from paytables.bank.dealing import left, opened
 from paytables.bank.rules import BANK, PLAYER, BankFamily, BankRules, Hands
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
-from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.layout import Case, pushed, settled
 
 _RANKS: Final = 13
@@ -166,7 +166,7 @@ def _dealt(hands: Mapping[str, Sequence[Card]], name: str) -> Cue:
     return Cue("deal", {"hand": name, "card": card_name(hands[name][-1])})
 
 
-def _display(hands: Mapping[str, Sequence[Card]]) -> dict[str, Json]:
+def _display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
     return {
         "kind": "table",
         "felt": "cards",
