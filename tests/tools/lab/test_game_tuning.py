@@ -27,10 +27,16 @@ def mine(tmp_path):
 
 
 def test_the_template_has_nothing_to_warn_of(tmp_path):
-    for family in ("reels", "keno", "wheel", "craps"):
+    for family in ("reels", "keno", "wheel", "roulette", "sic-bo", "craps"):
         file = tmp_path / f"{family}.toml"
         run("game", "new", file, "--family", family)
         assert "warning" not in run("game", "check", file)
+
+
+def test_a_family_without_a_template_begins_with_its_first_game(tmp_path):
+    said = run("game", "new", tmp_path / "cards.toml", "--family", "war")
+    assert "a copy of quebec-war" in said
+    assert "cards 0.1.0 is valid" in run("game", "check", tmp_path / "cards.toml")
 
 
 def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):

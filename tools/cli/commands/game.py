@@ -132,15 +132,22 @@ def _of_the_look(game: Game) -> list[Remark]:
 )
 @click.option("--from", "origin", metavar="GAME", help="begin with a game of the library, or with a file")
 def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
-    """Write a commented template of a game to FILE, ready to be changed; or a copy of another game."""
+    """Write a commented template of a game to FILE, ready to be changed; or a copy of another game.
+
+    A family without a template begins with its first game.
+    """
     if file.exists():
         raise click.ClickException(f"{file} exists; it is left alone")
     wanted = game_id or file.stem
     if not re.fullmatch(ID_PATTERN[1:-1], wanted):
         raise click.ClickException(f"{wanted!r} is no id: letters and digits first, then also + . _ - (--id)")
+    template = files("tools.lab").joinpath("templates", f"{family_name}.toml")
+    if origin is None and not template.is_file():
+        shipped = (load_game(name) for name in (*library(), *tables()))
+        origin = next((game.id for game in shipped if game.family == family_name), None)
     if origin is None:
-        template = files("tools.lab").joinpath("templates", f"{family_name}.toml").read_text(encoding="utf-8")
-        text, what = template.replace("@ID@", wanted), f"a template of a {family_name} game"
+        words = template.read_text(encoding="utf-8").replace("@ID@", wanted)
+        text, what = words, f"a template of a {family_name} game"
     else:
         text, what = _copy(origin, wanted), f"a copy of {origin}; its title and help are yours to change"
     try:
