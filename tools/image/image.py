@@ -100,6 +100,9 @@ def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: boo
         yield f'cp -r --no-preserve=ownership,timestamps {tree}/. "$1/"'
     for name in MADE_OF["masked"]:
         yield f'ln -sf /dev/null "$1/etc/systemd/system/{name}"'
+    for unit, target in (MADE_OF["started"] | (MADE_OF["debug_started"] if debug else {})).items():
+        yield f'mkdir -p "$1/etc/systemd/system/{target}.wants"'
+        yield f'ln -sf /usr/lib/systemd/system/{unit} "$1/etc/systemd/system/{target}.wants/{unit}"'
     for name in MADE_OF["removed_modules"]:
         yield f'rm -rf "$1"/usr/lib/modules/*/kernel/{name}'
     yield 'chroot "$1" depmod -a "$(ls "$1/usr/lib/modules")"'
