@@ -106,6 +106,12 @@ class Rules(Protocol):
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures, as far as ``depth`` asks."""
 
+    def most_of_round(self, wager: Wager) -> int | None:
+        """Return the most credits a round of a wager may give back to a seat, what stands included.
+
+        Never too low; None: beyond reach.
+        """
+
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the return and variance of any wager; the variance is None where it is beyond reach."""
 

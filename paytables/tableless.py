@@ -1,8 +1,13 @@
 """What the rules of a game are whose wager is one whole and of which nothing lasts between rounds."""
 
-from typing import Self
+from typing import Protocol, Self
 
+from paytables.analysis import BetAnalysis
 from paytables.contract import Bet, Json, LevelPlay, PrizeInKind, Settlement, Spot, Wager
+
+
+class _Analysed(Protocol):
+    def analyse_wager(self, wager: Wager) -> BetAnalysis: ...
 
 
 class Tableless:
@@ -30,6 +35,10 @@ class Tableless:
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
         """Return nothing: no bet stands."""
         return (), None
+
+    def most_of_round(self: "_Analysed", wager: Wager) -> int | None:
+        """Return the highest win of the wager: nothing else can win in its round."""
+        return self.analyse_wager(wager).max_win_credits
 
     def after_double_up(self, win_credits: int) -> int:
         """Return the win itself: nothing is doubled."""

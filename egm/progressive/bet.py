@@ -75,7 +75,7 @@ def _wins_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cent
     """Whether bets laid at a table could win more than the place allows: such a wager is not taken."""
     if limit_cents is None or not game.rules.layout() or not wager.credits:
         return False
-    most = game.rules.analyse_wager(wager).max_win_credits
+    most = game.rules.most_of_round(wager)
     return most is None or most * denomination_cents > limit_cents
 
 

@@ -8,7 +8,7 @@ player: a bet has the figures of it alone, and bets together those of their join
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 from paytables.analysis import BetAnalysis, Depth, Law, Prize
@@ -17,7 +17,7 @@ from paytables.craps.linear import Sums, add, solved
 from paytables.craps.places import THROWS, Place
 from paytables.craps.schema import NUMBERS, PAIRS
 from paytables.craps.state import State, thrown
-from paytables.layout import Case, analysed, law_of
+from paytables.layout import Case, Odds, analysed, law_of
 from paytables.wording import percent
 
 #: Table states whose joint distribution is worked out; beyond them the mean and the variance alone are.
@@ -79,14 +79,33 @@ class Chain:
 
 
 def most_of_a_throw(places: Mapping[str, Place], laid: State) -> dict[int, int]:
-    """Return the most credits that one throw can give back to each seat."""
-    most: dict[int, int] = {}
-    for dice in PAIRS:
-        back: dict[int, int] = {}
-        for each in thrown(places, laid, dice)[0]:
-            back[each.seat] = back.get(each.seat, 0) + each.credits
-        most |= {seat: max(credits_, most.get(seat, 0)) for seat, credits_ in back.items()}
-    return most
+    """Return the most credits that one throw may give back to each seat: the next, or one after it.
+
+    Each bet counts with the best that such dice may make of it, whatever the point by then: exact for bets of
+    one throw, and never too low.
+    """
+    best = {bet: _best(places, bet, laid.point) for bet in laid.bets}
+    return {
+        seat: max(sum(best[bet][n] for bet in laid.bets if bet.seat == seat) for n in range(len(PAIRS)))
+        for seat in {bet.seat for bet in laid.bets}
+    }
+
+
+def _best(places: Mapping[str, Place], bet: Bet, point: int | None) -> list[int]:
+    """The most a bet may bring back of each pair of dice, where it is and where it may travel to."""
+    own = places[bet.spot]
+    boxed = own.bet.kind in {"come", "dontcome"} and not own.key
+    where = (own, *(places[f"{own.id}-{n}"] for n in NUMBERS)) if boxed else (own,)
+    found = [0] * len(PAIRS)
+    for place in where:
+        held = point is not None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
+        points = (point,) if held else (None, *NUMBERS)
+        for then, told in product(points, (False, True) if place.asks else (False,)):
+            for n, dice in enumerate(PAIRS):
+                fate = place.fate(dice, then, told=told)
+                if isinstance(fate, Odds):
+                    found[n] = max(found[n], place.decided(bet, fate, then).credits)
+    return found
 
 
 def stakes_a_throw(place: Place, point: int | None = None) -> Fraction:

@@ -230,6 +230,10 @@ class CrapsRules(Tableless):
         bets = figures.of_places(self.places, depth)
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
+    def most_of_round(self, wager: Wager) -> int:
+        """Return the most credits a throw may give back to a seat, with what stands, this one or a later."""
+        return max(figures.most_of_a_throw(self.places, self.laid(wager)).values())
+
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of what a wager newly stakes, played to the end of its every bet."""
         wager = self.wager(wager.credits, **wager.options)

@@ -224,6 +224,19 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
     assert bounded.max_win_credits >= exact.max_win_credits
 
 
+@pytest.mark.requirement("P-07", "F-11")
+def test_the_most_of_a_throw_counts_what_stands_and_what_dice_cannot_show_together():
+    game = load_game(QUEBEC)
+    assert (
+        game.rules.most_of_round(game.wager(7, bets={"pass": 5, "craps-2": 1, "craps-12": 1})) == 31
+    )  # 12 loses the pass
+    at = game.at({"point": 6, "shooter": 0, "bets": [{"spot": "pass", "credits": 5}], "told": []})
+    assert at.rules.most_of_round(at.wager(25, bets={"odds-pass": 25})) == 10 + 55
+    # a 6 for the pass, and for a come bet that has travelled there
+    assert at.rules.most_of_round(at.wager(8, bets={"come": 5, "field": 3})) == 20
+    assert at.rules.most_of_round(at.wager(21, bets={"buy-4": 21})) == 60  # and 7 loses both
+
+
 # ---------------------------------------------------------------------------------- ways to play
 @pytest.mark.requirement("P-07")
 def test_the_odds_make_the_edge_what_it_is_known_to_be():

@@ -38,7 +38,7 @@ def play_many(house, rounds, seed):
     game, chance, dice = load_game(house), random.Random(seed), Dice(seed)
     spots = [spot.id for spot in game.rules.layout()]
     table, bets, point, told = None, {}, None, set()
-    staked = returned = lost = played = refused = 0
+    staked = returned = lost = played = refused = bound = 0
     while played < rounds:
         now = game.at(table)
         change = proposal(house, spots, point, bets, chance)
@@ -51,11 +51,15 @@ def play_many(house, rounds, seed):
             continue
         said, told = asked_of(house, laid, told, chance)
         wager = now.wager(cost, bets=change, **({"working": said} if said else {}))
+        most = now.rules.most_of_round(wager)
+        assert most <= bound or change
+        bound = most
         draw = RecordingDraw(dice)
         outcome = drive(now.play(wager, draw), wager)
         a, b = (value + 1 for _, value, _ in draw.records)
         given, bets, after = throw(house, laid, point, told, a, b)
         told = {spot for spot in told if spot in bets}
+        assert sum(given.values()) <= bound
         taken = {spot: -credits_ for spot, credits_ in change.items() if credits_ < 0}
         seen = [
             (each.name == "taken down", each.spot, each.credits, each.staked) for each in outcome.settlements
