@@ -17,6 +17,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "returns": ("returns", "each game's return on a machine against its exact one, by its volume"),
     "levels": ("levels", "every progressive level of a machine: what it shows, holds and has paid"),
     "memory": ("memory", "the two media of a machine's memory; put a new second one in"),
+    "backup": ("backup", "keep and give back cabinet file, staff and certificates; never a journal"),
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
     "manifest": ("manifest", "make, sign and verify the manifest of the installed software"),
     "gat": ("gat", "an inspector's verifier: have a machine identify and sign its software over GAT"),

@@ -1,0 +1,164 @@
+"""``egm backup``: what may be given back is; a journal, an older memory and another machine's backup are refused."""
+
+import asyncio
+import json
+import shutil
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from egm.app.process import MachineProcess
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.people import Person, Role, Roster
+from egm.testing.machine import StoppedClock
+from egm.testing.service_menu import pin_of
+from meters import open_view
+from tools.cli import main
+
+TEXT = """
+[machine]
+serial = "{serial}"
+operator_number = "7"
+profile = "generic"
+site = "Chez Lise"
+
+[[games]]
+game = "maple-classic"
+
+[progressive_link]
+authority = "link/authority.pem"
+certificate = "link/machine.crt"
+key = "link/machine.key"
+"""
+
+
+class Cabinet:
+    """A machine's folders; ``start`` lets it come up once."""
+
+    def __init__(self, folder, monkeypatch, serial="B-1"):
+        self.folder, self.file = StateFolder(folder / "state"), folder / "etc" / "cabinet.toml"
+        self.folder.prepare()
+        (folder / "etc" / "link").mkdir(parents=True)
+        self.file.write_text(TEXT.format(serial=serial))
+        for name in ("authority.pem", "machine.crt", "machine.key"):
+            (folder / "etc" / "link" / name).write_text(f"{name} of {serial}")
+        roster = Roster.load(self.folder.staff)
+        for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
+            roster = roster.added(
+                Person(number, role.value, role), pin_of(number), by="", at=datetime.now(UTC)
+            )
+        self._monkeypatch = monkeypatch
+
+    def start(self):
+        found = {}
+
+        async def work(process):
+            found.update(process._machine.faults)
+
+        self._monkeypatch.setattr(MachineProcess, "_work", work)
+        self._monkeypatch.setattr(MachineProcess, "_assemble", _without_link)
+        asyncio.run(MachineProcess(self.folder, load_cabinet(self.file), StoppedClock()).run())
+        return set(found)
+
+    def egm(self, *arguments, pins=(), code=0):
+        where = ("--state", str(self.folder.root), "--cabinet", str(self.file))
+        typed = "".join(f"{pin_of(number)}\n" for number in pins)
+        said = CliRunner().invoke(main, ["backup", *map(str, arguments), *where], input=typed)
+        assert said.exit_code == code, (said.output, said.exception)
+        return said.output
+
+    def create(self, out):
+        return self.egm("create", out, "--person", "1", pins=("1",))
+
+    def restore(self, file, *, code=0, pins=("1", "2")):
+        arguments = ("restore", file, "--person", "1", "--second", "2", "--reason", "the disk was lost")
+        return self.egm(*arguments, pins=pins, code=code)
+
+    def signed(self):
+        with open_view(self.folder.root) as view:
+            return [
+                (entry.record["persons"], entry.record["reason"]) for entry in view.entries("cabinet.signed")
+            ]
+
+
+_assemble = MachineProcess._assemble
+
+
+def _without_link(process, *arguments):
+    """No broker is there for these certificates: the link itself is tested elsewhere."""
+    process._file = process._file.model_copy(update={"progressive_link": None})
+    _assemble(process, *arguments)
+
+
+@pytest.fixture
+def cabinet(tmp_path, monkeypatch):
+    made = Cabinet(tmp_path / "first", monkeypatch)
+    made.start()
+    return made
+
+
+@pytest.mark.requirement("A-22")
+def test_a_machine_is_given_its_file_staff_and_certificates_back_by_two_persons(cabinet, tmp_path):
+    out = tmp_path / "b.json"
+    assert "cabinet.toml, people.json, authority, certificate, key of machine B-1" in cabinet.create(out)
+    assert out.stat().st_mode & 0o077 == 0
+    text = cabinet.file.read_text()
+    cabinet.file.unlink()
+    (cabinet.file.parent / "link/machine.key").unlink()
+    said = cabinet.restore(out)
+    assert "signed by 1 and 2" in said
+    assert "staff: given back" in said
+    assert cabinet.file.read_text() == text
+    assert (cabinet.file.parent / "link/machine.key").read_text() == "machine.key of B-1"
+    assert cabinet.start() == set()
+    assert cabinet.signed() == [(["1", "2"], "the disk was lost")]
+
+
+def test_a_new_folder_takes_a_backup_by_its_own_people(cabinet, tmp_path, monkeypatch):
+    out = tmp_path / "b.json"
+    cabinet.create(out)
+    board = Cabinet(tmp_path / "second", monkeypatch)
+    board.folder.staff.unlink()
+    board.restore(out)
+    assert board.start() == set()
+    assert board.signed() == [(["1", "2"], "the disk was lost")]
+    assert Roster.load(board.folder.staff).proves("2", pin_of("2")) is not None
+
+
+@pytest.mark.requirement("A-23")
+def test_what_may_not_be_given_back_is_refused(cabinet, tmp_path, monkeypatch):
+    out = tmp_path / "b.json"
+    older = shutil.copytree(cabinet.folder.root, tmp_path / "older")
+    cabinet.create(out)
+    other = Cabinet(tmp_path / "other", monkeypatch, serial="B-2")
+    other.start()
+    assert "the backup is of machine B-1; this memory is of B-2" in other.restore(out, code=1)
+    journal = cabinet.folder.root / "journal.sqlite"
+    assert "a journal, its export or its archive is never put back" in cabinet.restore(journal, code=1)
+    export = tmp_path / "audit.jsonl"
+    done = CliRunner().invoke(main, ["audit", "export", str(export), "--state", str(cabinet.folder.root)])
+    assert done.exit_code == 0
+    assert "never put back" in cabinet.restore(export, code=1)
+    told = json.loads(out.read_text())
+    for change in ({"machine": "B-2"}, {"files": {**told["files"], "journal.sqlite": ""}}):
+        (tmp_path / "forged.json").write_text(json.dumps({**told, **change}))
+        assert "is not as the machine signed it" in cabinet.restore(tmp_path / "forged.json", code=1)
+    # the memory of an earlier day in the place of the one that played on
+    cabinet.start()
+    cabinet.create(out)
+    shutil.rmtree(cabinet.folder.root)
+    shutil.copytree(older, cabinet.folder.root)
+    assert "an older memory stands in the place of the one that played on" in cabinet.restore(out, code=1)
+
+
+def test_two_who_may_must_prove_themselves_and_a_newer_roster_stays(cabinet, tmp_path):
+    out = tmp_path / "b.json"
+    cabinet.create(out)
+    assert "number or PIN is wrong" in cabinet.restore(out, code=1, pins=("1", "1"))
+    roster = Roster.load(cabinet.folder.staff)
+    roster.added(Person("4", "new", Role.MANAGER), pin_of("4"), by="1", at=datetime.now(UTC))
+    cabinet.start()
+    assert "staff: left as it is" in cabinet.restore(out)
+    assert Roster.load(cabinet.folder.staff).get("4") is not None
+    assert cabinet.start() == set()

@@ -1,0 +1,173 @@
+"""``egm backup``: cabinet file, staff and certificates, kept and given back; never a journal."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from egm.clock import SystemClock
+from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir
+from egm.config.faults import read
+from egm.errors import OperatorError
+from egm.integrity.signed_file import FILE_NAME, Signature, digest_of
+from egm.people import Permission, Roster, RosterError, recorded_in
+from egm.secret_files import replace_private
+from meters import JournalError, open_view
+from meters.copies import SECOND_FOLDER, Place
+from meters.keys import fingerprint
+from meters.lock import FolderLock
+from meters.recall import details
+from meters.storage import DiskStorage
+from tools.cli.backup import CABINET, LINK, STAFF, Backup, key_of
+from tools.cli.staff import prove, roster_of
+from tools.cli.tables import Form, Table, facts, forms, show
+from tools.cli.terminal import echo
+
+_STATE = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The state folder.")
+_CABINET = click.option(
+    "--cabinet", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The cabinet file."
+)
+
+
+@click.group()
+def command() -> None:
+    """Keep and give back what may be given back: cabinet file, staff, certificates. A journal never is."""
+
+
+@command.command("create")
+@click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--person", required=True, help="Who does it: a staff number that may enrol others.")
+@_CABINET
+@_STATE
+def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
+    """Write a signed backup to OUT, for its owner only: it has the digests of PINs, and the link's key."""
+    folder = state or default_state_dir()
+    try:
+        prove(roster_of(folder), person, Permission.ENROL)
+        made = Backup.of(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
+        replace_private(out, made.text(key_of(folder)))
+    except (OperatorError, JournalError) as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{out}: {', '.join(made.files)} of machine {made.machine}, at entry {made.sequence}")
+
+
+@command.command("show")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@forms
+def show_(file: Path, *, form: Form) -> None:
+    """Say what is in FILE, and whose it is."""
+    try:
+        found = Backup.read(file)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    told = {
+        "machine": found.machine,
+        "key": fingerprint(bytes.fromhex(found.public_key)),
+        "made": found.at,
+        "journal's entry then": found.sequence,
+    }
+    rows = [(name, len(data)) for name, data in found.files.items()]
+    show(form, facts(told.items()), Table(("file", "bytes"), rows), document={**told, "files": dict(rows)})
+
+
+@command.command("restore")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--person", required=True, help="Who does it: a staff number.")
+@click.option("--second", "second_person", required=True, help="Who else: another number.")
+@click.option("--reason", required=True, help="Why, for the journal.")
+@_CABINET
+@_STATE
+def restore(
+    file: Path, cabinet: Path, person: str, second_person: str, reason: str, state: Path | None
+) -> None:
+    """Give a stopped machine back what FILE has; two persons prove who they are and sign the cabinet file.
+
+    Into a state folder without a memory all of it goes, proved by the backup's own people; a machine that has
+    one takes a backup of its own key only, keeps the staff its journal records, and takes the cabinet file up
+    at its next start, if nothing of a player's is on it.
+    """
+    folder = StateFolder(state or default_state_dir())
+    if person == second_person:
+        raise click.ClickException("two different persons are wanted")
+    try:
+        found = Backup.read(file)
+        folder.prepare()
+        lock = FolderLock(folder.root)
+        try:
+            for line in _restored(folder, found, cabinet, (person, second_person), reason):
+                echo(line)
+        finally:
+            lock.release()
+    except (OperatorError, JournalError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _restored(
+    folder: StateFolder, found: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
+) -> list[str]:
+    """Do it, and say what was done. Raises OperatorError before anything is written."""
+    text = found.files[CABINET].decode()
+    file, faults = read(text, CabinetFile)
+    if file is None:
+        raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
+    file = file.placed(cabinet.absolute().parent)
+    second = file.memory.second_copy or folder.root / SECOND_FOLDER
+    used = Place(DiskStorage(), folder.root, second).used
+    if used:
+        _require_own(folder, found, second)
+    kept = _roster_in(folder, found)
+    roster = roster_of(folder.root, second) if used else kept
+    people = [prove(roster, number, Permission.CONFIGURE) for number in numbers]
+    said = [_give_staff(folder, second, kept, used=used)]
+    for name in LINK:
+        if name in found.files and file.progressive_link is not None:
+            path: Path = getattr(file.progressive_link, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_private(path, found.files[name])
+            said.append(f"{name} of the progressive link: {path}")
+    at = SystemClock().now().isoformat(timespec="seconds")
+    persons = tuple(one.id for one in people)
+    Signature(digest_of(text), persons, reason, at).write(folder.root / FILE_NAME)
+    replace_private(cabinet, text)
+    return [*said, f"{cabinet}: given back, signed by {' and '.join(persons)}"]
+
+
+def _roster_in(folder: StateFolder, found: Backup) -> Roster:
+    """The backup's people. Raises OperatorError for a roster that was altered."""
+    staged = folder.staff.with_name("people.given-back.json")
+    try:
+        replace_private(staged, found.files.get(STAFF, b""))
+        return replace(Roster.load(staged), path=folder.staff)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+def _require_own(folder: StateFolder, found: Backup, second: Path) -> None:
+    """Raise OperatorError unless the memory here goes on from where the backup was made."""
+    with open_view(folder.root, second_dir=second) as view:
+        machine = str(details(next(view.entries(limit=1))).get("machine_id", ""))
+        sequence = view.sequence
+        there = next(view.entries(since=found.sequence - 1, limit=1), None)
+    if found.machine != machine:
+        raise OperatorError(f"the backup is of machine {found.machine}; this memory is of {machine}")
+    if found.public_key != key_of(folder.root).public_key.hex():
+        raise OperatorError(f"the backup was made under another key of machine {machine} than is here")
+    if found.sequence > sequence:
+        raise OperatorError(
+            f"the backup knows entry {found.sequence}, and this memory ends at {sequence}: an older memory "
+            "stands in the place of the one that played on"
+        )
+    if there is not None and there.sequence == found.sequence and there.hash_hex != found.head:
+        raise OperatorError(f"entry {found.sequence} of this memory is another than the backup knows")
+
+
+def _give_staff(folder: StateFolder, second: Path, kept: Roster, *, used: bool) -> str:
+    """The backup's people, where the journal does not record others."""
+    if used:
+        try:
+            recorded_in(folder.root, second).vouch_for(kept)
+        except RosterError as why:
+            return f"staff: left as it is, for the backup's {str(why).rpartition(': ')[2]}"
+    (second / folder.staff.name).unlink(missing_ok=True)
+    kept.written_to(folder.staff)
+    return "staff: given back"
