@@ -1,4 +1,4 @@
-"""A recorded wager and its prizes in the words of its game: its names for modes, areas and symbols."""
+"""A recorded wager and its prizes in the words of its game: names of modes, areas, spots and symbols."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +10,8 @@ from paytables import Game, Settlement, Wager
 
 Label = tuple[str | Words, Words]
 _TIMES: Final = "\u00d7"
+#: What a bet is settled as at any table; other names are of a game's own pays.
+_SETTLED: Final = frozenset({"won", "lost", "push", "half", "freed", "taken down"})
 _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
@@ -28,7 +30,7 @@ def wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Lab
     for bonus in options.pop("bonuses", ()):
         yield "wager.bonus", _named(shown.get("bonuses", ()), "id", bonus)
     for area, credits_ in options.pop("bets", {}).items():
-        yield _named(shown.get("areas", ()), "id", area), money(int(credits_) * unit_cents)
+        yield _named(_places(shown), "id", area), money(int(credits_) * unit_cents)
     for place, card in enumerate(options.pop("selections", ()), 1):
         yield say("service.wager.card", number=place), plain(_numbers(card.get("groups", ())))
         for size, credits_ in card.get("stakes", {}).items():
@@ -60,13 +62,22 @@ def win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> 
     """A line a prize: what, where, and its worth."""
     shown: Mapping[str, Any] = {} if game is None else game.presentation()
     return tuple(
-        Row(cells=(_prize(shown, win), _where(shown, win), money(win.credits * unit_cents))) for win in wins
+        Row(
+            cells=(
+                _prize(shown, win),
+                _became(shown, win.name) if win.spot else _where(shown, win),
+                money(win.credits * unit_cents),
+            )
+        )
+        for win in wins
     )
 
 
 def _prize(shown: Mapping[str, Any], win: Settlement) -> Words:
     """Its name: so many of a symbol, an area of the wheel, a catch, or as the definition calls it."""
     told = win.detail
+    if win.spot:
+        return _named(_places(shown), "id", win.spot)
     if "area" in told:
         return _named(shown.get("areas", ()), "id", told["area"])
     if "selection" in told:
@@ -104,6 +115,19 @@ def _where(shown: Mapping[str, Any], prize: Settlement) -> Words:
 def _named(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
     """The name of the entry whose ``key`` is ``value``; the bare value where there is none."""
     for entry in entries:
-        if entry.get(key) == value and isinstance(entry.get("name"), Mapping):
-            return local(entry["name"])
+        called = entry.get("names", entry.get("name"))
+        if entry.get(key) == value and isinstance(called, Mapping):
+            return local(called)
     return plain(value)
+
+
+def _became(shown: Mapping[str, Any], name: str) -> Words:
+    """What became of a bet at a table: won, lost and the like, or a pay of the game's own."""
+    if name in _SETTLED:
+        return coded("felt", f"as_{name.replace(' ', '_')}")
+    return _named(shown.get("pays", ()), "name", name)
+
+
+def _places(shown: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Where bets lie: the areas of a wheel, the spots of a table."""
+    return [*shown.get("areas", ()), *shown.get("spots", ())]

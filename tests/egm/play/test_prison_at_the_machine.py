@@ -1,0 +1,98 @@
+"""Roulette with prison through the whole machine: the question at zero, the stake that stays, whoever leaves."""
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.play.recall_words import wager_rows, win_rows
+from egm.records.tables import standing_tables
+from egm.testing.machine import MachineRig, ScriptedChance
+from paytables import Outcome, Wager, load_game
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+GAME = "monaco-roulette-european"
+WHEEL = load_game(GAME).presentation()["wheel"]
+
+
+@pytest.fixture
+def roulette(tmp_path):
+    """Make the machine; each call is another life of it, and the ball ends on the numbers given."""
+    rooms = []
+
+    def start(*numbers):
+        if rooms:
+            rooms[-1].close()
+        chance = ScriptedChance(*(WHEEL.index(str(number)) for number in numbers))
+        rooms.append(MachineRig(tmp_path / "state", games=(GAME,), chance=chance).boot())
+        return rooms[-1]
+
+    yield start
+    rooms[-1].close()
+
+
+def spin(room, *answers, **bets):
+    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    room.play()
+    assert room.state is State.PLAYING, room.notice
+    for answer in answers:
+        room.engine.handle(EventType.CHOOSE, value=answer)
+    room.shown()
+    assert room.state is State.IDLE, room.state
+
+
+def sound(room):
+    room.journal.self_audit()
+    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    return room.journal.meters().values
+
+
+@pytest.mark.requirement("P-07", "D-15", "B-08")
+def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
+    room = roulette(0).insert(5000)
+    spin(room, "prison", "half", red=8, low=16)  # asked in the order of the cloth
+    assert room.credit_cents == 5000 - 2400 + 400
+    (table,) = standing_tables(room.machine)
+    assert table.table == {"held": [{"spot": "low", "credits": 16, "count": 1}]}
+    again = roulette(0)
+    spin(again, "prison")  # a second zero: the stake is worth half, and eight may be halved again
+    assert again.credit_cents == 3000
+    freed = roulette(1)
+    spin(freed, **{"straight-17": 1})
+    assert freed.credit_cents == 3000 - 100 + 800
+    assert standing_tables(freed.machine) == ()
+    meters = sound(freed)
+    assert (meters["coin_in"], meters["coin_out"]) == (2500, 1200)
+
+
+@pytest.mark.requirement("P-07", "F-08")
+def test_whoever_leaves_a_stake_in_prison_takes_his_part(roulette):
+    room = roulette(0).insert(5000)
+    spin(room, "prison", red=8)
+    assert room.credit_cents == 4200
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    assert standing_tables(room.machine) == ()
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 4600
+    meters = sound(room)
+    assert (meters["coin_in"], meters["coin_out"]) == (800, 400)
+
+
+def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
+    room = roulette(0).insert(5000)
+    spin(room, "half", red=8, **{"dozen-1": 5})
+    game, record = load_game(GAME), room.records("game.start")[0]
+    bought = [
+        (name.values, amount.value)
+        for name, amount in list(wager_rows(game, Wager.from_json(record["wager"]), 100))[1:]
+    ]
+    assert bought == [
+        ({"en": "Dozen 1-12", "fr": "Douzaine 1-12"}, 500),
+        ({"en": "Red", "fr": "Rouge"}, 800),
+    ]
+    outcome = Outcome.from_json(room.records("game.choice")[-1]["outcome"])
+    rows = [row.cells for row in win_rows(game, outcome.settlements, 100)]
+    assert [(spot.values["fr"], where.value) for spot, where, _ in rows] == [
+        ("Douzaine 1-12", "as_lost"),
+        ("Rouge", "as_half"),
+    ]
