@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from pydantic.json_schema import JsonSchemaValue
 
 #: A table that is longer is not written out.
 _SHORT: Final = 40
@@ -19,7 +21,7 @@ class Key:
     example: str = ""
 
 
-def key(whole: dict[str, Any], table: dict[str, Any], name: str, prefix: str = "") -> Key:
+def key(whole: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
     """A key of a table of the schema ``whole``."""
     stated = table["properties"][name]
     default = None if name in table.get("required", ()) else toml(stated.get("default"))
@@ -29,16 +31,16 @@ def key(whole: dict[str, Any], table: dict[str, Any], name: str, prefix: str = "
     return Key(f"{prefix}{name}", kind(whole, stated), default, meaning, example)
 
 
-def resolved(whole: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+def resolved(whole: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
     """What a ``$ref`` points at."""
     reference = stated.get("$ref")
     if reference is None:
         return stated
-    found: dict[str, object] = whole["$defs"][reference.rsplit("/", 1)[-1]]
+    found: JsonSchemaValue = whole["$defs"][reference.rsplit("/", 1)[-1]]
     return found
 
 
-def kind(whole: dict[str, Any], stated: dict[str, Any]) -> str:
+def kind(whole: JsonSchemaValue, stated: JsonSchemaValue) -> str:
     """A kind in a few words."""
     stated = resolved(whole, stated)
     if "anyOf" in stated:

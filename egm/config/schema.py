@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from pydantic.json_schema import JsonSchemaValue
 
 from egm.config.cabinet_file import CabinetFile
 from egm.config.keys import Key, key, resolved
 
 
-def schema() -> dict[str, Any]:
+def schema() -> JsonSchemaValue:
     """The JSON Schema (draft 2020-12) of a cabinet file.
 
     It says what a file of the right shape is; what else must hold, ``egm cabinet check`` says.

@@ -270,7 +270,7 @@ class Snapshot(_Message):
     nonrestricted_cents: int = 0
     """Of it, promotional credit that may be cashed out."""
     win_cents: int
-    last_display: dict[str, Any] | None
+    last_display: dict[str, object] | None
     accepts: tuple[str, ...]
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()
@@ -383,7 +383,7 @@ class Intent(_Message):
 
     @field_validator("options", mode="after")
     @classmethod
-    def _whole(cls, options: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _whole(cls, options: dict[str, object] | None) -> dict[str, object] | None:
         """Credits and numbers are whole: 1.0 is equal to 1, and the journal would refuse to keep it."""
         if _has_float(options):
             raise ValueError("a number that is not whole")

@@ -99,7 +99,7 @@ class Replay(_Part):
     time_utc: str
     denomination_cents: int
     bet_credits: int
-    bet_wager: dict[str, Any] = {}
+    bet_wager: dict[str, object] = {}
     credit_before_cents: int
     win_credits: int | None
     win_cents: int | None

@@ -1,7 +1,8 @@
 """The published shape of a profile: a JSON Schema for editors, and a table of every key for people."""
 
 from collections.abc import Iterator
-from typing import Any
+
+from pydantic.json_schema import JsonSchemaValue
 
 from egm.config.keys import Key, key, resolved
 from egm.profiles.profile import Profile
@@ -25,7 +26,7 @@ def keys() -> Iterator[Key]:
     yield from _keys(whole, whole, "")
 
 
-def _keys(whole: dict[str, Any], table: dict[str, Any], prefix: str) -> Iterator[Key]:
+def _keys(whole: JsonSchemaValue, table: JsonSchemaValue, prefix: str) -> Iterator[Key]:
     for name, stated in table["properties"].items():
         described = resolved(whole, stated)
         if "properties" in described:

@@ -319,7 +319,7 @@ def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
     }.get(action.name)
 
 
-def _limit(asked: Any) -> tuple[Intent, ...]:
+def _limit(asked: object) -> tuple[Intent, ...]:
     """The player's own limit: (of what, how much)."""
     if not isinstance(asked, tuple):
         return ()

@@ -195,7 +195,7 @@ def forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
     return [form for form in game.presentation["forms"] if prices(game, form)]
 
 
-def price_near(game: GameView, form: Mapping[str, Any], snapshot: Snapshot) -> int:
+def price_near(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
     """What a named ticket would cost, in credits: the price nearest to what is bet now."""
     return min(prices(game, form), key=lambda cost: abs(cost - snapshot.bet_credits))
 
@@ -209,7 +209,7 @@ def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) 
     return (bought(form, price_near(game, form, snapshot)),)
 
 
-def bought(form: Mapping[str, Any], cost: int) -> Intent:
+def bought(form: Mapping[str, object], cost: int) -> Intent:
     """The wish for a named ticket."""
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
@@ -228,7 +228,7 @@ def bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
         return (bought(form, min(prices(game, form))),)
     if not is_slip(game, slip):
         return ()
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "selections": [
             {
                 "groups": [sorted(group) for group in card],

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.probing import found_ports
@@ -237,7 +237,7 @@ async def first_start(
         await server.close()
 
 
-def _seed(path: Path) -> dict[str, Any]:
+def _seed(path: Path) -> dict[str, object]:
     """The builder's tables; none where there is no such file. Raises OperatorError."""
     try:
         return toml(contents(path).decode())

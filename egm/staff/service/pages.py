@@ -242,7 +242,7 @@ def _clock(machine: Machine) -> tuple[Table, ...]:
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
         Row(cells=(moment(told["last_entry"]), moment(told["now"])), mark="warning")
-        for told in map(_story, changes)
+        for told in map(recall.details, changes)
     )
     return (
         pairs(
@@ -278,14 +278,13 @@ def _memory(machine: Machine) -> tuple[Table, ...]:
             )
         ),
         pairs(
-            ((moment(e.time_utc.isoformat()), plain(str(_story(e).get("where", "")))) for e in mended),
+            (
+                (moment(e.time_utc.isoformat()), plain(str(recall.details(e).get("where", ""))))
+                for e in mended
+            ),
             say("service.memory.mended"),
         ),
     )
-
-
-def _story(entry: StoredEntry) -> dict[str, Any]:
-    return dict(recall.details(entry))
 
 
 #: Where each log stands in the main menu.

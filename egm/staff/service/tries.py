@@ -68,7 +68,9 @@ def _kept(machine: Machine, key: str) -> dict[str, int]:
     return stored if stored and "locked_seconds" in stored else {"wrong": 0, "locked_seconds": 0}
 
 
-def _count(machine: Machine, kind: str, key: str, wrong: int, seconds: int, details: dict[str, Any]) -> None:
+def _count(
+    machine: Machine, kind: str, key: str, wrong: int, seconds: int, details: dict[str, object]
+) -> None:
     machine.state(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
     counts = {"sign_in_refused": 1} if details["why"] == "wrong" else {}
     state = {key: {"wrong": wrong, "locked_seconds": seconds}}
