@@ -35,6 +35,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "baccarat": "paytables.bank.baccarat",
     "craps": "paytables.craps",
     "keno": "paytables.keno",
+    "pai-gow": "paytables.poker.tiles",
     "poker": "paytables.poker.table",
     "red-dog": "paytables.bank.red_dog",
     "reels": "paytables.reels",

@@ -1,0 +1,84 @@
+"""Every four tiles against every four of the bank's, each way to set them. For laboratories (numba)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+
+from paytables.poker.proof import exact
+from paytables.poker.tiles.rules import bank_way
+from paytables.poker.tiles.schema import PaiGowDefinition, Proof
+from paytables.poker.tiles.tiles import TILES, settings, worthless
+
+if TYPE_CHECKING:
+    from paytables.cards.arrays import Ints
+
+#: At most this many ways to set four tiles.
+WAYS = 3
+
+
+Ways = tuple[tuple[int, int, int], ...]
+
+
+def counted(definition: PaiGowDefinition) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
+    """Return every four tiles, their ways, and by hand and way how many of the bank's hands lose and win."""
+    hands = list(combinations(range(len(TILES)), 4))
+    masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
+    ways = [settings((a, b, c, d)) for a, b, c, d in hands]
+    theirs = np.array([bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
+    mine = np.array([[each[:2] for each in (*way, *way, *way)[:WAYS]] for way in ways], dtype=np.int64)
+    if definition.worthless_low_loses:
+        low = mine[:, :, 0]
+        low[np.vectorize(worthless)(low)] = -1
+    found = np.zeros((len(hands), WAYS, 2), dtype=np.int64)
+    numba.njit()(_count)(masks, theirs, mine, found)
+    return hands, ways, found
+
+
+def solve(definition: PaiGowDefinition) -> Proof:
+    """Return the proof of the best settings against the bank's."""
+    hands, ways, found = counted(definition)
+    stake = definition.commission.of
+    fee = Fraction(definition.commission.on(stake), stake)
+    won, lost = found[:, :, 0], found[:, :, 1]
+    values = won * int((1 - fee) * stake) - lost * stake
+    total = len(hands) * comb(len(TILES) - 4, 4)
+
+    bank = np.array([way.index(bank_way(definition, way)) for way in ways], dtype=np.int64)
+
+    def mean(chosen: Ints) -> tuple[Fraction, Fraction, Fraction]:
+        at = np.arange(len(hands))
+        wins, losses = (Fraction(int(count[at, chosen].sum()), total) for count in (won, lost))
+        return wins, losses, (1 - fee) * wins - losses
+
+    win, lose, _ = mean(values.argmax(axis=1))
+    return Proof(
+        win=exact(win),
+        push=exact(1 - win - lose),
+        lose=exact(lose),
+        worst=exact(mean(values.argmin(axis=1))[2]),
+        simplest=exact(mean(bank)[2]),
+    )
+
+
+def _count(masks: Ints, theirs: Ints, mine: Ints, found: Ints) -> None:
+    for n in range(len(masks)):
+        for m in range(len(masks)):
+            if masks[n] & masks[m]:
+                continue
+            low, high = theirs[m]
+            for way in range(3):
+                better = 0
+                if mine[n, way, 0] > low:
+                    better += 1
+                if mine[n, way, 1] > high:
+                    better += 1
+                if better == 2:
+                    found[n, way, 0] += 1
+                elif better == 0:
+                    found[n, way, 1] += 1

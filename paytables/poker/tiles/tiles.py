@@ -1,0 +1,104 @@
+"""The 32 tiles of pai gow: what two of them are worth, and the ways to set four (by-law, ss.100-105).
+
+A tile is the number of its place here, 0 to 31; its name is its pips, ``6-6``. A strength is a whole number,
+larger for the better hand of two: equal strengths are equal hands in the sense of s.104, where the bank wins.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations
+from typing import Final
+
+#: The value of single tiles from the highest (s.105); tiles beside each other in a row are of one value.
+VALUES: Final = (
+    ("6-6",),
+    ("1-1",),
+    ("4-4",),
+    ("1-3",),
+    ("5-5",),
+    ("3-3",),
+    ("2-2",),
+    ("5-6",),
+    ("4-6",),
+    ("1-6",),
+    ("1-5",),
+    ("3-6", "4-5"),
+    ("2-6", "3-5"),
+    ("2-5", "3-4"),
+    ("2-4",),
+    ("1-4", "2-3"),
+    ("1-2",),
+)
+#: The pairs of two like tiles in their order; every other tile is single.
+_PAIRS: Final = ("6-6", "1-1", "4-4", "1-3", "5-5", "3-3", "2-2", "5-6", "4-6", "1-6", "1-5")
+TILES: Final = tuple(name for row in VALUES for name in row for _ in range(2 if name in _PAIRS else 1))
+NAMED: Final = 20
+_NINES, _EIGHTS = ("3-6", "4-5"), ("2-6", "3-5", "4-4")
+_MIXED: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "2-3"))
+
+
+def value(tile: int) -> int:
+    """Return the value of a single tile, 17 the highest."""
+    return next(len(VALUES) - n for n, row in enumerate(VALUES) if TILES[tile] in row)
+
+
+def points(tiles: Sequence[int]) -> int:
+    """Return the points of two tiles: pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
+    sums = {0}
+    for tile in tiles:
+        pips = sum(map(int, TILES[tile].split("-")))
+        both = {3, 6} if TILES[tile] in {"1-2", "2-4"} else {pips}
+        sums = {old + new for old in sums for new in both}
+    return max(total % 10 for total in sums)
+
+
+def order(tiles: Sequence[int]) -> int | None:
+    """Return the place of two tiles among the twenty combinations (s.101), 1 the highest; None for points."""
+    names = tuple(sorted(TILES[tile] for tile in tiles))
+    if names == ("1-2", "2-4"):
+        return 1
+    if names[0] == names[1]:
+        return 2 + _PAIRS.index(names[0])
+    if names in _MIXED:
+        return 13 + _MIXED.index(names)
+    for place, top in ((17, "6-6"), (18, "1-1")):
+        if top in names and any(nine in names for nine in _NINES):
+            return place
+    for place, top in ((19, "6-6"), (20, "1-1")):
+        if top in names and any(eight in names for eight in _EIGHTS):
+            return place
+    return None
+
+
+@cache
+def strength(first: int, second: int) -> int:
+    """Return the strength of two tiles: combinations by their order, then points, then the higher tile."""
+    place = order((first, second))
+    if place is not None:
+        return (10 + NAMED - place) * 32 + max(value(first), value(second))
+    return points((first, second)) * 32 + max(value(first), value(second))
+
+
+def level(strength_: int) -> int:
+    """Return 0 to 9 for points, then 10 for the twentieth combination up to 29 for the first."""
+    return strength_ // 32
+
+
+def worthless(strength_: int) -> bool:
+    """Whether a hand of that strength has no value: no combination and no points."""
+    return level(strength_) == 0
+
+
+@cache
+def settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ...]:
+    """Return the ways to set four tiles: strengths of low and high hand, and the low hand's places as bits.
+
+    The high hand is equal or better (s.113). The ways stand with the best low hand first.
+    """
+    found: dict[tuple[int, int], int] = {}
+    for a, b in combinations(range(4), 2):
+        c, d = (place for place in range(4) if place not in (a, b))
+        low, high = strength(tiles[a], tiles[b]), strength(tiles[c], tiles[d])
+        if low <= high:
+            found.setdefault((low, high), 1 << a | 1 << b)
+    return tuple(sorted(((low, high, mask) for (low, high), mask in found.items()), reverse=True))

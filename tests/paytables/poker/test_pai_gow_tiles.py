@@ -1,0 +1,205 @@
+"""Pai gow with tiles: the twenty combinations, how hands compare, and rounds settled from the words of the by-law."""
+
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+import paytables
+from paytables import Choice, Depth, RecordingDraw, ReplayDraw, Round, analyse, load_game, play_through
+from paytables.errors import AnalysisError
+from paytables.game import game_from_text
+from paytables.poker.tiles.tiles import TILES, order, points, settings, strength
+
+FILE = Path(paytables.__file__).parent / "poker" / "games" / "pai-gow.toml"
+
+#: Section 101, from the highest, as pips; where a tile may be one of several, all of them.
+TEXT = [
+    ("2-4", "1-2"),
+    *((name, name) for name in ("6-6", "1-1", "4-4", "1-3", "5-5", "3-3", "2-2", "5-6", "4-6", "1-6", "1-5")),
+    ("3-6", "4-5"),
+    ("3-5", "2-6"),
+    ("3-4", "2-5"),
+    ("1-4", "2-3"),
+    ("6-6", "4-5 3-6"),
+    ("1-1", "4-5 3-6"),
+    ("6-6", "2-6 3-5 4-4"),
+    ("1-1", "2-6 3-5 4-4"),
+]
+#: Section 105, from the highest.
+SINGLE = [
+    "6-6",
+    "1-1",
+    "4-4",
+    "1-3",
+    "5-5",
+    "3-3",
+    "2-2",
+    "5-6",
+    "4-6",
+    "1-6",
+    "1-5",
+    "3-6/4-5",
+    "2-6/3-5",
+    "2-5/3-4",
+    "2-4",
+    "1-4/2-3",
+    "1-2",
+]
+
+
+def place(pair):
+    """The place of two tiles in the text, 21 where they are no combination."""
+    for n, (first, second) in enumerate(TEXT, 1):
+        for a, b in (pair, pair[::-1]):
+            if a == first and b in second.split():
+                return n
+    return 21
+
+
+def worth(pair):
+    """Larger for the better hand, by ss.101-105: combination or points, then the higher single tile."""
+    sums = {0}
+    for tile in pair:
+        pips = sum(map(int, tile.split("-")))
+        sums = {s + p for s in sums for p in ({3, 6} if tile in {"1-2", "2-4"} else {pips})}
+    high = max(-next(n for n, names in enumerate(SINGLE) if tile in names.split("/")) for tile in pair)
+    return (-place(pair), max(s % 10 for s in sums) if place(pair) == 21 else 0, high)
+
+
+def test_there_are_32_tiles_of_which_eleven_are_twice():
+    assert len(TILES) == 32
+    assert sorted(set(TILES)) == sorted(tile for names in SINGLE for tile in names.split("/"))
+    assert sum(TILES.count(tile) == 2 for tile in set(TILES)) == 11
+
+
+def test_two_tiles_stand_in_the_order_of_the_text():
+    """All 496 pairs against all others, by a judge written from the text."""
+    pairs = list(combinations(range(32), 2))
+    judged = {pair: worth([TILES[tile] for tile in pair]) for pair in pairs}
+    for pair in pairs:
+        assert (order(pair) or 21) == place([TILES[tile] for tile in pair])
+    for first, second in combinations(pairs, 2):
+        found = strength(*first) - strength(*second)
+        assert (found > 0) - (found < 0) == (judged[first] > judged[second]) - (
+            judged[first] < judged[second]
+        )
+
+
+def test_the_two_of_the_supreme_pair_count_three_or_six():
+    at = {name: n for n, name in enumerate(TILES)}
+    assert points((at["1-2"], at["6-6"])) == 8  # 6 + 12
+    assert points((at["2-4"], at["6-6"])) == 8
+    assert points((at["1-2"], at["5-6"])) == 7  # 6 + 11, not 3 + 11
+    assert points((at["2-4"], at["3-3"])) == 9  # 3 + 6
+
+
+def test_the_high_hand_is_equal_or_better():
+    for tiles in combinations(range(0, 32, 3), 4):
+        ways = settings(tiles)
+        assert 1 <= len(ways) <= 3
+        assert all(low <= high for low, high, _ in ways)
+        assert all(mask.bit_count() == 2 for *_, mask in ways)
+
+
+def settled(player, bank, stake):
+    """What comes back (ss.108-111), hands being pairs of tiles as (low, high)."""
+    low = worth(player[0]) > worth(bank[0]) and worth(player[0])[:2] != (-21, 0)
+    better = low + (worth(player[1]) > worth(bank[1]))
+    return (0, stake, 2 * stake - stake // 20)[better]
+
+
+def test_rounds_come_to_what_the_text_says(seeded_draw):
+    game = load_game(FILE)
+    for n in range(300):
+        stake = 20 * (1 + n % 4)
+        wager = game.wager(stake, bets={"stake": stake})
+        record, player = RecordingDraw(seeded_draw(f"tiles {n}")), seeded_draw(f"player {n}")
+        found = Round(game.play(wager, record), wager)
+        found.advance()
+        options = found.decision.options
+        assert len(record.records) == 4  # the bank has not drawn yet
+        answer = Choice(options[player.below(len(options), "set")])
+        found.advance(answer)
+        hands = {
+            hand["id"]: (hand["cards"][:2], hand["cards"][2:]) for hand in found.outcome.display["hands"]
+        }
+        assert found.outcome.win_credits == settled(hands["player"], hands["bank"], stake)
+        again = ReplayDraw(record.records)
+        assert play_through(game, wager, again, [answer]) == found.outcome
+        again.finish()
+
+
+def test_seats_have_their_own_tiles_and_one_bank(tmp_path, seeded_draw):
+    (tmp_path / "seats.toml").write_text(
+        FILE.read_text().replace("[stake]", "[table]\nseats = 7\n\n[stake]", 1)
+    )
+    game = load_game(tmp_path / "seats.toml")
+    wager = game.wager(140, seats={str(seat): {"stake": 20} for seat in range(7)})
+    found = Round(game.play(wager, seeded_draw("seven")), wager)
+    found.advance()
+    while found.decision is not None:
+        found.advance(Choice(found.decision.default))
+    hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
+    assert sorted(tile for cards in hands.values() for tile in cards) == sorted(TILES)
+    for each in found.settlements:
+        own = hands["player" if each.seat == 0 else f"player-{each.seat + 1}"]
+        assert each.credits == settled((own[:2], own[2:]), (hands["bank"][:2], hands["bank"][2:]), 20)
+
+
+@pytest.mark.slow
+def test_the_figures_a_definition_carries_come_out_again():
+    """35,960 hands by 20,475 of the bank's each, in seconds."""
+    game = load_game(FILE)
+    (found,) = analyse(game, Depth.FULL).bets
+    proof = game.rules.definition.proved
+    assert found.rtp - 1 == Fraction(19, 20) * Fraction(proof.win) - Fraction(proof.lose)
+    assert found.worst_rtp < found.simplest_rtp < found.rtp < 1
+    other = game_from_text(game.text.replace(proof.worst, "1/2"), "other.toml")
+    with pytest.raises(AnalysisError, match="pai-gow: proved: other figures come out"):
+        analyse(other, Depth.FULL)
+
+
+@pytest.mark.slow
+def test_one_hand_against_every_hand_of_the_bank():
+    """The chances of one hand in each of its ways, counted from the text against all 20,475 hands of the bank."""
+    game = load_game(FILE)
+    counts = game.rules.definition.bank
+    at = {name: n for n, name in enumerate(TILES)}
+    own = (at["6-6"], at["3-6"], at["1-2"], at["5-5"])
+
+    def halves(tiles, mask):
+        names = [TILES[tile] for tile in tiles]
+        low = [name for n, name in enumerate(names) if mask >> n & 1]
+        return low, [name for n, name in enumerate(names) if not mask >> n & 1]
+
+    def level(pair):
+        return 30 - place(pair) if place(pair) < 21 else worth(pair)[1]
+
+    banks = []
+    for tiles in combinations([tile for tile in range(32) if tile not in own], 4):
+        ways = [halves(tiles, 1 << a | 1 << b) for a, b in combinations(range(4), 2)]
+        ways = [(low, high) for low, high in ways if worth(low) <= worth(high)]
+        most = max(counts.low[level(low)] + counts.high[level(high)] for low, high in ways)
+        best = [way for way in ways if counts.low[level(way[0])] + counts.high[level(way[1])] == most]
+        banks.append(max(best, key=lambda way: (worth(way[0]), worth(way[1]))))
+    for _, _, mask in settings(own):
+        mine = halves(own, mask)
+        results = [settled(mine, bank, 20) for bank in banks]
+        assert len(results) == 20475
+        found = sum(result - 20 for result in results)
+        expected = _kernel_value(game, own, mask)
+        assert found == expected
+
+
+def _kernel_value(game, own, mask):
+    """The same from the product's own count."""
+    from paytables.poker.tiles.solve import counted
+
+    hands, ways, found = counted(game.rules.definition)
+    n = hands.index(tuple(sorted(own)))
+    turned = sum(1 << sorted(own).index(own[k]) for k in range(4) if mask >> k & 1)
+    way = next(k for k, each in enumerate(ways[n]) if each[2] == turned)
+    won, lost = found[n, way].tolist()
+    return won * 19 - lost * 20
