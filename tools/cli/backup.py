@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
@@ -57,7 +57,7 @@ class Backup:
             sequence, head = view.sequence, view.head_hash
         return cls(machine, at, sequence, head, key_of(state).public_key.hex(), files)
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, object]:
         return {
             "format": FORMAT,
             "machine": self.machine,

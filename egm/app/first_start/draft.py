@@ -73,7 +73,7 @@ class Draft:
         """What of the chosen denominations a game has; none where it would not be offered."""
         return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
 
-    def tables(self) -> dict[str, Any]:
+    def tables(self) -> dict[str, object]:
         """The file as tables."""
         seeded = {slot["game"]: slot for slot in self.seed.get("games", ())}
         played = [name for name in self.chosen if self.of_game_cents(name)]
@@ -112,20 +112,20 @@ def _slots(game: Game) -> tuple[LevelSlot, ...]:
     return tuple(LevelSlot(game=game.id, level=level) for level in levels)
 
 
-def _written(tables: Mapping[str, Any], at: str = "") -> Iterator[str]:
+def _written(tables: Mapping[str, object], at: str = "") -> Iterator[str]:
     """Tables as TOML: what is plain first, then the tables of a table, then its lists of tables."""
     for name, value in tables.items():
-        if not isinstance(value, Mapping) and not _is_tables(value):
+        if not isinstance(value, Mapping) and not _tables_in(value):
             yield f"{name} = {value.isoformat() if isinstance(value, date) else toml(value)}"
     for name, value in tables.items():
         if isinstance(value, Mapping):
-            plain = any(not isinstance(inner, Mapping) and not _is_tables(inner) for inner in value.values())
+            plain = any(not isinstance(inner, Mapping) and not _tables_in(inner) for inner in value.values())
             yield from ("", f"[{at}{name}]") if plain or not value else ()
             yield from _written(value, f"{at}{name}.")
-        elif _is_tables(value):
-            for each in value:
-                yield from ("", f"[[{at}{name}]]", *_written(each, f"{at}{name}."))
+        for each in _tables_in(value):
+            yield from ("", f"[[{at}{name}]]", *_written(each, f"{at}{name}."))
 
 
-def _is_tables(value: object) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and isinstance(value[0], Mapping)
+def _tables_in(value: object) -> list[Mapping[str, object]]:
+    """The tables of a list of tables; none of anything else."""
+    return [*value] if isinstance(value, list | tuple) and value and isinstance(value[0], Mapping) else []
