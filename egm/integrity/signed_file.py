@@ -107,10 +107,12 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
             signed = found[0]
     except OperatorError as error:
         why = str(error)
-    if signed is not None:
+    if signed is not None and stored is not None and stored["at"] == signed.at:
+        path.unlink(missing_ok=True)  # taken up before a power cut
+    elif signed is not None:
         why = _refusal(machine, signed, changes=stored is None or stored["digest"] != now)
         if not why:
-            _record(machine, signed.persons, signed.reason)
+            _record(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
             stored = machine.memory.get(IntegrityKey.CABINET)
     if stored is None:
@@ -147,13 +149,14 @@ def file_is_unsigned(machine: Machine, _: Event) -> bool:
 
 def sign_file(machine: Machine, event: Event) -> None:
     """Persons stand for the file in use."""
-    _record(machine, event.data["persons"], str(event.data["reason"]))
+    at = machine.clock.now().isoformat(timespec="seconds")
+    _record(machine, event.data["persons"], str(event.data["reason"]), at)
     note_fault(machine, FAULT, "")
 
 
-def _record(machine: Machine, persons: Sequence[str], reason: str) -> None:
+def _record(machine: Machine, persons: Sequence[str], reason: str, at: str) -> None:
     stored, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
-    by = {"digest": in_use.digest, "persons": list(persons)}
+    by = {"digest": in_use.digest, "persons": list(persons), "at": at}
     details: dict[str, object] = {
         **by,
         "reason": reason,

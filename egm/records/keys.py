@@ -154,7 +154,7 @@ class IntegrityKey(Key):
     SOFTWARE = "software", Fate.TRANSIENT, Owner.MACHINE
     """What is installed, by component, as its manufacturer signed it."""
     CABINET = "cabinet_file", Fate.IDENTITY, Owner.MACHINE
-    """The cabinet file that was signed last: its digest, and by whom."""
+    """The cabinet file that was signed last: its digest, by whom, and when."""
 
 
 class LinksKey(Key):

@@ -61,11 +61,12 @@ _WORK: Final = (
         record={
             "digest": "$digest:digest",
             "persons": "$persons:persons",
+            "at": "$at:time",
             "reason": "$:words",
             "before": "$before:text",
             "text": "$text:words",
         },
-        state={"cabinet_file": {"digest": "$digest", "persons": "$persons"}},
+        state={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$at"}},
         may=Permission.CONFIGURE,
         also=(
             holds(
