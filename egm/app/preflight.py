@@ -19,6 +19,7 @@ from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import Certifying, admit
 from egm.play.prize_limits import largest_prizes
 from egm.profiles import Profile, available, load_profile
+from egm.progressive.connection import check_certificates
 from egm.tickets.templates import load_template
 from paytables import Game, PaytableError, library, load_game, tables
 
@@ -130,9 +131,14 @@ def _files(file: CabinetFile) -> Iterator[Fault]:
             "progressive_link.certificate": link.certificate,
             "progressive_link.key": link.key,
         }
-    for key, path in named.items():
-        if path is not None and not path.exists():
-            yield Fault(key, f"{path}: nothing is there", stops=key.startswith("progressive_link"))
+    missing = {key: path for key, path in named.items() if path is not None and not path.exists()}
+    for key, path in missing.items():
+        yield Fault(key, f"{path}: nothing is there", stops=key.startswith("progressive_link"))
+    if file.progressive_link is not None and not any(key.startswith("progressive_link") for key in missing):
+        try:
+            check_certificates(file.progressive_link, file.machine.serial)
+        except OperatorError as error:
+            yield Fault("progressive_link.certificate", str(error))
 
 
 def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:

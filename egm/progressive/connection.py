@@ -15,6 +15,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Final, Never, TypeVar
 
 import aiomqtt
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.x509.oid import NameOID
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
@@ -57,6 +60,24 @@ def tls(slot: LinkSlot) -> ssl.SSLContext:
         files = f"{slot.authority}, {slot.certificate}, {slot.key}"
         raise OperatorError(f"progressive link: certificates {files}: {error}") from error
     return context
+
+
+def check_certificates(slot: LinkSlot, serial: str) -> None:
+    """Raise OperatorError unless the link's files prove this machine to its broker.
+
+    The key is the certificate's, the authority has signed it, and it names the machine by its serial, by
+    which alone the broker knows it.
+    """
+    tls(slot)  # the key is the certificate's
+    try:
+        certificate = x509.load_pem_x509_certificate(slot.certificate.read_bytes())
+        authority = x509.load_pem_x509_certificate(slot.authority.read_bytes())
+        names = [str(one.value) for one in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+        certificate.verify_directly_issued_by(authority)
+    except (OSError, ValueError, TypeError, InvalidSignature) as error:
+        raise OperatorError(f"{slot.certificate}: not signed by {slot.authority}: {error}") from error
+    if names != [serial]:
+        raise OperatorError(f"{slot.certificate}: names {', '.join(names)}, and this machine is {serial}")
 
 
 def payload(message: aiomqtt.Message) -> bytes:

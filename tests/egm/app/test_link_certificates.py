@@ -1,0 +1,42 @@
+"""A link's certificates are held against the machine before it starts: whose they are, and who signed them."""
+
+from datetime import UTC, datetime
+
+from egm.app.preflight import preflight
+from egm.config.cabinet_file import load_cabinet
+from egm.config.levels import LinkSlot
+from tools.floor.progressive.certificates import AUTHORITY, make_authority, make_certificate
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def faults(folder, serial, *, certificate="", key="", authority=""):
+    slot = LinkSlot(
+        authority=authority or folder / f"{AUTHORITY}.crt",
+        certificate=folder / f"{certificate or serial}.crt",
+        key=folder / f"{key or certificate or serial}.key",
+    )
+    demonstration = load_cabinet()
+    machine = demonstration.machine.model_copy(update={"serial": serial})
+    file = demonstration.model_copy(
+        update={"machine": machine, "progressive_link": slot, "games": demonstration.games[:1]}
+    )
+    return [fault.what for fault in preflight(file) if fault.key.startswith("progressive_link")]
+
+
+def test_only_the_machines_own_certificate_signed_by_the_links_authority_is_taken(tmp_path):
+    floor, other = tmp_path / "floor", tmp_path / "other"
+    for folder in (floor, other):
+        folder.mkdir()
+        make_authority(folder, NOW)
+        for name in ("M-1", "M-2"):
+            make_certificate(folder, name, NOW)
+    assert faults(floor, "M-1") == []
+    (said,) = faults(floor, "M-1", certificate="M-2")
+    assert "names M-2, and this machine is M-1" in said
+    (said,) = faults(floor, "M-1", key="M-2")
+    assert "certificates" in said
+    (said,) = faults(floor, "M-1", authority=other / f"{AUTHORITY}.crt")
+    assert "not signed by" in said
+    (said,) = faults(floor, "M-3")[:1]
+    assert "nothing is there" in said
