@@ -50,7 +50,7 @@ def closed(room):
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
 
 
-def lit_after(folder, *exceptions_of):
+def lit_after(folder, *happenings):
     """The tower's lamps that the board has lit, and whether its bell rings, after these have happened."""
 
     async def scene():
@@ -64,7 +64,7 @@ def lit_after(folder, *exceptions_of):
         room.engine._changed = lambda: station._settle_devices(station.snapshot())
         await rig.known()
         room.boot()
-        for exception in exceptions_of:
+        for exception in happenings:
             exception(room)
         await asyncio.sleep(2)  # a few polls: the board has had every wish
         told = rig.twin.describe()
@@ -95,5 +95,5 @@ def lit_after(folder, *exceptions_of):
         ((won, called, tilt, door), {"jackpot", "service", "tilt", "door"}, True),
     ],
 )
-def test_the_tower_tells_what_stands_and_nothing_else(tmp_path, exceptions_of, tower, bell):
-    assert lit_after(tmp_path, *exceptions_of) == (tower, bell)
+def test_the_tower_tells_what_stands_and_nothing_else(tmp_path, happenings, tower, bell):
+    assert lit_after(tmp_path, *happenings) == (tower, bell)

@@ -110,9 +110,9 @@ class ExceptionQueue:
             standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
         )
 
-    def served(self, exceptions_of: tuple[SasException, ...]) -> None:
+    def served(self, exceptions: tuple[SasException, ...]) -> None:
         """The host has the answer that is about these: they are done with."""
-        for exception in exceptions_of:
+        for exception in exceptions:
             standing = self._urgent.get(exception.code)
             if standing is not None and standing.exception is exception:
                 del self._urgent[exception.code]

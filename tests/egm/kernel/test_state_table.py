@@ -256,12 +256,12 @@ def test_every_state_and_event(tmp_path, state, event):
     room = _room(tmp_path, state)
     values = _particulars(room, state, event)
     before, credit_before = room.journal.sequence, room.credit_cents
-    exception = Event(event, values)
+    happening = Event(event, values)
     taken = next(
         (
             rule
             for rule in FEATURES.rules.of(state, event)
-            if all(guard(room.machine, exception) for guard in rule.guards)
+            if all(guard(room.machine, happening) for guard in rule.guards)
         ),
         None,
     )

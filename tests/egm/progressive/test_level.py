@@ -25,7 +25,7 @@ def terms(draw):
     return Terms(base_cents=base, increment=draw(shares), hidden=draw(shares), ceiling_cents=ceiling)
 
 
-exceptions_of = st.lists(
+histories = st.lists(
     st.one_of(
         st.tuples(st.just("wager"), st.integers(1, 50_000)),
         st.tuples(st.just("hit"), st.none()),
@@ -38,7 +38,7 @@ exceptions_of = st.lists(
 
 
 @pytest.mark.requirement("I-14", "I-11", "I-01")
-@given(terms(), exceptions_of)
+@given(terms(), histories)
 def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first, happened):
     level, paid, put_in = Level.open(first), [], Fraction(0)
     for what, value in happened:
@@ -159,7 +159,7 @@ def test_a_record_that_does_not_add_up_is_no_level():
 
 
 @pytest.mark.requirement("I-14", "I-20")
-@given(terms(), exceptions_of)
+@given(terms(), histories)
 def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
     balances: Counter[str] = Counter()
 

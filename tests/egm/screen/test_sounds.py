@@ -44,7 +44,7 @@ def rest(published, game):
     return at_rest(published, game, "en")
 
 
-class CarrierListener:
+class Ears:
     """Writes down what it is told to sound; on its channels is what would be heard now."""
 
     def __init__(self):
@@ -64,7 +64,7 @@ class CarrierListener:
 
 def heard_in(view, theme, seconds, step=0.02):
     """Every cue begun, and what was on the channels at each moment, while a view's time passes."""
-    ears = CarrierListener()
+    ears = Ears()
     sounds = Sounds(theme, ears)
     moments = []
     before = view
@@ -209,7 +209,7 @@ def test_no_volume_and_no_limit_of_the_place_makes_an_alarm_inaudible():
 
 def test_a_place_that_wants_less_gets_less(rest, game, theme):
     for percent in (100, 40, 0):
-        ears = CarrierListener()
+        ears = Ears()
         told = heard(rest, snapshot(game, "en", loudness_percent=percent))
         told = replace(told, volume=3)
         Sounds(theme, ears).follow(told, replace(told, pressed="help", pressed_at=told.now + 1))
@@ -220,7 +220,7 @@ def test_a_place_that_wants_less_gets_less(rest, game, theme):
 def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme, outcomes):
     """SAS 03 and 05: all sound off, and game sounds off."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
-        ears = CarrierListener()
+        ears = Ears()
         told = heard(rest, snapshot(game, "en", sound=level))
         pressed_key = replace(told, pressed="help", pressed_at=told.now + 1, now=told.now + 1)
         door = heard(pressed_key, snapshot(game, "en", state="door_open", sound=level))
@@ -233,7 +233,7 @@ def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme
 
 
 def test_the_level_of_what_goes_round_follows_the_volume_key(rest, game, theme, outcomes):
-    ears = CarrierListener()
+    ears = Ears()
     sounds = Sounds(theme, ears)
     view = replace(shown(rest, game, outcomes[game.id].loss), volume=3)
     turning = replace(view, now=view.now + 0.3)
@@ -302,7 +302,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
 
 
 def test_an_alarm_is_not_spoken_over(rest, game, theme):
-    ears = CarrierListener()
+    ears = Ears()
     sounds = Sounds(theme, ears)
     door = heard(rest, snapshot(game, "en", state="door_open"))
     sounds.follow(rest, door)
