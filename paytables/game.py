@@ -2,11 +2,11 @@
 
 import importlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from paytables import definition
 from paytables.analysis import Analysis, BetAnalysis, Depth
@@ -46,6 +46,9 @@ FAMILIES: Final[Mapping[str, str]] = {
     "war": "paytables.bank.war",
     "wheel": "paytables.wheel",
 }
+
+
+D = TypeVar("D", bound=Definition)
 
 
 class Rules(Protocol):
@@ -117,18 +120,22 @@ class Rules(Protocol):
         """Return the return and variance of any wager; the variance is None where it is beyond reach."""
 
 
-class Family(Protocol):
-    """A kind of game: the model of its definition, and the maker of its rules."""
+def _as_it_is(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (no shorthand)
+    return data
 
-    @property
-    def model(self) -> type[Definition]:
-        """The definition's model; its JSON Schema is published for editors."""
 
-    def build(self, data: Any, file: str) -> Rules:
-        """Make the rules. Raises :class:`DefinitionError` for what the model alone cannot see."""
+@dataclass(frozen=True, slots=True)
+class Family(Generic[D]):
+    """A kind of game: the ``model`` of its definition, and what makes its rules.
 
-    def prepare(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-        """Expand the family's shorthand before the model checks the data."""
+    The model's JSON Schema is published for editors. ``build`` makes the rules of a checked definition, and
+    raises :class:`DefinitionError` for what the model alone cannot see; ``prepare`` expands the family's
+    shorthand before the model checks the data. Both are given the file, to name it in refusals.
+    """
+
+    model: type[D]
+    build: Callable[[D, str], Rules]
+    prepare: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _as_it_is
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +225,12 @@ class Game:
         return self.rules.presentation()
 
 
-def family(name: str, file: str = "") -> Family:
+def family(name: str, file: str = "") -> Family[Any]:
     """Return the family of that name. Raises :class:`DefinitionError` when there is none."""
     if name not in FAMILIES:
         known = ", ".join(sorted(FAMILIES))
         raise DefinitionError(file, "game.family", f"no family {name!r}; there are: {known}")
-    found: Family = importlib.import_module(FAMILIES[name]).FAMILY
+    found: Family[Any] = importlib.import_module(FAMILIES[name]).FAMILY
     return found
 
 

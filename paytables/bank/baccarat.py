@@ -15,7 +15,7 @@ from typing import Final, Literal
 from pydantic import Field, model_validator
 
 from paytables.bank.dealing import left, opened
-from paytables.bank.rules import BankFamily, BankRules
+from paytables.bank.rules import BankRules, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, card_name, rank_of
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
@@ -316,4 +316,4 @@ def _pairs(
     return list(shares.items())
 
 
-FAMILY = BankFamily(BaccaratDefinition, BaccaratRules)
+FAMILY = bank_family(BaccaratDefinition, BaccaratRules)

@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import left, opened
-from paytables.bank.rules import BANK, BankFamily, BankRules, Hands
+from paytables.bank.rules import BANK, BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
@@ -175,4 +175,4 @@ def _display(cards: Sequence[Card], spread: int) -> dict[str, object]:
     }
 
 
-FAMILY = BankFamily(RedDogDefinition, RedDogRules)
+FAMILY = bank_family(RedDogDefinition, RedDogRules)

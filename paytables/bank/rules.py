@@ -8,9 +8,9 @@ from typing import ClassVar, Generic, Self, TypeVar
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import shoe_of
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.contract import Remark, Spot, Wager
-from paytables.definition import Definition
+from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
+from paytables.game import Family
 from paytables.layout import Case, Layout, analysed, check_forms, check_whole
 from paytables.tableless import Tableless
 
@@ -32,6 +32,10 @@ class BankRules(Tableless, Generic[D]):
 
     def bets(self) -> tuple[BankBet, ...]:
         """Return the definition's bets; a family says which."""
+        raise NotImplementedError
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Play one round: a family says how."""
         raise NotImplementedError
 
     def cases(self, wager: Wager) -> Iterable[Case]:
@@ -123,23 +127,12 @@ def check_bets(rules: BankRules[D], file: str) -> None:
     check_forms(rules.cloth, file)
 
 
-class BankFamily(Generic[D]):
-    """Builds games of one kind; see :class:`paytables.game.Family`."""
+def bank_family(model: type[D], rules: type[BankRules[D]]) -> Family[D]:
+    """Return the family of one kind of these games."""
 
-    def __init__(self, model: type[D], rules: type[BankRules[D]]) -> None:
-        self._model, self._rules = model, rules
+    def build(data: D, file: str) -> BankRules[D]:
+        made = rules(data)
+        check_bets(made, file)
+        return made
 
-    @property
-    def model(self) -> type[Definition]:
-        """The model of a definition."""
-        return self._model
-
-    def prepare(self, data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG002 (no shorthand)
-        """Return the data as it is."""
-        return data
-
-    def build(self, data: D, file: str) -> BankRules[D]:
-        """Make the rules. Raises :class:`DefinitionError`."""
-        rules = self._rules(data)
-        check_bets(rules, file)
-        return rules
+    return Family(model, build)

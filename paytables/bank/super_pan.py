@@ -15,7 +15,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.baccarat import Commission
-from paytables.bank.rules import BANK, PLAYER, BankFamily, BankRules, Hands
+from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, card_name, rank_of
 from paytables.contract import Cue, Decision, Draw, Outcome, Play, Settlement, Wager
@@ -222,4 +222,4 @@ def _against(mine: int, left: Sequence[int]) -> Mapping[int, Fraction]:
     return {won: Fraction(ways, whole) for won, ways in tally.items()}
 
 
-FAMILY = BankFamily(SuperPanDefinition, SuperPanRules)
+FAMILY = bank_family(SuperPanDefinition, SuperPanRules)

@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import left, opened
-from paytables.bank.rules import BANK, PLAYER, BankFamily, BankRules, Hands
+from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
@@ -177,4 +177,4 @@ def _display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
     }
 
 
-FAMILY = BankFamily(WarDefinition, WarRules)
+FAMILY = bank_family(WarDefinition, WarRules)

@@ -141,7 +141,8 @@ class OneDrawTable(Tableless):
     def _may_stand(place: Place, bet: Held) -> bool:
         if place.spins > 1:
             return bet.count < place.spins
-        return place.on_zero == "choice" and bet.credits % (2 << bet.count) == 0
+        whole = bet.count < bet.credits.bit_length() and bet.credits % (2 << bet.count) == 0
+        return place.on_zero == "choice" and whole
 
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that stay: repeats under way, and stakes in prison."""

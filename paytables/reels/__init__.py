@@ -1,10 +1,7 @@
 """The reel family: lines, ways, scatters, wilds, and stages that start one another."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from paytables.definition import Definition
 from paytables.errors import AnalysisError, BeyondReach, DefinitionError
+from paytables.game import Family
 from paytables.reels.build import ModeStages, check_references, inherit
 from paytables.reels.figures import chain_of
 from paytables.reels.rules import ReelRules
@@ -12,34 +9,22 @@ from paytables.reels.schema import ReelsDefinition
 from paytables.reels.symbols import Symbols
 
 
-class ReelFamily:
-    """Builds reel games; see :class:`paytables.game.Family`."""
-
-    @property
-    def model(self) -> type[Definition]:
-        """The model of a reel definition."""
-        return ReelsDefinition
-
-    def prepare(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-        """Expand ``like``."""
-        return inherit(data, file)
-
-    def build(self, data: ReelsDefinition, file: str) -> ReelRules:
-        """Make every stage for every mode. Raises :class:`DefinitionError`."""
-        check_references(data, file)
-        symbols = Symbols.of(data.symbol, data.groups, file)
-        modes = {mode.id: mode for mode in data.bets.mode}
-        stages = {mode.id: ModeStages(data, symbols, mode, file) for mode in modes.values()}
-        for mode in modes.values():
-            for name in data.stage:
-                stages[mode.id].stage(name)
-            try:
-                chain_of(stages[mode.id], second=False).runs(mode.stage)
-            except BeyondReach:
-                continue  # playable and open to simulation; whoever needs its return is told by analyse()
-            except AnalysisError as error:
-                raise DefinitionError(file, f"bets.mode.{mode.id}", str(error)) from None
-        return ReelRules(definition=data, modes=modes, stages=stages)
+def build(data: ReelsDefinition, file: str) -> ReelRules:
+    """Make every stage for every mode. Raises :class:`DefinitionError`."""
+    check_references(data, file)
+    symbols = Symbols.of(data.symbol, data.groups, file)
+    modes = {mode.id: mode for mode in data.bets.mode}
+    stages = {mode.id: ModeStages(data, symbols, mode, file) for mode in modes.values()}
+    for mode in modes.values():
+        for name in data.stage:
+            stages[mode.id].stage(name)
+        try:
+            chain_of(stages[mode.id], second=False).runs(mode.stage)
+        except BeyondReach:
+            continue  # playable and open to simulation; whoever needs its return is told by analyse()
+        except AnalysisError as error:
+            raise DefinitionError(file, f"bets.mode.{mode.id}", str(error)) from None
+    return ReelRules(definition=data, modes=modes, stages=stages)
 
 
-FAMILY = ReelFamily()
+FAMILY = Family(ReelsDefinition, build, inherit)

@@ -57,7 +57,7 @@ def changed(path, value):
 
 
 REFUSED = [
-    (("game", "family"), "poker", "game.family", "no family 'poker'; there are: keno"),
+    (("game", "family"), "tarot", "game.family", "no family 'tarot'; there are: "),
     (("game", "title"), {"en": "x"}, "game.title.fr", "Field required"),
     (("game", "version"), "1", "game.version", "pattern"),
     (("game", "colour"), "red", "game.colour", "unknown key `colour`"),

@@ -189,6 +189,7 @@ def test_seats_play_one_spin_each_with_its_own_settlements() -> None:
         {"held": [{"spot": "red", "credits": 8, "count": 0}]},
         {"held": [{"spot": "red", "credits": 8, "count": 3}]},  # its next part would be no whole credit
         {"held": [{"spot": "red", "credits": 6, "count": 1}]},
+        {"held": [{"spot": "red", "credits": 8, "count": 10**15}]},
         {"held": [{"spot": "red", "credits": 4000, "count": 1}]},
         {"held": [{"spot": "dozen-1", "credits": 8, "count": 1}]},
         {"held": [{"spot": "mauve", "credits": 8, "count": 1}]},
