@@ -123,6 +123,7 @@ class Proofs(Step):
                 return Way.STAY
             self.act(draft)
         except (RosterError, OSError, JournalError) as error:
+            self.proved, self.number = [], None
             return say("first.refused.not_done", why=str(error))
         return Way.ON
 

@@ -1,0 +1,148 @@
+"""What a first start writes: whole or asked for again, whatever moment the power goes, and never half a machine."""
+
+import asyncio
+
+import pytest
+
+from egm.app.first_start import signing
+from egm.app.first_start.draft import Draft
+from egm.app.first_start.probing import Answer
+from egm.app.first_start.signing import Signing, putting_back
+from egm.app.first_start.steps import SIGNERS, Way
+from egm.app.process import MachineProcess
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.people import Permission, Person, Role, Roster
+from egm.profiles import load_profile
+from egm.testing.machine import StoppedClock
+from egm.testing.service_menu import pin_of
+from meters import Journal
+from paytables import load_game
+
+CLOCK = StoppedClock()
+GAME = "maple-classic"
+
+
+class PowerCutError(Exception):
+    """Planted."""
+
+
+def drafted():
+    game = load_game(GAME)
+    roster = Roster()
+    for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
+        roster = roster.added(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
+    return Draft(
+        machine={"serial": "W-1", "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
+        devices=(Answer("id003", "bench"),),
+        games={GAME: game},
+        chosen=[GAME],
+        denominations_cents=[*game.denominations_cents],
+        roster=roster,
+    )
+
+
+def step(folder, file):
+    return Signing(
+        id="signing",
+        folder=folder.root,
+        now=CLOCK.now,
+        may=Permission.CONFIGURE,
+        state=folder,
+        file=file,
+        faults=(),
+    )
+
+
+def sign(signing_step, draft, *numbers):
+    """Sign as these persons; what the last answer led to."""
+    assert signing_step.answer(draft, "sign", "") is Way.STAY
+    move = None
+    for number in numbers:
+        signing_step.answer(draft, "enter", number)
+        move = signing_step.answer(draft, "enter", pin_of(number))
+    return move
+
+
+def started(folder, file, monkeypatch):
+    """Start the machine once with what was written: its faults."""
+    found = {}
+
+    async def work(process):
+        found["faults"] = set(process._machine.faults)
+
+    monkeypatch.setattr(MachineProcess, "_work", work)
+    asyncio.run(MachineProcess(folder, load_cabinet(file), CLOCK).run())
+    return found["faults"]
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_power_cut_at_any_write_leaves_a_machine_that_asks_again_or_one_that_runs(
+    tmp_path, monkeypatch, cut
+):
+    folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
+    folder.prepare()
+    writes = 0
+
+    def cutting(write):
+        def written(self, path, *arguments):
+            nonlocal writes
+            writes += 1
+            if writes == cut:
+                raise PowerCutError
+            return write(self, path, *arguments)
+
+        return written
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Roster, "written_to", cutting(Roster.written_to))
+        patch.setattr(signing.Signature, "write", cutting(signing.Signature.write))
+        patch.setattr(signing, "replace_private", cutting(signing.replace_private))
+        with pytest.raises(PowerCutError):
+            sign(step(folder, file), drafted(), "1", "2")
+    assert not file.exists()
+    assert putting_back(folder, file, CLOCK.now) is None  # nothing has been played: all is asked again
+    assert sign(step(folder, file), drafted(), "2", "1") is Way.ON
+    assert started(folder, file, monkeypatch) == set()
+    assert started(folder, file, monkeypatch) == set()
+    with Journal.open(folder.root, now=CLOCK.now) as journal:
+        (entry,) = journal.entries("cabinet.signed")
+        assert [entry.kind for entry in journal.entries() if entry.kind.startswith("staff.")] == [
+            "staff.added"
+        ] * 3
+    assert entry.record["persons"] == ["2", "1"]
+
+
+def test_who_may_not_and_who_signs_twice_sign_nothing_and_a_disk_that_refuses_is_said(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    missing = step(folder, tmp_path / "nowhere" / "cabinet.toml")
+    assert sign(missing, drafted(), "3").value == "service.refused.not_permitted"
+    missing.answer(drafted(), "back", "")
+    missing.answer(drafted(), "back", "")
+    assert sign(missing, drafted(), "1", "1").value == "service.refused.same_person"
+    missing.enter()
+    missing.faults = ()
+    move = sign(missing, drafted(), "1", "2")
+    assert move.value == "first.refused.not_done"
+    assert "nowhere" in move.values["why"]
+    assert len(missing.proved) == 0 < SIGNERS
+
+
+def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    at = step(folder, tmp_path / "cabinet.toml")
+    draft = drafted()
+    at.answer(draft, "sign", "")
+    at.answer(draft, "enter", "1")
+    said = [at.answer(draft, "enter", "0000").value for _ in range(4)]
+    assert said == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]
+    assert at.answer(draft, "enter", pin_of("1")).value == "service.refused.locked"
+
+
+@pytest.mark.parametrize(
+    ("place", "asked"),
+    [("generic", ("site",)), ("quebec-vlt", ("site", "licence_holder"))],
+)
+def test_the_house_is_asked_what_the_places_tickets_must_say(place, asked):
+    assert Draft(profile=load_profile(place)).house_fields == asked
