@@ -1,0 +1,92 @@
+"""Every page of a first start is drawn whole, in both languages and every shape of screen."""
+
+import asyncio
+
+import pygame
+from test_picture import LEAST_LETTERS, Watcher
+
+from egm.app.first_start.draft import Draft
+from egm.app.first_start.probing import Answer
+from egm.app.first_start.wizard import Wizard, steps_of
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import Intent
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.message_reducer import heard
+from egm.screen.picture import Picture
+from egm.screen.scenes.recall import page_touches
+from egm.testing.machine import StoppedClock
+from tools.lab.views import at_rest
+
+BY_ID = "/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A1B2C3D4-if00-port0"
+FOUND = (Answer("id003", BY_ID, "JCM UBA-10-SS"), Answer("tcl", BY_ID, "FL-PSA66"), Answer("ioboard", BY_ID))
+PEOPLE = (("11", "Morgan", "manager", "4826"), ("12", "Inès Tremblay-Bouchard", "technician", "905173"))
+
+
+async def walked(folder):
+    """A first start from its first page to the second person's PIN: every page on the way."""
+    state = StateFolder(folder / "state")
+    state.prepare()
+    draft = Draft(seed={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})
+    wizard = Wizard(steps_of(state, folder / "c.toml", StoppedClock(), list), draft, lambda: None)
+    pages = [wizard.page]
+
+    async def touch(action, text=""):
+        wizard.hear(Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text}))
+        pages.append(wizard.page)
+        if wizard._work is not None:
+            await asyncio.gather(wizard._work, return_exceptions=True)
+        pages.append(wizard.page)
+
+    await touch("next")
+    for text in ("first 1", "FIRST-1", "7"):
+        await touch("enter", text)
+    await touch("next")
+    await touch("pick:3")
+    for text in ("Chez Lise", "Lise Tremblay"):
+        await touch("enter", text)
+    await touch("next")
+    await touch("pick:100")
+    draft.devices = FOUND
+    for _ in range(3):
+        await touch("next")
+    for person in PEOPLE:
+        await touch("add")
+        for text in (*person, person[-1]):
+            await touch("enter", text)
+    await touch("next")
+    await touch("sign")
+    for text in ("11", "4826", "12"):
+        await touch("enter", text)
+    wizard.close()
+    return pages
+
+
+def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, published, theme):
+    pages = list(
+        {page.model_dump_json(exclude={"id"}): page for page in asyncio.run(walked(tmp_path))}.values()
+    )
+    assert len({page.title.value for page in pages}) == 10
+    assert sum(page.notice is not None for page in pages) >= 1
+    faults = []
+    for layout in (LANDSCAPE, PORTRAIT, PHONE):
+        picture = Picture(theme, layout=layout)
+        watcher = picture.painter = Watcher(theme)
+        surface = pygame.Surface(picture.pixels)
+        for language in ("en", "fr"):
+            rest = at_rest(published, published[0], language, accepts=("language",))
+            for page in pages:
+                view = heard(rest, rest.snapshot.model_copy(update={"page": page}))
+                watcher.begin()
+                picture.draw(surface, view)
+                name = (language, layout.size, page.title.value)
+                faults += [(*name, *spoilt) for spoilt in watcher.spoilt]
+                for i, (words, box, size) in enumerate(watcher.written):
+                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
+                        faults.append((*name, words, tuple(box), size))
+                    others = watcher.written[:i]
+                    faults += [
+                        (*name, words, "overlaps", other) for other, at, _ in others if box.colliderect(at)
+                    ]
+                touched = {act.value for _, act in page_touches(picture._stage(view)) if act.name == "answer"}
+                assert {one.id for one in page.actions if one.enabled} <= touched, name
+    assert not faults, "\n".join(map(str, faults[:40]))
