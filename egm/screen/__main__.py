@@ -35,7 +35,7 @@ class Refusal(click.ClickException):
 )
 @click.option(
     "--mode",
-    type=click.Choice(["window", "web", "kmsdrm"]),
+    type=click.Choice(["window", "web", "kmsdrm", "framebuffer"]),
     default="window",
     help="Where to show the picture.",
 )
@@ -85,7 +85,7 @@ def main(
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.web import Web  # noqa: PLC0415
-    from egm.screen.window import Window, WindowError  # noqa: PLC0415
+    from egm.screen.window import FrameBuffer, Window, WindowError  # noqa: PLC0415
 
     pygame.font.init()
     studio = Studio()
@@ -101,8 +101,11 @@ def main(
             )
             echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
         else:
-            console = mode == "kmsdrm"
-            surface = Window(theme, fullscreen=fullscreen, console=console, display=display, make=make)
+            console = mode in {"kmsdrm", "framebuffer"}
+            buffer = FrameBuffer() if mode == "framebuffer" else None
+            surface = Window(
+                theme, fullscreen=fullscreen, console=console, buffer=buffer, display=display, make=make
+            )
     except (ThemeError, WindowError, OSError) as error:
         raise Refusal(lines(str(error))) from error
     machine, drawer = clients(state, bench=bench and not top, position=position)

@@ -1,6 +1,8 @@
-"""The picture in a window, full screen, or on a bare console (KMSDRM)."""
+"""The picture in a window, full screen, or on a bare console (KMSDRM, or the plain frame buffer)."""
 
+import mmap
 import os
+from pathlib import Path
 from typing import Final
 
 import pygame
@@ -16,6 +18,11 @@ _BLIND: Final = frozenset({"dummy", "offscreen", "evdev"})
 """SDL's drivers that show nothing."""
 
 
+#: The plain frame buffer of a console, and what the kernel says of it.
+_BUFFER: Final = Path("/dev/fb0")
+_BUFFER_FACTS: Final = Path("/sys/class/graphics/fb0")
+
+
 class WindowError(Exception):
     """No window or console could be opened: says what SDL said."""
 
@@ -24,6 +31,36 @@ def _refuse_no_display() -> None:
     """SDL draws into nothing where no display answers; only who names such a driver means it."""
     if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _BLIND:
         raise pygame.error("no display answers; --screen web shows the picture in a browser")
+
+
+class FrameBuffer:
+    """A console's frame buffer of 32 bits a dot: for a computer whose graphics processor has no driver.
+
+    No OpenGL stands between, in place of whose processor Mesa would draw with this computer's: its console
+    driver (22.3) ends the program in the middle of a frame. Frames may tear.
+    """
+
+    def __init__(self, device: Path = _BUFFER, facts: Path = _BUFFER_FACTS) -> None:
+        """Raises OSError where there is none, or one of another kind."""
+        wide, high = (int(word) for word in (facts / "virtual_size").read_text().split(","))
+        bits, self._stride = (int((facts / name).read_text()) for name in ("bits_per_pixel", "stride"))
+        if bits != 32:
+            raise OSError(f"{device}: {bits} bits a dot are not 32")
+        self.size = (wide, high)
+        with device.open("r+b", buffering=0) as file:
+            self._memory = mmap.mmap(file.fileno(), self._stride * high)
+
+    def show(self, frame: pygame.Surface) -> None:
+        """Copy a frame of :attr:`size`."""
+        wide, high = self.size
+        drawn = pygame.image.tobytes(frame, "BGRA")
+        if self._stride == 4 * wide:
+            self._memory[:] = drawn
+            return
+        for y in range(high):
+            self._memory[y * self._stride : y * self._stride + 4 * wide] = drawn[
+                4 * wide * y : 4 * wide * (y + 1)
+            ]
 
 
 class Window:
@@ -39,11 +76,16 @@ class Window:
         *,
         fullscreen: bool = False,
         console: bool = False,
+        buffer: FrameBuffer | None = None,
         title: str = "Open EGM",
         display: int = 0,
         make: type[Picture] = Picture,
     ) -> None:
-        if console:
+        """``buffer``: where a console without a graphics processor shows its frames. Raises WindowError."""
+        self._buffer = buffer
+        if buffer is not None:
+            os.environ["SDL_VIDEODRIVER"] = "evdev"  # draws into memory, and hears touch screens
+        elif console:
             os.environ["SDL_VIDEODRIVER"] = "kmsdrm"
             # A console's context is of OpenGL ES. SDL would take its renderer for desktop OpenGL first, whose
             # calls then fail in silence: every frame is shown, and black.
@@ -60,7 +102,8 @@ class Window:
             _refuse_no_display()
             pygame.display.set_caption(title)
             if self._kiosk:
-                self._display = pygame.display.set_mode((0, 0), pygame.FULLSCREEN, display=display)
+                size, how = (buffer.size, 0) if buffer else ((0, 0), pygame.FULLSCREEN)
+                self._display = pygame.display.set_mode(size, how, display=display)
                 pygame.mouse.set_visible(not console)
                 pygame.event.set_grab(True)
             else:
@@ -116,7 +159,10 @@ class Window:
 
     def show(self) -> None:
         """Put the frame on the display."""
-        pygame.display.flip()
+        if self._buffer is not None:
+            self._buffer.show(self._display)
+        else:
+            pygame.display.flip()
 
     def tell(self, words: str) -> None:
         """Nobody listens beside a window."""

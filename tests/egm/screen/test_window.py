@@ -16,7 +16,7 @@ from egm.screen.controls import BY_NAME, by_code, by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.view import Action, Scene
-from egm.screen.window import Window
+from egm.screen.window import FrameBuffer, Window
 from tools.dev.gallery import pages
 from tools.lab.views import at_rest
 
@@ -155,3 +155,31 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     app.act(Action("play"))
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert not app.step()
+
+
+@pytest.mark.parametrize("stride", [4 * 320, 4 * 320 + 64])
+def test_a_plain_frame_buffer_gets_every_frame_line_by_line(theme, tmp_path, monkeypatch, stride):
+    for name, text in {"virtual_size": "320,200", "bits_per_pixel": "32", "stride": str(stride)}.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    device = tmp_path / "fb0"
+    device.write_bytes(bytes(stride * 200))
+    for name in ("SDL_VIDEODRIVER", "SDL_GRAB_KEYBOARD", "SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))  # put back afterwards
+    pygame.display.quit()
+    kiosk = Window(theme, fullscreen=True, console=True, buffer=FrameBuffer(device, tmp_path))
+    try:
+        assert pygame.display.get_driver() == "evdev"
+        kiosk._display.fill((10, 20, 30))
+        kiosk.show()
+        drawn = device.read_bytes()
+        middle = drawn[stride * 100 :][: 4 * 320]
+        assert {middle[i : i + 3] for i in range(0, len(middle), 4)} == {bytes((30, 20, 10))}
+    finally:
+        kiosk.close()
+
+
+def test_a_frame_buffer_of_another_kind_is_refused_by_name(tmp_path):
+    for name, text in {"virtual_size": "320,200", "bits_per_pixel": "16", "stride": "640"}.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    with pytest.raises(OSError, match="16 bits a dot"):
+        FrameBuffer(tmp_path / "fb0", tmp_path)
