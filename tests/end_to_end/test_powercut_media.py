@@ -38,7 +38,9 @@ def campaign(tmp_path_factory, request):
     try:
         asyncio.run(rig.campaign(request.config.getoption("--kills")))
         assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.said()}"
-        print(f" [{rig.witness.kills} cuts; {rig.sectors_lost} sectors lost that nobody had asked to keep]")
+        repairs = sum(medium.repairs for medium in rig.media)
+        lost = f"{rig.sectors_lost} sectors lost that nobody had asked to keep"
+        print(f" [{rig.witness.kills} cuts; {lost}; {repairs} file systems repaired]")
         with Journal.open(rig.folder.root, now=lambda: datetime.now(UTC), second_dir=rig.second) as journal:
             yield rig, journal, list(journal.entries())
     finally:

@@ -29,8 +29,10 @@ _PARTITIONS: Final = Path("/dev/disk/by-partlabel")
 _TRUSTED: Final = Path("/usr/share/open-egm/release.pub")
 _STATE: Final = Path("/var/lib/open-egm")
 _TROUBLE: Final = Path("/run/open-egm/trouble")
-#: How long nobody must have played before the machine is started anew, and how long a new release has.
+#: How long nobody must have played before the machine is started anew; how long a new release must be up
+#: to be kept (a screen that dies again and again lives for less), and how long it has to get there.
 _IDLE_S: Final = 30.0
+_UP_S: Final = 120.0
 _PATIENCE_S: Final = 900.0
 _LOOK_S: Final = 0.5
 
@@ -197,7 +199,7 @@ def install_command(path: Path) -> None:
 def good_command() -> None:
     """Keep the release that runs, when it has come up; else start the other again."""
     machine = Machine(_STATE)
-    if held(lambda: machine.up and _screen_is_up(), _IDLE_S, within=_PATIENCE_S):
+    if held(lambda: machine.up and _screen_is_up(), _UP_S, within=_PATIENCE_S):
         start_first(running())
         echo(f"slot {running()}: is up, and is started from now on")
         return

@@ -111,13 +111,14 @@ class Cabinet:
         """How many colours the display shows: a text console a few, a picture of the game thousands."""
         return len(self.picture().getcolors(1 << 24))
 
-    def takes_money(self):
-        return self.hand("bill").state["accepts"]
+    def is_up(self):
+        board = self.hand("io").state
+        return "service" in board["lamps"] and not board["tower"]
 
     def comes_up(self):
-        """A picture of a game on the guest's display, and an acceptor that the machine has enabled."""
+        """A picture of a game on the guest's display, and the deck lit by the machine."""
         self.until(lambda: self.colours() > 2000, "a picture on the guest's display")
-        self.until(self.takes_money, "the machine takes bills")
+        self.until(self.is_up, "lamps that the machine has lit, and no alarm")
 
     def bill(self, cents):
         before = self.hand("bill").state["stacked_cents"]
@@ -243,7 +244,7 @@ def test_an_update_waits_for_an_idle_machine_and_a_bad_one_falls_back(cabinet, b
     cabinet.until(lambda: len(cabinet.started()) > 1, "the machine is idle: the new release is started")
     assert "open-egm b" in cabinet.started()[-1]
     cabinet.comes_up()
-    time.sleep(120)  # it must have been up for a while to be kept
+    time.sleep(400)  # it must have been up for a while to be kept
     cabinet.off()
     cabinet.on()
     cabinet.until(cabinet.started, "the firmware")
