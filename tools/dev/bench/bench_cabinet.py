@@ -10,10 +10,12 @@ from typing import Final
 from egm.app.features import FEATURES, MENU
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
+from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import EventType
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.messages import Decision, Play
+from egm.kernel.positions import Position
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney
 from egm.play.installed_games import admit
@@ -27,6 +29,7 @@ from tools.dev.bench.bench_meters import fund
 
 TURNS: Final = 100
 GAMES_A_TURN: Final = 15
+ALONE: Final = Position()
 
 
 class _Silent:
@@ -42,6 +45,7 @@ def bench_engine(
     *,
     slots: tuple[GameSlot, ...] = (GameSlot(game="maple-classic"),),
     fund_cents: int = 1_000_000,
+    position: Position = ALONE,
 ) -> Engine[Machine]:
     """A machine that has come up, with ``fund_cents`` (ten thousand dollars) more on its credit meter."""
     profile = load_profile("generic")
@@ -59,6 +63,7 @@ def bench_engine(
         clock=clock,
         times=Timekeeper(clock),
         chance=chance,
+        position=position,
         outbox=_Silent(),
     )
     machine.install(FEATURES)
@@ -67,7 +72,7 @@ def bench_engine(
     engine = Engine(machine, FEATURES.rules, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)
-    fund(journal, fund_cents)
+    fund(journal, fund_cents, position.account(CreditKind.CASHABLE))
     return engine
 
 
@@ -89,7 +94,7 @@ class BarePairs:
 
     def write(self, pairs: int) -> float:
         """Write so many pairs; the seconds they took."""
-        body = "x" * 1500
+        body = b"x" * 1500
         began = time.perf_counter()
         for _ in range(2 * pairs):
             self._database.execute("BEGIN IMMEDIATE")

@@ -87,11 +87,11 @@ def _now() -> datetime:
     return _TIME
 
 
-def fund(journal: Journal, cents: int) -> None:
+def fund(journal: Journal, cents: int, account: str = CREDIT) -> None:
     """Put ``cents`` on the credit meter: a bill as the cabinet records one."""
     paper = journal.fresh_id("bill")
     kept: dict[str, JSON] = {"id": paper, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
-    moved = (Transfer("world:bill", CREDIT, cents, {"bill_cents": cents}),)
+    moved = (Transfer("world:bill", account, cents, {"bill_cents": cents}),)
     journal.append(
         Transaction(id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": kept})
     )

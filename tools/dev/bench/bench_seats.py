@@ -1,0 +1,76 @@
+"""A roulette of eight seats: one draw, and each seat's game from its bet to its end, each durable twice."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from egm.clock import SystemClock
+from egm.config.cabinet_file import GameSlot
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Machine
+from egm.kernel.positions import Position
+from egm.records.keys import PlayKey
+from egm.seats.table import SharedTable
+from meters import Journal
+from tools.dev.bench import Figure
+from tools.dev.bench.bench_cabinet import BarePairs, bench_engine
+
+GAME: Final = "quebec-roulette-french"
+SEATS: Final = 8
+TURNS: Final = 40
+ROUNDS_A_TURN: Final = 4
+
+
+def _seats(journal: Journal) -> tuple[SharedTable, list[Engine[Machine]]]:
+    """Eight positions with credits and bets on the same table."""
+    table, engines = SharedTable(), []
+    for number in range(1, SEATS + 1):
+        engine = bench_engine(journal, slots=(GameSlot(game=GAME),), position=Position(number, SEATS))
+        engine.machine.install(table)
+        table.sit(engine.machine, partial(_happen, engine))
+        engine.handle(EventType.BET, value=5, options={"bets": {"red" if number % 2 else "black": 5}})
+        engines.append(engine)
+    return table, engines
+
+
+def _happen(engine: Engine[Machine], event: Event) -> None:
+    engine.handle(event.type, **event.data)
+
+
+def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> float:
+    """Play so many rounds; the seconds they took."""
+    digest = engines[0].machine.games[GAME].digest
+    began = time.perf_counter()
+    for _ in range(rounds):
+        for engine in engines:
+            engine.handle(EventType.PLAY)
+        table.close(digest)
+        for engine in engines:
+            engine.handle(EventType.SHOWN, value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+    return time.perf_counter() - began
+
+
+def figures() -> Iterator[Figure]:
+    """Rounds of eight seats per second, in turns with as many bare transactions."""
+    ours = theirs = 0.0
+    with ExitStack() as cleanup:
+        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
+        journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
+        table, engines = _seats(journal)
+        bare = cleanup.enter_context(closing(BarePairs(folder / "bare")))
+        for _ in range(TURNS):
+            ours += _play(table, engines, ROUNDS_A_TURN)
+            theirs += bare.write(ROUNDS_A_TURN * SEATS)
+    rounds = TURNS * ROUNDS_A_TURN
+    yield Figure(
+        f"rounds of {SEATS} seats, bets to settlement, both copies",
+        rounds / ours,
+        "rounds/s",
+        f"{2 * SEATS} bare fsync-ed SQLite transactions a round",
+        rounds / theirs,
+    )
