@@ -5,9 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, BetAnalysis
 from paytables.contract import Wager
-from paytables.errors import AnalysisError
 from paytables.layout import law_of
 from paytables.poker.table.schema import PokerDefinition, Proof
 
@@ -35,21 +34,9 @@ def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     return solve(definition, *how)
 
 
-def _proved(definition: PokerDefinition, depth: Depth) -> dict[str, Proof]:
-    if definition.proved and depth is not Depth.FULL:
-        return definition.proved
-    found = prove(definition)
-    if definition.proved and definition.proved != found:
-        raise AnalysisError(f"{definition.game.id}: proved: other figures come out: {found!r}")
-    return found
-
-
-def analyse(definition: PokerDefinition, depth: Depth) -> Analysis:
-    """Return the figures of the bets that go together, and of each that stands by itself.
-
-    Raises :class:`AnalysisError` where a definition's proof is not what comes out.
-    """
-    proofs = _proved(definition, depth)
+def analyse(definition: PokerDefinition) -> Analysis:
+    """Return the figures of the bets that go together, and of each that stands by itself."""
+    proofs = definition.proved or prove(definition)
     header = definition.game
     bets = [_bet(definition, name, proofs[name], _least(definition, name)) for name in proofs]
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
@@ -91,7 +78,7 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
 
     Returns and stakes add; bets on the same cards are not independent, so several have no law together.
     """
-    proofs = _proved(definition, Depth.RETURN)
+    proofs = definition.proved or prove(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}
     parts = [_bet(definition, name, proofs[name], bets[name]) for name in apart(definition) if name in bets]
     if definition.ante.id in bets and MAIN in proofs:

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
+from math import comb
 from typing import Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.cards import Card, Shoe, card_name, cards_of
+from paytables.cards import Card, Shoe, card_name, cards_of, deck
 from paytables.cards.ranking import Ranking, category
 from paytables.contract import (
     Bet,
@@ -24,10 +26,14 @@ from paytables.contract import (
 from paytables.errors import WagerError
 from paytables.layout import Layout, Odds, check_whole, pushed, settled
 from paytables.poker.pays import NAMES, row_of
+from paytables.poker.policy import HAND, state, unpacked
+from paytables.poker.proof import held_against
 from paytables.poker.table import figures
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
 from paytables.tableless import Tableless
 
+#: The most ways to complete a hand that are gone through while a player waits.
+WAYS_MOST: Final = 2_000
 #: What a bet that simply wins pays.
 EVEN: Final = Odds.parse("1:1")
 
@@ -195,7 +201,7 @@ class PokerRules(Tableless):
         asked = Decision(
             str(step.ask),
             tuple(options),
-            self._felt(places, bank, board),
+            {**self._felt(places, bank, board), **self.advice(step, place, board)},
             stakes,
             place.seat,
             default=free[0],
@@ -213,6 +219,41 @@ class PokerRules(Tableless):
         elif chosen.id in adds:
             name = str(chosen.spot)
             place.bets[name] = place.bets.get(name, 0) + adds[chosen.id]
+
+    def advice(self, step: Step, place: Place, board: list[Card]) -> dict[str, str]:
+        """Return the best answer, where it is data of the definition or a few cards away.
+
+        For who may take a bet back that is every way to complete his hand, up to :data:`WAYS_MOST`.
+        """
+        duel, known = self.definition.duel, [*place.cards, *board]
+        if self.definition.best and duel is not None:
+            ranking = self._rankings[duel.order]
+            mine = ranking.strength(place.cards)
+            lines = ((line.option, line.least) for line in self.definition.best)
+            fits = (o for o, least in lines if least is None or mine >= ranking.strength(cards_of(least)))
+            return {"advice": next(fits)}
+        proof = self.definition.proved.get(figures.MAIN)
+        if proof is not None and proof.policy is not None and len(place.cards) == HAND:
+            at, _ = state(place.cards, 52)
+            return {"advice": step.option[unpacked(proof.policy)[at]].id}
+        backs = {option.back: option for option in step.option if option.back is not None}
+        missing = self._dealt - len(known)
+        if len(backs) != 1 or comb(52 - len(known), missing) > WAYS_MOST:
+            return {}
+        ((back, option),) = backs.items()
+        spot = self.definition.spots[str(option.spot)]
+        rest = [card for card in deck() if card not in known]
+        ways = list(combinations(rest, missing))
+        rows = [self.row(spot.pay, spot, place.cards, [*board, *more]) for more in ways]
+        net = sum((row.pays.net if row is not None else Fraction(-1) for row in rows), Fraction(0))
+        stays = next(other.id for other in step.option if other.back is None)
+        return {"advice": stays if net > (Fraction(back) - 1) * len(ways) else option.id}
+
+    @cached_property
+    def _dealt(self) -> int:
+        """The cards of the player's and of the board, when all are dealt."""
+        deals = [step.deal for step in self.definition.step if step.deal is not None]
+        return sum(deal.player + deal.board for deal in deals)
 
     def _open(self, option: Option, place: Place) -> bool:
         duel = self.definition.duel
@@ -333,9 +374,9 @@ class PokerRules(Tableless):
                         found.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
         return tuple(found)
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures; see :mod:`paytables.poker.table.figures`."""
-        return figures.analyse(self.definition, depth)
+        return figures.analyse(self.definition)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any bets laid together."""
@@ -344,3 +385,7 @@ class PokerRules(Tableless):
     def prove(self, *how: object) -> dict[str, Proof]:
         """Work out what the definition carries as proved (laboratory packages)."""
         return figures.prove(self.definition, *how)
+
+    def verify(self) -> None:
+        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        held_against(self.definition.game.id, self.definition.proved, self.prove)

@@ -14,6 +14,7 @@ from paytables.cards.ranking import FIVE, FOUR, THREE, Order, Ranking
 from paytables.definition import Identifier, NaturalInt, PositiveInt, Strict, Text
 from paytables.layout import Limits, Pay, TableDefinition
 from paytables.poker.pays import HandRow
+from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 
 ORDERS: Final[dict[str, Order]] = {"three": THREE, "four": FOUR, "five": FIVE}
@@ -155,14 +156,14 @@ class Duel(Strict):
         return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(cards_of(self.opens))
 
 
-class Simple(Strict):
-    """A line of the simplest published play: this answer with at least these cards; the last has none."""
+class Line(Strict):
+    """A line of a way to play: this answer with at least these cards; the last line has none."""
 
     option: Identifier
     least: str | None = None
 
     @model_validator(mode="after")
-    def _cards(self) -> "Simple":
+    def _cards(self) -> "Line":
         _is_hand(self.least)
         return self
 
@@ -171,13 +172,15 @@ class Proof(Strict):
     """Exact figures of the best play of one form at one credit a unit; amounts in units of ``form``'s ante.
 
     ``law`` has the chance of each net; ``staked`` is the mean of all that is staked; ``worst`` and
-    ``simplest`` are the mean nets of the worst and of the simplest published play.
+    ``simplest`` are the mean nets of the worst and of the simplest published play. ``policy`` is the place of
+    the best answer by class of five cards, where these are all that is known.
     """
 
     law: dict[str, Exact]
     staked: Exact
     worst: Exact
     simplest: Exact | None = None
+    policy: Policy | None = None
 
 
 class PokerDefinition(TableDefinition):
@@ -188,7 +191,8 @@ class PokerDefinition(TableDefinition):
     step: Annotated[tuple[Step, ...], Field(min_length=1)]
     strategy: Text | None = Field(None, description="the best play, in words")
     simplest: Text | None = Field(None, description="the simplest published play, in words")
-    simple: tuple[Simple, ...] = Field((), description="that play, as data: the first line that fits")
+    best: tuple[Line, ...] = Field((), description="the best play, where such lines are the best there is")
+    simple: tuple[Line, ...] = Field((), description="that play, as data: the first line that fits")
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
 
     @property
@@ -200,6 +204,16 @@ class PokerDefinition(TableDefinition):
     def ante(self) -> Stake:
         """The bet that raises are measured by."""
         return self.spot[0]
+
+    def pay_lines(self) -> dict[str, list[str]]:
+        """Return what each row of each spot pays, by language."""
+        found: dict[str, list[str]] = {"en": [], "fr": []}
+        for spot in self.spot:
+            for rows in filter(None, (spot.first, spot.bonus, spot.pay)):
+                for code, colon in (("en", ":"), ("fr", " :")):
+                    pays = "; ".join(f"{row.title[code].lower()} {row.pays.text}" for row in rows)
+                    found[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
+        return found
 
     @model_validator(mode="after")
     def _named(self) -> "PokerDefinition":

@@ -22,11 +22,12 @@ from paytables.cards import cards_of
 from paytables.cards.duel import duel
 from paytables.cards.ranking import Ranking
 from paytables.cards.subsets import Sets, sets
-from paytables.errors import BeyondReach
+from paytables.errors import AnalysisError, BeyondReach
 from paytables.poker.pays import row_of
+from paytables.poker.policy import HAND, packed
 from paytables.poker.proof import exact
 from paytables.poker.table.figures import MAIN, apart, together
-from paytables.poker.table.schema import ORDERS, STANDINGS, Option, PokerDefinition, Proof, Row, Stake
+from paytables.poker.table.schema import ORDERS, STANDINGS, Line, Option, PokerDefinition, Proof, Row, Stake
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -250,7 +251,8 @@ class Stud:
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
         closed = np.stack([~choice.open for choice in choices])
-        simple = self.simple(choices)
+        simple = self.lines(choices, self.definition.simple)
+        lines = self.lines(choices, self.definition.best)
         if self.known < self.own:
             return self._early(standings, choices, values, simple)
         far = np.int64(1) << 62
@@ -262,12 +264,18 @@ class Stud:
         if simple is not None:
             wide = np.broadcast_to(simple[:, None], best.shape)
             plain = _mean(self._law(standings, choices, wide)[0])
-        return law_proof(law, staked, _mean(low), plain)
+        if lines is not None:
+            wide = np.broadcast_to(lines[:, None], best.shape)
+            if self._law(standings, choices, wide)[0] != law:
+                raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
+        proof = law_proof(law, staked, _mean(low), plain)
+        if self.up or self.own != HAND or lines is not None:
+            return proof
+        return proof.model_copy(update={"policy": packed(bytes(best[:, 0].tolist()))})
 
-    def simple(self, choices: list[Choice]) -> Ints | None:
-        """Return the answer of the simplest published play by class, None where there is none."""
-        rules = self.definition.simple
-        if not rules:
+    def lines(self, choices: list[Choice], rules: tuple[Line, ...]) -> Ints | None:
+        """Return the answer of a way to play by class, None where there is none."""
+        if not rules or self.known < self.own:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
         strengths = self.strengths

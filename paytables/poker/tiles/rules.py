@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import combinations
 from typing import Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Cue, Decision, Draw, Outcome, Play, Remark, Settlement, Spot, Wager
-from paytables.errors import AnalysisError
 from paytables.layout import Layout, law_of
+from paytables.poker.policy import unpacked
+from paytables.poker.proof import held_against
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
 from paytables.poker.tiles.tiles import NAMED, TILES, level, settings, worthless
 from paytables.tableless import Tableless
@@ -75,10 +77,9 @@ class PaiGowRules(Tableless):
         ways: dict[int, tuple[int, int, int]] = {}
         for seat, (a, b, c, d) in hands.items():
             offered = {mask: (low, high, mask) for low, high, mask in settings((a, b, c, d))}
-            best = bank_way(self.definition, tuple(offered.values()))
-            asked = Decision(
-                "set", tuple(offered), self._felt(hands, ways, [], None), seat=seat, default=best[2]
-            )
+            usual = bank_way(self.definition, tuple(offered.values()))[2]
+            prompt = {**self._felt(hands, ways, [], None), **self.advice((a, b, c, d))}
+            asked = Decision("set", tuple(offered), prompt, seat=seat, default=usual)
             ways[seat] = offered[asked.check((yield asked))]
         bank = [left.pop(draw.below(len(left), f"bank tile {n + 1}")) for n in range(HAND)]
         for n, tile in enumerate(bank):
@@ -94,6 +95,14 @@ class PaiGowRules(Tableless):
                 back -= self.definition.commission.on(bet.credits)
             yield Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat)
         return Outcome(display=self._felt(hands, ways, bank, theirs))
+
+    def advice(self, tiles: tuple[int, int, int, int]) -> dict[str, int]:
+        """Return the low hand of the best play, where the definition carries it."""
+        proof = self.definition.proved
+        if proof is None:
+            return {}
+        way = unpacked(proof.policy)[_place(tuple(sorted(tiles)))]
+        return {"advice": settings(tiles)[way][2]}
 
     def _felt(
         self,
@@ -135,12 +144,13 @@ class PaiGowRules(Tableless):
 
         return solve(self.definition)
 
-    def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures. Raises :class:`AnalysisError` where the proof is not what comes out."""
-        known, header = self.definition.proved, self.definition.game
-        proof = known if known is not None and depth is not Depth.FULL else self.prove()
-        if known is not None and proof != known:
-            raise AnalysisError(f"{header.id}: proved: other figures come out: {proof!r}")
+    def verify(self) -> None:
+        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        held_against(self.definition.game.id, self.definition.proved, self.prove)
+
+    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
+        """Return the exact figures."""
+        proof, header = self.definition.proved or self.prove(), self.definition.game
         bets = (self._bet(proof, self.definition.stake.least),)
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
@@ -169,6 +179,16 @@ class PaiGowRules(Tableless):
         """Return the exact figures of a stake."""
         checked = self.wager(wager.credits, **wager.options)
         return self._bet(self.definition.proved or self.prove(), checked.credits)
+
+
+@cache
+def _places() -> dict[tuple[int, ...], int]:
+    return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
+
+
+def _place(hand: tuple[int, ...]) -> int:
+    """The place of four ascending tiles among all."""
+    return _places()[hand]
 
 
 def _hand(seat: int) -> str:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from paytables.definition import NaturalInt, PositiveInt, Strict, Text
 from paytables.layout import Limits, TableDefinition
+from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 
 
@@ -38,6 +39,7 @@ class Proof(Strict):
     lose: Exact
     worst: Exact
     simplest: Exact
+    policy: Policy = Field(description="which way of each four tiles, in the order of their combinations")
 
 
 class PaiGowDefinition(TableDefinition):

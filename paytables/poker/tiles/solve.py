@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from paytables.poker.policy import packed
 from paytables.poker.proof import exact
 from paytables.poker.tiles.rules import bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
@@ -63,6 +64,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
         lose=exact(lose),
         worst=exact(mean(values.argmin(axis=1))[2]),
         simplest=exact(mean(bank)[2]),
+        policy=packed(bytes(values.argmax(axis=1).tolist())),
     )
 
 

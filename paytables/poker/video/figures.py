@@ -6,8 +6,9 @@ from fractions import Fraction
 from math import lcm
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Law, Prize, ProgressiveShare
+from paytables.analysis import Analysis, BetAnalysis, Law, Prize, ProgressiveShare
 from paytables.errors import AnalysisError
+from paytables.poker.policy import packed
 from paytables.poker.proof import exact
 from paytables.poker.video.schema import Proof, Proofs, VideoPokerDefinition
 
@@ -45,11 +46,13 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     def at(credits_: int) -> Proof:
         """The best and the worst of all holds; of equally good ones the first."""
         values = holds.values(definition.pays(credits_))
-        rates, deals = holds.held(values, values.argmax(axis=0))
+        best = values.argmax(axis=0)
+        rates, deals = holds.held(values, best)
         return Proof(
             rates=tuple(map(exact, rates)),
             deals=exact(deals / credits_**2),
             worst=exact(holds.mean(values, values.argmin(axis=0)) / credits_),
+            policy=packed(bytes(best.tolist())),
         )
 
     return Proofs(
@@ -57,17 +60,11 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     )
 
 
-def analyse(definition: VideoPokerDefinition, depth: Depth) -> Analysis:
-    """Return the figures of every number of credits and hands.
-
-    Raises :class:`AnalysisError` where a definition's proof is not what comes out.
-    """
+def analyse(definition: VideoPokerDefinition) -> Analysis:
+    """Return the figures of every number of credits and hands, at any depth."""
     proofs = definition.proved
-    if proofs is None or depth is Depth.FULL:
-        found = prove(definition)
-        if proofs is not None and proofs != found:
-            raise AnalysisError(f"{definition.game.id}: proved: other figures come out: {found!r}")
-        definition = definition.model_copy(update={"proved": found})
+    if proofs is None:
+        definition = definition.model_copy(update={"proved": prove(definition)})
     header, bets = definition.game, definition.bets
     return Analysis(
         game_id=header.id,
@@ -83,7 +80,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     The law is of one hand: the hands of one deal are alike in it and stand together only in the variance.
     """
     proofs = definition.proved or prove(definition)
-    proof = proofs.fewer if proofs.fewer is not None and credits_ != definition.most else proofs.most
+    proof = proofs.of(most=credits_ == definition.most)
     rates = tuple(Fraction(rate) for rate in proof.rates)
     held = Held(rates, Fraction(proof.deals) * credits_**2)
     level, cost = definition.level(credits_, hands), credits_ * hands

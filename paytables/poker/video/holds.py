@@ -17,7 +17,8 @@ import numpy as np
 
 from paytables.cards.subsets import Sets, sets
 from paytables.poker.pays import row_of
-from paytables.poker.video.schema import HAND, VideoPokerDefinition
+from paytables.poker.policy import HAND
+from paytables.poker.video.schema import VideoPokerDefinition
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints

@@ -11,8 +11,10 @@ from paytables.cards.ranking import JOKER_RANK, Ranking, category
 from paytables.contract import Cue, Decision, Draw, LevelPlay, Outcome, Play, Remark, Settlement, Wager
 from paytables.errors import WagerError
 from paytables.poker.pays import NAMES, row_of
+from paytables.poker.policy import HAND, hold, unpacked
+from paytables.poker.proof import held_against
 from paytables.poker.video import figures
-from paytables.poker.video.schema import HAND, Pay, Proofs, VideoPokerDefinition
+from paytables.poker.video.schema import Pay, Proofs, VideoPokerDefinition
 from paytables.tableless import Tableless
 from paytables.wording import counted
 
@@ -58,6 +60,14 @@ class VideoPokerRules(Tableless):
         row = row_of(self.definition.pay, self._ranking.strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
+    def advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
+        """Return which cards the best play holds, where the definition carries it."""
+        proofs = self.definition.proved
+        if proofs is None:
+            return {}
+        proof = proofs.of(most=credits_ == self.definition.most)
+        return {"advice": hold(unpacked(proof.policy), dealt, 53 if self.definition.deck.joker else 52)}
+
     def _says(self, cards: list[int]) -> dict[str, str]:
         pay = self.pay(cards)
         if pay is not None:
@@ -73,10 +83,11 @@ class VideoPokerRules(Tableless):
         dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(HAND)]
         for card in dealt:
             yield Cue("deal", {"hand": "player", "card": card_name(card)})
+        prompt = {**self._felt([dealt]), "result": self._says(dealt), **self.advice(dealt, each)}
         asked = Decision(
             "hold",
             tuple(range(1 << HAND)),
-            {**self._felt([dealt]), "result": self._says(dealt)},
+            prompt,
             default=(1 << HAND) - 1,
         )
         held = asked.check((yield asked))
@@ -181,9 +192,13 @@ class VideoPokerRules(Tableless):
         """Work out what the definition carries as proved (laboratory packages)."""
         return figures.prove(self.definition)
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def verify(self) -> None:
+        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        held_against(self.definition.game.id, self.definition.proved, self.prove)
+
+    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures; see :mod:`paytables.poker.video.figures`."""
-        return figures.analyse(self.definition, depth)
+        return figures.analyse(self.definition)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of one wager."""

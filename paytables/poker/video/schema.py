@@ -1,6 +1,6 @@
 """The model of a video poker definition: the deck, the pay table, what may be bet."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field, field_validator, model_validator
 
@@ -8,10 +8,8 @@ from paytables.cards import RANKS
 from paytables.cards.ranking import CATEGORIES, FIVE, JOKER_RANK, Order
 from paytables.definition import Definition, Identifier, Listed, PositiveInt, Strict, Text
 from paytables.poker.pays import HandRow, wild_ranks
+from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
-
-#: The cards of a hand.
-HAND: Final = 5
 
 
 class Deck(Strict):
@@ -74,12 +72,13 @@ class Proof(Strict):
     """The best holds' figures at some credits: how often a hand wins each row, in the rows' order.
 
     ``deals`` is the mean over deals of the squared mean win (in credits for each credit bet), ``worst`` the
-    return of whoever holds worst every time.
+    return of whoever holds worst every time, ``policy`` which cards are held of each class of deals.
     """
 
     rates: tuple[Exact, ...]
     deals: Exact
     worst: Exact
+    policy: Policy
 
 
 class Proofs(Strict):
@@ -87,6 +86,10 @@ class Proofs(Strict):
 
     most: Proof
     fewer: Proof | None = None
+
+    def of(self, *, most: bool) -> Proof:
+        """Return the proof of a hand at the most credits, or of any other."""
+        return self.most if most or self.fewer is None else self.fewer
 
 
 class VideoPokerDefinition(Definition):

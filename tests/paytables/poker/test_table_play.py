@@ -394,3 +394,35 @@ def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
     (tmp_path / "bad.toml").write_text(text.replace(old, new, 1))
     with pytest.raises(paytables.DefinitionError, match=said):
         load_game(tmp_path / "bad.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "cards", "advice"),
+    [
+        ("three-card-poker", "Qs 6d 4h", "play"),
+        ("three-card-poker", "Qs 6d 3h", "fold"),
+        ("crazy-four-poker", "Ks Qd 8h 4c 3s", "play-1"),
+        ("crazy-four-poker", "Ks Qd 8h 3c 2s", "fold"),
+        ("crazy-four-poker", "As Ad 7h 6c 5s", "play-3"),
+        ("boston-poker", "2s 3d 5h", "raise"),
+        ("let-it-ride", "Ts Td 2h", "ride"),
+        ("let-it-ride", "9s 8s 7s", "ride"),
+        ("let-it-ride", "9s 9d 2h", "withdraw"),
+        ("let-it-ride", "As Ks 2s", "withdraw"),
+    ],
+)
+def test_the_best_answer_is_advised(name, cards, advice):
+    """The published first decisions of Three Card Poker (queen-six-four) and of Let It Ride (wizardofodds.com)."""
+    game = load(name)
+    form = game.rules.definition.form[0]
+    wager = game.wager(sum(form.bets.values()), bets=dict(form.bets))
+    found = Round(game.play(wager, Given(cards)), wager)
+    found.advance()
+    assert found.decision.prompt["advice"] == advice
+
+
+def test_the_pays_stand_in_the_rules_in_both_languages():
+    said = load("crazy-four-poker").help
+    assert "Super bonus: four aces 200:1; four of a kind 30:1" in said["en"]
+    assert "Paire de dames ou plus : carré 50:1" in said["fr"]
+    assert "{pays}" not in said["en"] + said["fr"]

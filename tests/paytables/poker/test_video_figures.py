@@ -70,16 +70,17 @@ def test_a_definition_with_other_figures_is_refused_by_certification():
     game = load("jacks-or-better-9-6")
     worst = game.rules.definition.proved.most.worst
     assert game.text.count(worst) == 1
+    game.rules.verify()
     other = game_from_text(game.text.replace(worst, "1/2"), "other.toml")
     assert analyse(other, Depth.PRIZES).bets[-1].worst_rtp == Fraction(1, 2)
     with pytest.raises(AnalysisError, match="jacks-or-better-9-6: proved: other figures come out"):
-        analyse(other, Depth.FULL)
+        other.rules.verify()
 
 
 def test_a_definition_without_figures_has_the_same_worked_out():
     game = load("jacks-or-better-8-5")
     bare = game.rules.definition.model_copy(update={"proved": None})
-    assert figures.analyse(bare, Depth.RETURN).bets == analyse(game, Depth.RETURN).bets
+    assert figures.analyse(bare).bets == analyse(game, Depth.RETURN).bets
 
 
 NAMES = {"royal": 4000, "sf": 250, "quads": 125, "full": 45, "flush": 30, "straight": 20, "trips": 15}
@@ -157,7 +158,7 @@ def test_a_level_on_the_royal_takes_its_place_in_the_figures():
         "increment": "1/100",
     }
     with_level = type(plain).model_validate({**plain.model_dump(), "progressive": level})
-    found = {b.bet: b for b in figures.analyse(with_level, Depth.PRIZES).bets}
+    found = {b.bet: b for b in figures.analyse(with_level).bets}
     share = found["5 x 1"].progressives[0]
     assert found["5 x 1"].rtp + share.rtp_at_reset == bet("jacks-or-better-8-5").rtp
     assert share.rate == next(p.rate for p in bet("jacks-or-better-8-5").prizes if p.name == "royal-flush")

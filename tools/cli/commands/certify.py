@@ -132,6 +132,9 @@ def _held(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Fi
     game = load(name)
     with working(f"certifying {game.id}"), start_service().step() as draw:
         try:
+            verify = getattr(game.rules, "verify", None)  # of what a definition carries as proved
+            if verify is not None:
+                verify()
             case = Case(game, named(name), analyse(game), profile, draw, games_played)
         except AnalysisError as error:
             raise click.ClickException(f"{game.id} cannot be certified: {error}") from None

@@ -1,0 +1,105 @@
+"""Best play as data: what to do in each class of hands, packed into a definition, looked up in plain Python.
+
+A policy has one byte for each state, in the order its game gives its states. It is printed as base 64 of its
+zlib compression: the 134,459 classes of a video poker deal take some seven thousand characters.
+"""
+
+import base64
+import binascii
+import zlib
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+from typing import Annotated, Final
+
+from pydantic import AfterValidator
+
+from paytables.cards import JOKER, Card
+
+HAND: Final = 5
+
+
+def packed(states: bytes) -> str:
+    """Return a policy as a definition holds it."""
+    return base64.b64encode(zlib.compress(states, 9)).decode()
+
+
+@lru_cache(maxsize=32)
+def unpacked(text: str) -> bytes:
+    """Read a policy; :func:`packed` is the inverse. Raises ValueError for what is none."""
+    try:
+        return zlib.decompress(base64.b64decode(text, validate=True))
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError(f"is no packed policy: {error}") from None
+
+
+def _readable(text: str) -> str:
+    unpacked(text)
+    return text
+
+
+Policy = Annotated[str, AfterValidator(_readable)]
+
+
+@lru_cache(maxsize=2)
+def classes(cards: int) -> list[int]:
+    """Return the numbers of five cards that stand for all that differ in suits only, ascending.
+
+    Of a deck of 52, or 53 with the joker; as :attr:`paytables.cards.subsets.Sets.classes` has them.
+    """
+    masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
+    masks = [sorted(of_size) for of_size in masks]
+    found = []
+    for size in (HAND, HAND - 1) if cards > JOKER else (HAND,):
+        for counts in _splits(size):
+            found += [number(_cards(suits) + [JOKER] * (HAND - size)) for suits in _ascending(masks, counts)]
+    return sorted(found)
+
+
+def _splits(size: int) -> list[tuple[int, ...]]:
+    """How many cards of each of four suits there may be."""
+    every = range(size + 1)
+    return [(a, b, c, size - a - b - c) for a in every for b in every for c in every if a + b + c <= size]
+
+
+def _ascending(masks: list[list[int]], counts: Sequence[int], least: int = 0) -> list[tuple[int, ...]]:
+    """Every choice of one mask a suit of these sizes, none below the one before."""
+    if not counts:
+        return [()]
+    own = masks[counts[0]]
+    return [
+        (mask, *rest)
+        for mask in own[bisect_left(own, least) :]
+        for rest in _ascending(masks, counts[1:], mask)
+    ]
+
+
+def _cards(suits: Sequence[int]) -> list[Card]:
+    return sorted(
+        rank * 4 + suit for suit, mask in enumerate(suits) for rank in range(13) if mask >> rank & 1
+    )
+
+
+def number(cards: Sequence[Card]) -> int:
+    """Return the number of ascending cards among all sets of so many (colexicographic)."""
+    return sum(comb(card, place) for place, card in enumerate(cards, 1))
+
+
+def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
+    """Return which class five cards are of, and the place in them of each card of the class, ascending."""
+    masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
+    turned = sorted(range(4), key=lambda suit: masks[suit])
+    as_class = sorted(
+        (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)
+        for place, card in enumerate(dealt)
+    )
+    at = bisect_left(classes(deck_cards), number([card for card, _ in as_class]))
+    return at, [place for _, place in as_class]
+
+
+def hold(policy: bytes, dealt: Sequence[Card], deck_cards: int) -> int:
+    """Return the places of the dealt cards that a policy holds, as bits."""
+    at, places = state(dealt, deck_cards)
+    return sum(1 << place for n, place in enumerate(places) if policy[at] >> n & 1)
