@@ -127,7 +127,8 @@ def _take_down(machine: Machine, table: TableRecord) -> None:
         return
     settled, left = game.rules.take_down()
     back_cents = sum(each.credits for each in settled) * table.denomination_cents
-    _post(machine, table, "taken_down", back_cents, left)
+    kept_cents = sum(each.staked for each in settled) * table.denomination_cents - back_cents
+    _post(machine, table, "taken_down", back_cents, left, kept_cents=kept_cents)
 
 
 def _give_back(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
@@ -140,8 +141,12 @@ def _post(
     why: Literal["taken_down", "stopped", "changed"],
     back_cents: int,
     left: JSON,
+    *,
+    kept_cents: int = 0,
 ) -> None:
-    standing, back = parted(table.staked, (table.standing_cents - back_cents, back_cents), machine.position)
+    """``kept_cents``: what of the bets taken down the rules keep, a commission paid for taking them."""
+    stays_cents = table.standing_cents - back_cents - kept_cents
+    _, standing, back = parted(table.staked, (kept_cents, stays_cents, back_cents), machine.position)
     after = (
         None
         if left is None

@@ -97,7 +97,7 @@ class StakeAudit:
         if before is None:
             self._fault(entry, "bets are given back from a table on which nothing stands")
             return
-        back_cents, left = before.standing_cents, None
+        back_cents, kept_cents, left = before.standing_cents, 0, None
         if told.why == "taken_down":
             game = self._games.find(told.game.id, told.game.digest)
             if game is None:
@@ -105,8 +105,9 @@ class StakeAudit:
                 return
             settled, left = game.at(before.table).rules.take_down()
             back_cents = sum(each.credits for each in settled) * before.denomination_cents
-        amounts = (before.standing_cents - back_cents, back_cents)
-        standing, back = self._parted(entry, before.staked, amounts) or ((), ())
+            kept_cents = sum(each.staked for each in settled) * before.denomination_cents - back_cents
+        amounts = (kept_cents, before.standing_cents - back_cents - kept_cents, back_cents)
+        _, standing, back = self._parted(entry, before.staked, amounts) or ((), (), ())
         if told.amount_cents != back_cents or _flows(entry, PUSH) != back:
             self._fault(entry, f"{told.amount_cents} cents are given back, {back_cents} were due")
         after = None if left is None else _table(before, left, standing)

@@ -190,3 +190,25 @@ def _altered(body, sequence, change, lie):
         (key,) = (name for name in changed["state"] if name.startswith("table:"))
         changed["state"][key]["staked"] = [["credit:1:cashable", 65]]
     return json.dumps(changed, sort_keys=True, separators=(",", ":")).encode()
+
+
+def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
+    """A lay bet is staked with its commission, and gives back all but that: the rest of the table goes on."""
+    room = MachineRig(tmp_path / "state", games=("quebec-craps",), chance=ScriptedChance(3, 4, 0, 0, 1, 4))
+    room.boot().insert(2000).insert(2000)
+    wager = room.machine.games["quebec-craps"].rules.layout()
+    unit_cents = room.machine.selection.denomination_cents
+    throw(room, **{"pass": 1})
+    room.engine.handle(EventType.BET, value=31, options={"bets": {"lay-9": 31}})
+    assert "lay-9" in {spot.id for spot in wager}
+    room.play()
+    room.shown()
+    before_cents = room.credit_cents
+    room.engine.handle(EventType.CASH_OUT)
+    (table,) = standing_tables(room.machine)
+    assert (table.standing_cents, table.staked) == (unit_cents, (("credit:1:cashable", unit_cents),))
+    given_cents = room.journal.meters().values["coin_out"]
+    assert given_cents == 30 * unit_cents
+    assert before_cents + given_cents >= room.credit_cents
+    sound(room, tmp_path)
+    room.close()
