@@ -12,7 +12,7 @@ from paytables.errors import AnalysisError
 from paytables.game import game_from_text
 from paytables.poker.tiles.tiles import TILES, order, points, settings, strength
 
-FILE = Path(paytables.__file__).parent / "poker" / "games" / "pai-gow.toml"
+FILE = Path(paytables.__file__).parent / "poker" / "games" / "quebec-pai-gow.toml"
 
 #: Section 101, from the highest, as pips; where a tile may be one of several, all of them.
 TEXT = [
@@ -172,7 +172,7 @@ def test_the_figures_a_definition_carries_come_out_again():
     assert found.rtp - 1 == Fraction(19, 20) * Fraction(proof.win) - Fraction(proof.lose)
     assert found.worst_rtp < found.simplest_rtp < found.rtp < 1
     other = game_from_text(game.text.replace(proof.worst, "1/2"), "other.toml")
-    with pytest.raises(AnalysisError, match="pai-gow: proved: other figures come out"):
+    with pytest.raises(AnalysisError, match="quebec-pai-gow: proved: other figures come out"):
         other.rules.verify()
 
 

@@ -30,15 +30,15 @@ def bet(name, which):
 
 #: games.md, section 6: returns in percent of the bet, or of the first stake.
 CONTROL = [
-    ("three-card-poker", "pair-plus", "97.6833"),
-    ("boston-poker", "bonus", "97.6833"),
-    ("poker-3-5-7", "three", "96.5068"),
-    ("poker-3-5-7", "five", "95.8762"),
-    ("poker-3-5-7", "seven", "96.7338"),
-    ("four-card-poker", "aces-up", "88.3002"),
-    ("crazy-four-poker", "queens-up", "92.4256"),
-    ("let-it-ride", "side", "44.6948"),
-    ("casino-holdem-fr", "bonus", "93.8192"),
+    ("quebec-three-card-poker", "pair-plus", "97.6833"),
+    ("quebec-boston-poker", "bonus", "97.6833"),
+    ("quebec-poker-3-5-7", "three", "96.5068"),
+    ("quebec-poker-3-5-7", "five", "95.8762"),
+    ("quebec-poker-3-5-7", "seven", "96.7338"),
+    ("quebec-four-card-poker", "aces-up", "88.3002"),
+    ("quebec-crazy-four-poker", "queens-up", "92.4256"),
+    ("quebec-let-it-ride", "side", "44.6948"),
+    ("france-casino-holdem", "bonus", "93.8192"),
 ]
 
 
@@ -49,7 +49,7 @@ def test_control_returns(name, which, percent):
 
 def test_three_card_poker_is_the_published_fraction():
     """-3.3730 % of the ante, 97.9853 % of all staked; by playing as the bank opens, 96.55 % (wizardofodds.com)."""
-    found = bet("three-card-poker", "main")
+    found = bet("quebec-three-card-poker", "main")
     assert found.rtp - 1 == Fraction(-686689, 20358520)
     assert f"{float(found.rtp_of_all_staked) * 100:.4f}" == "97.9853"
     assert f"{float(found.simplest_rtp - 1) * 100:.2f}" == "-3.45"
@@ -57,29 +57,29 @@ def test_three_card_poker_is_the_published_fraction():
 
 def test_let_it_ride_is_the_published_fraction():
     """-3.5057 % of one bet (games.md; wizardofodds.com 3.51 %)."""
-    found = bet("let-it-ride", "main")
+    found = bet("quebec-let-it-ride", "main")
     assert f"{float(found.rtp - 1) * 300:.4f}" == "-3.5057"
 
 
 def test_never_withdrawing_at_seven_cards():
-    assert f"{float(bet('poker-3-5-7', 'seven').simplest_rtp) * 100:.4f}" == "96.7205"
+    assert f"{float(bet('quebec-poker-3-5-7', 'seven').simplest_rtp) * 100:.4f}" == "96.7205"
 
 
 def test_caribbean_stud_is_the_published_return():
     """-5.224 % of the ante (wizardofodds.com 5.2243 %; Griffin and Gwynn 2000 have 5.224 %)."""
-    found = bet("caribbean-stud", "main")
+    found = bet("quebec-caribbean-stud", "main")
     assert found.rtp - 1 == Fraction(-142031221, 2718662100)
     assert f"{float(found.rtp - 1) * 100:.4f}" == "-5.2243"
 
 
 def test_four_card_poker_is_the_published_return():
     """2.79 % of the ante for the bank (wizardofodds.com, the pay table 2-20-25)."""
-    assert f"{float(bet('four-card-poker', 'main').rtp - 1) * 100:.2f}" == "-2.79"
+    assert f"{float(bet('quebec-four-card-poker', 'main').rtp - 1) * 100:.2f}" == "-2.79"
 
 
 def test_crazy_four_at_the_flush_the_text_prints_is_the_players():
     """By-law, s.67.85: three to one for a flush, above three of a kind. The published king-queen-eight-four is best."""
-    found = bet("crazy-four-poker", "main")
+    found = bet("quebec-crazy-four-poker", "main")
     assert (found.rtp - 1) * 2 == Fraction(123472171, 3863029170)
     assert found.simplest_rtp <= found.rtp
 
@@ -87,7 +87,7 @@ def test_crazy_four_at_the_flush_the_text_prints_is_the_players():
 @pytest.mark.slow
 def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
     """With three to two for the flush the bank has 3.42 % of the ante (wizardofodds.com, pay table 1)."""
-    text = (GAMES / "crazy-four-poker.toml").read_text().split("[proved", maxsplit=1)[0]
+    text = (GAMES / "quebec-crazy-four-poker.toml").read_text().split("[proved", maxsplit=1)[0]
     first, rest = text.split('id = "super-bonus"', maxsplit=1)
     rest = rest.replace('pays = "3:1"', 'pays = "3:2"', 1)
     rest = rest.replace(
@@ -121,16 +121,16 @@ def test_laws_are_whole_and_stakes_agree_with_them(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "three-card-poker",
+        "quebec-three-card-poker",
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name in (
-                "let-it-ride",
-                "caribbean-stud",
-                "poker-3-5-7",
-                "boston-poker",
-                "four-card-poker",
-                "crazy-four-poker",
+                "quebec-let-it-ride",
+                "quebec-caribbean-stud",
+                "quebec-poker-3-5-7",
+                "quebec-boston-poker",
+                "quebec-four-card-poker",
+                "quebec-crazy-four-poker",
             )
         ),
     ],
@@ -141,7 +141,7 @@ def test_the_figures_a_definition_carries_come_out_again(name):
 
 
 def test_bets_laid_together_add_their_returns():
-    game = load("three-card-poker")
+    game = load("quebec-three-card-poker")
     found = game.rules.analyse_wager(game.wager(3, bets={"ante": 1, "pair-plus": 2}))
     parts = {b.bet: b for b in analyse(game, Depth.PRIZES).bets}
     assert found.rtp * 3 == parts["main"].rtp + 2 * parts["pair-plus"].rtp
@@ -156,12 +156,12 @@ def hands(cards, taken):
 
 #: Game, the player's cards, the card shown: the bank's hands counted by ranks and suits, one by one.
 STATES = [
-    ("caribbean-stud", "As Kd Jh 8c 3s", "Kc", other.best_five),
-    ("caribbean-stud", "5s 5d 9h Qc 2s", "9c", other.best_five),
-    ("caribbean-stud", "Ts 9s 8s 7s 2d", "As", other.best_five),
-    ("four-card-poker", "3s 3d 9h Qc 7s", "2h", other.best_four),
-    ("crazy-four-poker", "Ks Qd 8h 4c 2s", "", other.best_four),
-    ("boston-poker", "Ts Td 4h 4c 9s", "", other.best_five),
+    ("quebec-caribbean-stud", "As Kd Jh 8c 3s", "Kc", other.best_five),
+    ("quebec-caribbean-stud", "5s 5d 9h Qc 2s", "9c", other.best_five),
+    ("quebec-caribbean-stud", "Ts 9s 8s 7s 2d", "As", other.best_five),
+    ("quebec-four-card-poker", "3s 3d 9h Qc 7s", "2h", other.best_four),
+    ("quebec-crazy-four-poker", "Ks Qd 8h 4c 2s", "", other.best_four),
+    ("quebec-boston-poker", "Ts Td 4h 4c 9s", "", other.best_five),
 ]
 
 
@@ -210,7 +210,7 @@ def test_the_banks_hands_are_counted_as_one_by_one(name, mine, shown, judge, stu
 
 @pytest.fixture(scope="module")
 def flop():
-    solver = Solver(streets_of(load("casino-holdem-fr").rules.definition))
+    solver = Solver(streets_of(load("france-casino-holdem").rules.definition))
     n = next(n for n, row in enumerate(solver.cards.tolist()) if row[0] // 4 == 2 and row[2] // 4 == 10)
     turns, sums = solver.added(n)
     return solver.cards[n].tolist(), turns, sums
@@ -247,13 +247,13 @@ def test_casino_holdem_comes_out_again():
     """About three minutes on two cores."""
     from concurrent.futures import ThreadPoolExecutor
 
-    definition = load("casino-holdem-fr").rules.definition
+    definition = load("france-casino-holdem").rules.definition
     with ThreadPoolExecutor(2) as pool:
         assert figures.prove(definition, pool.map) == definition.proved
 
 
 def test_casino_holdem_is_what_was_found():
     """No exact value of this game is published; of the ante -7.1206 %, of all staked -2.1759 %."""
-    found = bet("casino-holdem-fr", "main")
+    found = bet("france-casino-holdem", "main")
     assert (found.rtp - 1) * 2 == Fraction(-99024899123, 1390690501200)
     assert found.law.moment(1) == found.rtp * found.cost_credits

@@ -202,14 +202,14 @@ def french(stake, answers, player, board, bank):
 
 
 SETTLED = {
-    "three-card-poker": three_card,
-    "let-it-ride": ride,
-    "caribbean-stud": caribbean,
-    "poker-3-5-7": three_five_seven,
-    "boston-poker": boston,
-    "four-card-poker": four_card,
-    "crazy-four-poker": crazy_four,
-    "casino-holdem-fr": french,
+    "quebec-three-card-poker": three_card,
+    "quebec-let-it-ride": ride,
+    "quebec-caribbean-stud": caribbean,
+    "quebec-poker-3-5-7": three_five_seven,
+    "quebec-boston-poker": boston,
+    "quebec-four-card-poker": four_card,
+    "quebec-crazy-four-poker": crazy_four,
+    "france-casino-holdem": french,
 }
 
 
@@ -273,7 +273,7 @@ def test_every_bet_comes_to_what_the_text_says(name, seeded_draw):
 def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
     """What a player must not know has not been drawn when he is asked: it cannot reach him."""
     game, draw = load(name), RecordingDraw(seeded_draw(name))
-    form = game.rules.definition.form[1 if name == "poker-3-5-7" else 0]
+    form = game.rules.definition.form[1 if name == "quebec-poker-3-5-7" else 0]
     wager = game.wager(sum(form.bets.values()), bets=dict(form.bets))
     found = Round(game.play(wager, draw), wager)
     found.advance()
@@ -283,7 +283,7 @@ def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
 
 
 def test_a_raise_is_its_own_stake_and_what_is_not_decided_is_given_back():
-    game = load("caribbean-stud")
+    game = load("quebec-caribbean-stud")
     wager = game.wager(3, bets={"ante": 3})
     found = Round(game.play(wager, Given("2c 4d 6h 8s Tc Ah")), wager)
     found.advance()
@@ -311,7 +311,7 @@ class Given:
 
 def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
     """By-law, s.67.81; ace-two-three-four is a straight and better than the pair."""
-    game = load("crazy-four-poker")
+    game = load("quebec-crazy-four-poker")
     wager = game.wager(2, bets={"ante": 1, "super-bonus": 1})
     for cards, more in {
         "As Ad 5h 7c 9s": True,
@@ -330,14 +330,14 @@ def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
     ("name", "bets", "said"),
     [
         (
-            "crazy-four-poker",
+            "quebec-crazy-four-poker",
             {"ante": 2, "super-bonus": 1},
             "super-bonus: 1 credits; it is 1 times the bet on 'ante', 2",
         ),
-        ("boston-poker", {"ante": 2}, "first: 0 credits; it is 2 times"),
-        ("three-card-poker", {"play": 1}, "play"),
-        ("let-it-ride", {"side": 1}, None),
-        ("casino-holdem-fr", {"ante": 1, "super-ante": 1}, "ante"),
+        ("quebec-boston-poker", {"ante": 2}, "first: 0 credits; it is 2 times"),
+        ("quebec-three-card-poker", {"play": 1}, "play"),
+        ("quebec-let-it-ride", {"side": 1}, None),
+        ("france-casino-holdem", {"ante": 1, "super-ante": 1}, "ante"),
     ],
 )
 def test_bets_that_do_not_go_together_are_refused(name, bets, said):
@@ -350,7 +350,7 @@ def test_bets_that_do_not_go_together_are_refused(name, bets, said):
 
 
 def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
-    text = (GAMES / "three-card-poker.toml").read_text()
+    text = (GAMES / "quebec-three-card-poker.toml").read_text()
     (tmp_path / "seats.toml").write_text(text.replace("[duel]", "[table]\nseats = 7\n\n[duel]"))
     game = load_game(tmp_path / "seats.toml")
     for n in range(30):
@@ -377,15 +377,15 @@ def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [
-        ("caribbean-stud", 'spot = "raise"', 'spot = "rais"', "there is no spot 'rais'"),
-        ("caribbean-stud", 'opens = "As Kd 4h 3c 2s"', 'opens = "As Kd 4h 3c 1s"', "'1s' is no card"),
+        ("quebec-caribbean-stud", 'spot = "raise"', 'spot = "rais"', "there is no spot 'rais'"),
+        ("quebec-caribbean-stud", 'opens = "As Kd 4h 3c 2s"', 'opens = "As Kd 4h 3c 1s"', "'1s' is no card"),
         (
-            "casino-holdem-fr",
+            "france-casino-holdem",
             "limits = { least = 2, most = 500, step = 2 }",
             "limits = { least = 1 }",
             "must be a multiple of 2",
         ),
-        ("let-it-ride", 'pays = "5:1"', 'pays = "5-1"', "'5-1' are no odds"),
+        ("quebec-let-it-ride", 'pays = "5:1"', 'pays = "5-1"', "'5-1' are no odds"),
     ],
 )
 def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
@@ -399,16 +399,16 @@ def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
 @pytest.mark.parametrize(
     ("name", "cards", "advice"),
     [
-        ("three-card-poker", "Qs 6d 4h", "play"),
-        ("three-card-poker", "Qs 6d 3h", "fold"),
-        ("crazy-four-poker", "Ks Qd 8h 4c 3s", "play-1"),
-        ("crazy-four-poker", "Ks Qd 8h 3c 2s", "fold"),
-        ("crazy-four-poker", "As Ad 7h 6c 5s", "play-3"),
-        ("boston-poker", "2s 3d 5h", "raise"),
-        ("let-it-ride", "Ts Td 2h", "ride"),
-        ("let-it-ride", "9s 8s 7s", "ride"),
-        ("let-it-ride", "9s 9d 2h", "withdraw"),
-        ("let-it-ride", "As Ks 2s", "withdraw"),
+        ("quebec-three-card-poker", "Qs 6d 4h", "play"),
+        ("quebec-three-card-poker", "Qs 6d 3h", "fold"),
+        ("quebec-crazy-four-poker", "Ks Qd 8h 4c 3s", "play-1"),
+        ("quebec-crazy-four-poker", "Ks Qd 8h 3c 2s", "fold"),
+        ("quebec-crazy-four-poker", "As Ad 7h 6c 5s", "play-3"),
+        ("quebec-boston-poker", "2s 3d 5h", "raise"),
+        ("quebec-let-it-ride", "Ts Td 2h", "ride"),
+        ("quebec-let-it-ride", "9s 8s 7s", "ride"),
+        ("quebec-let-it-ride", "9s 9d 2h", "withdraw"),
+        ("quebec-let-it-ride", "As Ks 2s", "withdraw"),
     ],
 )
 def test_the_best_answer_is_advised(name, cards, advice):
@@ -422,7 +422,7 @@ def test_the_best_answer_is_advised(name, cards, advice):
 
 
 def test_the_pays_stand_in_the_rules_in_both_languages():
-    said = load("crazy-four-poker").help
+    said = load("quebec-crazy-four-poker").help
     assert "Super bonus: four aces 200:1; four of a kind 30:1" in said["en"]
     assert "Paire de dames ou plus : carré 50:1" in said["fr"]
     assert "{pays}" not in said["en"] + said["fr"]
