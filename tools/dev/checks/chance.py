@@ -51,9 +51,10 @@ _DEVICES: Final = ("/dev/random", "urandom", "hwrng", "kernel/random")
 #: All that games and meters import from outside: no clock, no chance, no way to code that is not here.
 _IMPORTS: Final = {
     "paytables": (
-        "__future__", "abc", "base64", "binascii", "bisect", "collections", "dataclasses", "datetime", "difflib",
-        "enum", "errno", "fractions", "functools", "hashlib", "hmac", "importlib", "io", "itertools", "json", "math", "numba", "numpy", "operator", "pathlib", "pydantic", "re", "tomllib", "types", "typing", "unicodedata",
-        "wave", "xml.parsers.expat", "zlib", "paytables",
+        "__future__", "abc", "base64", "binascii", "bisect", "collections", "dataclasses", "datetime",
+        "difflib", "enum", "errno", "fractions", "functools", "hashlib", "hmac", "importlib", "io",
+        "itertools", "json", "math", "numba", "numpy", "operator", "pathlib", "pydantic", "re", "tomllib",
+        "types", "typing", "unicodedata", "wave", "xml.parsers.expat", "zlib", "paytables",
     ),
     "meters": (
         "array", "bisect", "collections", "concurrent.futures", "contextlib", "cryptography.exceptions",
