@@ -84,7 +84,12 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
 def _ask(folder: StateFolder, cabinet: Path, clock: Clock, ports: tuple[str, ...]) -> None:
     """Ask for the cabinet file, and begin again with it."""
     lock = FolderLock(folder.root)
-    done = asyncio.run(_run(ask_on_screen(folder, cabinet, clock, partial(found_ports, ports))))
+    try:
+        done = asyncio.run(_run(ask_on_screen(folder, cabinet, clock, partial(found_ports, ports))))
+    except JournalError as error:  # there is a memory, and it cannot say what the file was
+        _say(str(error))
+        said = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
+        done = asyncio.run(_run(said))
     lock.release()
     sys.exit(_FILE_CHANGED if done else 0)
 

@@ -8,6 +8,7 @@ import contextlib
 import json
 import subprocess
 import tomllib
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
@@ -24,7 +25,7 @@ from egm.isolated import python_module
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode
 from egm.people import Role, Roster
 from egm.testing.service_menu import said, words_of
-from meters import open_view
+from meters import Journal, Transaction, open_view
 from tools.cli import main
 
 PINS = {"11": "4826", "12": "905173"}
@@ -297,6 +298,27 @@ def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp
     for arguments in (["export", str(out), "--state", str(folder.root)], ["verify", str(out)]):
         audited = CliRunner().invoke(main, ["audit", *arguments])
         assert audited.exit_code == 0, audited.output
+
+
+def test_a_memory_that_cannot_be_read_is_said_and_nothing_is_asked(tmp_path):
+    folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
+    with Journal.open(folder.root, now=lambda: datetime.now(UTC)) as journal:
+        for n in range(50):
+            journal.append(Transaction(id=f"e{n}", kind="event", record={"n": n}))
+    for copy in [folder.root / "journal.sqlite", *sorted(folder.root.rglob("*.log"))]:
+        copy.write_bytes(b"no journal" * 1000)
+
+    async def session():
+        async with asking(folder, file) as process:
+            reader, writer = await connect(folder.screen_socket, folder.screen_token)
+            shown = await until(reader, snapshot(state="tilt"))
+            writer.close()
+        return shown, process.said
+
+    shown, printed = asyncio.run(session())
+    assert [tilt.code for tilt in shown.tilts] == ["memory_damaged"]
+    assert shown.page is None
+    assert b"Traceback" not in printed
 
 
 def test_what_the_builder_has_said_is_not_asked_and_stands_in_the_file(tmp_path):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
 
+from egm.app.first_start.draft import NAMES, levels_of
 from egm.config.cabinet_file import GameSlot
 from egm.config.keys import toml
-from egm.config.levels import LevelSlot
 from egm.config.schema import Part, parts
 from egm.devices.catalogue import PROTOCOLS
 from egm.play.installed_games import admit
@@ -17,14 +17,6 @@ from paytables import Game, load_game
 from paytables import library as library_games
 
 _WIDTH: Final = 100
-#: Device kind -> the name its table is given.
-_NAMES: Final[Mapping[str, str]] = {
-    "bill_acceptor": "bill",
-    "ticket_printer": "printer",
-    "coin_acceptor": "coin",
-    "hopper": "hopper",
-    "io_board": "io",
-}
 #: Tables that are written out although nothing in them need be said.
 _SHOWN: Final = frozenset({"[inventory]", "[memory]"})
 
@@ -52,13 +44,13 @@ def written(asked: Asked) -> str:
     lines += _table(known["[machine]"], "[machine]", _machine(asked))
     for name in names:
         lines += _table(known["[[games]]"], "[[games]]", {"game": name}, first=name == names[0])
-    levels = [slot for game in games for slot in _slots(game)]
+    levels = [slot for game in games for slot in levels_of(game)]
     for slot in levels:
         given = {"game": slot.game, "level": slot.level}
         lines += _table(known["[[progressives]]"], "[[progressives]]", given, first=slot is levels[0])
     taken: dict[str, int] = {}
     for protocol, port in asked.devices:
-        name = _NAMES[PROTOCOLS[protocol].kind]
+        name = NAMES[PROTOCOLS[protocol].kind]
         taken[name] = taken.get(name, 0) + 1
         header = f"[devices.{name}{taken[name] if taken[name] > 1 else ''}]"
         given = {"protocol": protocol} | ({} if port == "bench" else {"port": port})
@@ -106,15 +98,9 @@ def _comment(text: str) -> Iterator[str]:
     yield from (f"# {line}" for line in wrap(text, _WIDTH))
 
 
-def _slots(game: Game) -> tuple[LevelSlot, ...]:
-    """Its progressive levels, each kept by the machine itself."""
-    levels = dict.fromkeys(play.level for play in game.every_level())
-    return tuple(LevelSlot(game=game.id, level=level) for level in levels)
-
-
 def _admitted(profile: Profile) -> Iterator[Game]:
     for name in library_games():
         game = load_game(name)
-        found, _ = admit((GameSlot(game=name),), profile, _slots(game))
+        found, _ = admit((GameSlot(game=name),), profile, levels_of(game))
         if found:
             yield game

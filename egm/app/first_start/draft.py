@@ -60,7 +60,7 @@ class Draft:
         for slot in slots or [GameSlot(game=name) for name in library_games()]:
             yield slot.game
             game = load_game(slot.game)
-            if admit((slot,), self.profile, _slots(game))[0]:
+            if admit((slot,), self.profile, levels_of(game))[0]:
                 self.games[slot.game] = game
         self.chosen = [name for name in self.chosen if name in self.games]
 
@@ -79,7 +79,9 @@ class Draft:
         played = [name for name in self.chosen if self.of_game_cents(name)]
         games = [{**seeded.get(name, {}), "game": name, **self._denominations(name)} for name in played]
         levels = [
-            {"game": slot.game, "level": slot.level} for name in played for slot in _slots(self.games[name])
+            {"game": slot.game, "level": slot.level}
+            for name in played
+            for slot in levels_of(self.games[name])
         ]
         kept = self.seed.get("progressives", [])
         known = {(level["game"], level["level"]) for level in kept}
@@ -106,7 +108,7 @@ class Draft:
         return read(self.text(), CabinetFile)
 
 
-def _slots(game: Game) -> tuple[LevelSlot, ...]:
+def levels_of(game: Game) -> tuple[LevelSlot, ...]:
     """Its progressive levels, each kept by the machine itself."""
     levels = dict.fromkeys(play.level for play in game.every_level())
     return tuple(LevelSlot(game=game.id, level=level) for level in levels)
