@@ -62,7 +62,7 @@ def staffed(tmp_path) -> Path:
 def test_two_who_prove_it_settle_each_claim_by_name(staffed):
     said = run("inspect", "--state", str(staffed)).output
     assert "credit:1:cashable" in said
-    assert "2000" in said
+    assert "2,000" in said
     wrong = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n11111\n")
     assert wrong.exit_code == 1
     done = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n90270\n")

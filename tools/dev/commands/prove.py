@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from paytables import definition
+from paytables import PaytableError, definition
 from paytables.game import game_from
 from paytables.source import read
 from tools.cli.terminal import echo
@@ -31,9 +31,16 @@ def _toml(table: Mapping[str, Any], name: str) -> str:
 def command(files: tuple[Path, ...], threads: int) -> None:
     """Work out the figures of each definition in FILES and replace its [proved] by them."""
     for path in files:
-        data = definition.parse(read(path, definition.LIBRARY))
-        data.pop("proved", None)
-        rules: Any = game_from(data, str(path)).rules
+        try:
+            data = definition.parse(read(path, definition.LIBRARY))
+            data.pop("proved", None)
+            rules: Any = game_from(data, str(path)).rules
+        except PaytableError as error:
+            raise click.ClickException(str(error)) from None
+        if not hasattr(rules, "prove"):
+            raise click.ClickException(
+                f"{path}: a game of this family carries no figures: they are worked out"
+            )
         started = perf_counter()
         with ThreadPoolExecutor(threads) as pool:
             found = rules.prove(pool.map, _told(str(path)))
