@@ -290,7 +290,6 @@ def test_a_changed_byte_is_found_before_play(tmp_path, built):
         cabinet.close()
 
 
-@pytest.mark.requirement("R-07")
 def test_two_builds_are_the_same_bytes(built, tmp_path):
     """About ten minutes."""
     again = builder.build(

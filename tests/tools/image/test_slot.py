@@ -39,14 +39,14 @@ def install(data, where, *, newer_than=6, public=PUBLIC):
     slot.install(stream, release, where, "stick")
 
 
-@pytest.mark.requirement("A-13")
+@pytest.mark.library_only("A-13")
 def test_a_signed_newer_release_is_installed_and_checked_byte_by_byte(released, empty):
     assert slot.check(empty, PUBLIC) is None
     install(released, empty)
     assert slot.check(empty, PUBLIC).number == 7
 
 
-@pytest.mark.requirement("A-12")
+@pytest.mark.library_only("A-12")
 @pytest.mark.parametrize("part", slot.PARTS)
 @pytest.mark.parametrize("where", [0, 0.5, 1])
 def test_one_changed_byte_of_a_slot_is_found(released, empty, part, where):
@@ -61,7 +61,7 @@ def test_one_changed_byte_of_a_slot_is_found(released, empty, part, where):
         slot.check(empty, PUBLIC)
 
 
-@pytest.mark.requirement("A-15")
+@pytest.mark.library_only("A-15")
 def test_something_to_start_without_a_release_is_found(empty):
     with empty.esp.open("r+b") as stream:
         stream.write(b"something")
@@ -77,7 +77,7 @@ def test_an_older_release_is_refused_before_a_byte_is_written(released, empty, n
     assert empty.root.read_bytes() == before
 
 
-@pytest.mark.requirement("A-13")
+@pytest.mark.library_only("A-13")
 def test_what_nobody_or_somebody_else_has_signed_is_refused(released, empty):
     line, _, rest = released.partition(b"\n")
     with pytest.raises(SlotError, match="not signed by whom this machine trusts"):
