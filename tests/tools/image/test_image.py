@@ -1,4 +1,4 @@
-"""The image on an emulated computer: its picture, its devices, its updates, and what tries to get in.
+"""The image on an emulated computer: its picture, its devices, what was changed in it, and what tries to get in.
 
 The computer is QEMU's, without hardware virtualisation; the simulated devices stand outside it, on its serial
 ports. What is asked is seen from outside alone: the picture on the guest's display, and what the devices did.
@@ -7,7 +7,6 @@ ports. What is asked is seen from outside alone: the picture on the guest's disp
 
 import asyncio
 import io
-import json
 import os
 import shutil
 import subprocess
@@ -20,9 +19,8 @@ from PIL import Image
 
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
-from egm.verify.manifest import new_key, public_hex, read_key
+from egm.verify.manifest import new_key
 from tools.image import image as builder
-from tools.image import slot
 from tools.image.emulated import PORTS, Emulated
 
 #: Nothing here is measured by the clock; this is only when to give up.
@@ -199,66 +197,6 @@ def test_a_machine_comes_up_takes_a_bill_plays_pays_and_nothing_else_gets_in(cab
         lambda: cabinet.hand("bill", "insert_ticket", barcode=ticket["barcode"]).ok, "a ticket goes in"
     )
     cabinet.until(lambda: len(cabinet.hand("bill").state["stacked"]) > stacked, "the ticket is credited")
-
-
-def bundle_of(built, number, *, change=lambda esp: esp):
-    """The release of an image once more under another number, with another program to start, signed by its key."""
-    key = read_key((built / "release.pem").read_bytes(), "release.pem")
-    data = (built / "open-egm.bundle").read_bytes()
-    line, _, rest = data.partition(b"\n")
-    release = slot.read_release(line, public_hex(key), "bundle")
-    root = rest[: release.parts["root"].length]
-    esp = change(rest[release.parts["root"].length :])
-    return release, root, esp, key, number
-
-
-def write_stick(folder, made):
-    _, root, esp, key, number = made
-    parts = {"root": folder / "root.part", "esp": folder / "esp.part"}
-    parts["root"].write_bytes(root)
-    parts["esp"].write_bytes(esp)
-    out = folder / f"release-{number}.stick"
-    slot.write_bundle(slot.sign(number, f"release {number}", parts, key), parts, out)
-    with out.open("ab") as stream:
-        stream.truncate(-(-out.stat().st_size // 512) * 512)
-    return out
-
-
-def insert(cabinet, stick, name):
-    file = {"driver": "file", "filename": str(stick)}
-    cabinet.computer("blockdev-add", driver="raw", **{"node-name": name, "read-only": True, "file": file})
-    cabinet.computer("device_add", driver="usb-storage", id=name, bus="usb.0", drive=name)
-
-
-@pytest.mark.requirement("A-17")
-def test_an_update_waits_for_an_idle_machine_and_a_bad_one_falls_back(cabinet, built):
-    """About half an hour."""
-    release = json.loads((built / "open-egm.bundle").open("rb").readline())["release"]["number"]
-    cabinet.comes_up()
-    cabinet.bill(500)
-    good = write_stick(cabinet.folder, bundle_of(built, release + 1))
-    insert(cabinet, good, "good")
-    time.sleep(300)
-    assert len(cabinet.started()) == 1, "credit on the meter: it waits"
-    cabinet.until(lambda: cabinet.hand("io", "press", button="cash_out") and cabinet.tickets(), "a ticket")
-    cabinet.until(lambda: len(cabinet.started()) > 1, "the machine is idle: the new release is started")
-    assert "open-egm b" in cabinet.started()[-1]
-    cabinet.comes_up()
-    time.sleep(400)  # it must have been up for a while to be kept
-    cabinet.off()
-    cabinet.on()
-    cabinet.until(cabinet.started, "the firmware")
-    assert "open-egm b" in cabinet.started()[-1], "the new release is kept"
-    cabinet.comes_up()
-
-    def broken(esp):
-        at = esp.index(b"egm.roothash=") + len(b"egm.roothash=")
-        return esp[:at] + b"0" * 64 + esp[at + 64 :]
-
-    insert(cabinet, write_stick(cabinet.folder, bundle_of(built, release + 2, change=broken)), "bad")
-    cabinet.until(lambda: len(cabinet.started()) > 2, "the bad release is started, and the one before again")
-    assert ["open-egm a" in cabinet.started()[1], "open-egm b" in cabinet.started()[2]] == [True, True]
-    cabinet.comes_up()
 
 
 def tampered(cabinet, partition, within=0):

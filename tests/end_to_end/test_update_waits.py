@@ -1,0 +1,54 @@
+"""An update asks the machine itself whether anybody plays, and starts nothing anew while somebody does."""
+
+import asyncio
+
+import pytest
+from run_rig import PATIENCE_SECONDS, Visit, cabinet
+
+from egm.config.cabinet_file import StateFolder
+from tools.image.update import Machine, held
+
+
+async def comes(wanted):
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not wanted():  # noqa: ASYNC110 (another process)
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.requirement("A-17")
+def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    machine = Machine(folder.root)
+
+    async def session():
+        assert not machine.idle  # there is none yet
+        async with cabinet(folder), Visit.at(folder) as visit:
+            await comes(lambda: machine.idle)
+            assert machine.up
+            await visit.insistently("bill", "insert", amount_cents=500)
+            await comes(lambda: not machine.idle)
+            for _ in range(20):  # and it stays so
+                await asyncio.sleep(0.1)
+                assert machine.up
+                assert not machine.idle
+            visit.wish("cash_out")
+            await comes(lambda: machine.idle)
+        await comes(lambda: not machine.up)
+
+    asyncio.run(session())
+
+
+def test_a_moment_s_rest_is_no_idle_machine(monkeypatch):
+    now, asked = [0.0], []
+    monkeypatch.setattr("tools.image.update.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("tools.image.update.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+
+    def idle():
+        asked.append(now[0])
+        return not 10.0 <= now[0] <= 12.0
+
+    assert held(idle, 30.0)
+    assert asked[-1] == pytest.approx(
+        42.0, abs=1.0
+    )  # half a minute after the last stir, not after the first rest
+    assert not held(lambda: False, 1.0, within=5.0)
