@@ -124,6 +124,7 @@ class Emulated:
                 time.sleep(0.1)
             else:
                 stream = line.makefile("rw", encoding="utf-8")
+                line.close()  # the stream has it now
                 stream.readline()
                 return stream
 
@@ -162,6 +163,7 @@ class Emulated:
         """Pull the plug."""
         self.process.kill()
         self.process.wait()
+        self._qmp.close()
         self._told.close()
 
 
