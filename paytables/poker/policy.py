@@ -87,10 +87,21 @@ def number(cards: Sequence[Card]) -> int:
     return sum(comb(card, place) for place, card in enumerate(cards, 1))
 
 
+def _turned(dealt: Sequence[Card]) -> list[int]:
+    """The suits in the order of their cards, in which they stand in the class."""
+    masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
+    return sorted(range(4), key=lambda suit: masks[suit])
+
+
+def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
+    """Return the place of the answer that a policy has for five cards, and where there is one a card seen."""
+    at, _ = state(dealt, 52)
+    return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _turned(dealt).index(up & 3)]
+
+
 def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
     """Return which class five cards are of, and the place in them of each card of the class, ascending."""
-    masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
-    turned = sorted(range(4), key=lambda suit: masks[suit])
+    turned = _turned(dealt)
     as_class = sorted(
         (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)
         for place, card in enumerate(dealt)

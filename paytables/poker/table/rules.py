@@ -26,7 +26,7 @@ from paytables.contract import (
 from paytables.errors import WagerError
 from paytables.layout import Layout, Odds, check_whole, pushed, settled
 from paytables.poker.pays import NAMES, row_of
-from paytables.poker.policy import HAND, state, unpacked
+from paytables.poker.policy import HAND, answer, unpacked
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
@@ -201,7 +201,7 @@ class PokerRules(Tableless):
         asked = Decision(
             str(step.ask),
             tuple(options),
-            {**self._felt(places, bank, board), **self.advice(step, place, board)},
+            {**self._felt(places, bank, board), **self.advice(step, place, bank, board)},
             stakes,
             place.seat,
             default=free[0],
@@ -220,7 +220,7 @@ class PokerRules(Tableless):
             name = str(chosen.spot)
             place.bets[name] = place.bets.get(name, 0) + adds[chosen.id]
 
-    def advice(self, step: Step, place: Place, board: list[Card]) -> dict[str, str]:
+    def advice(self, step: Step, place: Place, bank: list[Card], board: list[Card]) -> dict[str, str]:
         """Return the best answer, where it is data of the definition or a few cards away.
 
         For who may take a bet back that is every way to complete his hand, up to :data:`WAYS_MOST`.
@@ -234,8 +234,8 @@ class PokerRules(Tableless):
             return {"advice": next(fits)}
         proof = self.definition.proved.get(figures.MAIN)
         if proof is not None and proof.policy is not None and len(place.cards) == HAND:
-            at, _ = state(place.cards, 52)
-            return {"advice": step.option[unpacked(proof.policy)[at]].id}
+            at = answer(unpacked(proof.policy), place.cards, bank[0] if bank else None)
+            return {"advice": step.option[at].id}
         backs = {option.back: option for option in step.option if option.back is not None}
         missing = self._dealt - len(known)
         if len(backs) != 1 or comb(52 - len(known), missing) > WAYS_MOST:

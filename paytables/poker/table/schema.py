@@ -173,7 +173,8 @@ class Proof(Strict):
 
     ``law`` has the chance of each net; ``staked`` is the mean of all that is staked; ``worst`` and
     ``simplest`` are the mean nets of the worst and of the simplest published play. ``policy`` is the place of
-    the best answer by class of five cards, where these are all that is known.
+    the best answer by class of five cards and, where the bank shows one, by that card, of 52;
+    none where it is longer than a definition may carry.
     """
 
     law: dict[str, Exact]

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
 
 
+#: The longest policy a definition carries, in characters.
+POLICY_MOST = 64_000
+
+
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     """Return the proof of the bets that go together and of each that stands by itself."""
     found = {}
@@ -269,9 +273,21 @@ class Stud:
             if self._law(standings, choices, wide)[0] != law:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
         proof = law_proof(law, staked, _mean(low), plain)
-        if self.up or self.own != HAND or lines is not None:
+        if self.own != HAND or lines is not None:
             return proof
-        return proof.model_copy(update={"policy": packed(bytes(best[:, 0].tolist()))})
+        policy = packed(self._smooth(best, len(choices)).astype(np.uint8).tobytes())
+        return proof if len(policy) > POLICY_MOST else proof.model_copy(update={"policy": policy})
+
+    def _smooth(self, best: Ints, answers: int) -> Ints:
+        """Give cards the player holds, which no bank can show, the answer usual for the class."""
+        if not self.up:
+            return best
+        own = np.zeros(best.shape, dtype=np.bool_)
+        cards = self.player.members[self.chosen]
+        for place in range(self.own):
+            own[np.arange(len(cards)), cards[:, place]] = True
+        counts = np.stack([((best == answer) & ~own).sum(axis=1) for answer in range(answers)])
+        return np.where(own, counts.argmax(axis=0)[:, None], best)
 
     def lines(self, choices: list[Choice], rules: tuple[Line, ...]) -> Ints | None:
         """Return the answer of a way to play by class, None where there is none."""

@@ -409,10 +409,17 @@ def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
         ("quebec-let-it-ride", "9s 8s 7s", "ride"),
         ("quebec-let-it-ride", "9s 9d 2h", "withdraw"),
         ("quebec-let-it-ride", "As Ks 2s", "withdraw"),
+        ("quebec-caribbean-stud", "2s 2d 5h 7c 9s Ah", "raise"),
+        ("quebec-caribbean-stud", "As Qd Jh 9c 7s 2h", "fold"),
+        ("quebec-caribbean-stud", "As Kd Qh 8c 3s 8d", "raise"),
+        ("quebec-caribbean-stud", "As Kd 7h 5c 3s 2d", "fold"),
     ],
 )
 def test_the_best_answer_is_advised(name, cards, advice):
-    """The published first decisions of Three Card Poker (queen-six-four) and of Let It Ride (wizardofodds.com)."""
+    """Published decisions: queen-six-four, those of Let It Ride, and with ace-king where the bank shows a match.
+
+    wizardofodds.com; in Caribbean Stud the last card is the bank's.
+    """
     game = load(name)
     form = game.rules.definition.form[0]
     wager = game.wager(sum(form.bets.values()), bets=dict(form.bets))
