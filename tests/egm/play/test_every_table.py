@@ -1,0 +1,93 @@
+"""Every table of the library through the machine: random bets, answers, departures and restarts, audited."""
+
+import random
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.kernel.messages import Decision
+from egm.records.tables import standing_tables, table_of
+from egm.testing.machine import MachineRig
+from paytables import tables
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+QUICK, SLOW = 12, 300
+
+
+class Player:
+    """Bets, answers, cashes out and comes back at random."""
+
+    def __init__(self, folder, game, seed):
+        self.folder, self.game, self.rng = folder, game, random.Random(seed)
+        self.room = MachineRig(folder, games=(game,)).boot()
+        assert self.room.refused == ()
+
+    def play(self, rounds):
+        ended = 0
+        while ended < rounds:
+            room = self.room
+            if room.state is State.HANDPAY:
+                room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            elif room.state is State.PLAYING and isinstance(room.hands.told[-1], Decision):
+                room.engine.handle(EventType.CHOOSE, value=self.rng.choice(room.hands.told[-1].options))
+            elif room.state is State.PLAYING:
+                room.shown()
+                ended += 1
+            else:
+                assert room.state is State.IDLE, room.machine.faults
+                self._between()
+            if self.rng.random() < 0.02:
+                self.room.close()
+                self.room = MachineRig(self.folder, games=(self.game,)).boot()
+
+    def _between(self):
+        room = self.room
+        while room.credit_cents < 10000:
+            room.insert(10000)
+        if self.rng.random() < 0.1:
+            room.engine.handle(EventType.CASH_OUT)
+            return
+        bets = self._bets()
+        cost = sum(credits_ for credits_ in bets.values() if credits_ > 0)
+        room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+        if room.notice:  # it may not be laid so: throw for nothing, or the least the game offers
+            least = 0 if standing_tables(room.machine) else room.machine.games[self.game].bet_options[0]
+            room.engine.handle(EventType.BET, value=least)
+        room.play()
+
+    def _bets(self):
+        game = self.room.machine.games[self.game]
+        kept = table_of(self.room.machine, game.digest)
+        at = game if kept is None else game.at(kept.table)
+        open_ = [spot for spot in at.rules.layout() if spot.open]
+        chosen = self.rng.sample(open_, min(len(open_), self.rng.randrange(4)))
+        bets = {spot.id: spot.least for spot in chosen}
+        return bets | {bet.spot: -bet.credits for bet in at.rules.standing() if self.rng.random() < 0.2}
+
+
+def played(folder, game, rounds, seed):
+    player = Player(folder, game, seed)
+    player.play(rounds)
+    room = player.room
+    room.journal.self_audit()
+    report = Auditor(Shelf()).run(room.journal.bodies())
+    assert report.findings == []
+    assert report.games == rounds
+    values = room.journal.meters().values
+    assert values["games_played"] == values["games_won"] + values["games_pushed"] + values["games_lost"]
+    room.close()
+    return values
+
+
+@pytest.mark.requirement("D-15", "C-17", "E-01")
+@pytest.mark.parametrize("game", tables())
+def test_what_is_staked_at_a_table_is_decided_given_back_or_stands(tmp_path, game):
+    assert played(tmp_path, game, QUICK, seed=7)["coin_in"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("D-15", "C-17")
+@pytest.mark.parametrize("game", tables())
+def test_the_same_of_long_sessions(tmp_path, game):
+    assert played(tmp_path, game, SLOW, seed=11)["coin_in"] > 0
