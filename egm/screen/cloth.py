@@ -2,33 +2,37 @@
 
 A roulette cloth is laid out in streets: ``u`` runs along them (the zeros below 0, the columns' own spots from
 12 on), ``v`` across, 0 to 3. Beside each other's lines there is no room for a finger, so one kind of inside
-bet is open at a time and its places fill the cloth. Any other felt flows its groups into rows.
+bet is open at a time and its places fill the cloth. Any other felt
+flows its groups into rows (:mod:`egm.screen.flow`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from egm.screen.flow import (
+    OUTSIDE,
+    Cell,
+    Cloth,
+    Point,
+    Row,
+    above_cloth,
+    below_tabs,
+    beside,
+    felt_rect,
+    flowed,
+    pages,
+)
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect
 from egm.screen.table import Chips, Spot, Table, straights
 from egm.screen.view import Action
-
-Point = tuple[float, float]
 
 #: The part of a roulette cloth that is the wheel's own order.
 RACE: Final = "race"
 #: A bet on two dozens or two columns.
 _DOUBLE: Final = 24
 _STREETS: Final = 12
-#: How high an outside bet is; a row of any other cloth is no lower, and no higher than the second.
-_OUTSIDE: Final = 66.0
-_ROWS: Final = (66.0, 132.0)
-#: A row is so high where there is room for that.
-_COMFORT: Final = 100.0
-#: A spot of any other cloth is no narrower, in units, where the layout has room.
-_WIDE: Final = 70.0
-_WIDEST_ROW: Final = 16
 #: A telephone's racetrack has so many pockets in a row.
 _IN_SNAKE: Final = 7
 #: The row of point numbers above the spots of craps; a spot on a table of cards.
@@ -36,24 +40,6 @@ _IN_SNAKE: Final = 7
 NARROW: Final = 140.0
 _POINT: Final = 84.0
 _SPOT_OF_CARDS: Final = 84.0
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A printed place of the cloth: its sign is a pocket or a spot's name."""
-
-    rect: Rect
-    pocket: str = ""
-    spot: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cloth:
-    """What is printed, what can be touched (in the order the keys walk), and where each spot's chips lie."""
-
-    cells: tuple[Cell, ...] = ()
-    places: tuple[tuple[Rect, Action], ...] = ()
-    at: tuple[tuple[str, Point], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +67,6 @@ class _Streets:
         return self.first <= u <= self.first + self.count
 
 
-def felt_rect(layout: Layout) -> Rect:
-    """The cloth within its frame; a telephone's keys stand below it."""
-    x, y, w, h = layout.field
-    if layout.slim:
-        return (x, y, w, h - 2 * layout.finger)
-    return (x + 14, y + 14, w - 28, h - 28)
-
-
 def inside_groups(table: Table) -> tuple[str, ...]:
     """The kinds of inside bets of a roulette cloth, and those on two dozens: one is open at a time."""
     return tuple(
@@ -102,7 +80,7 @@ def parts(table: Table, layout: Layout) -> tuple[str, ...]:
     """The parts of the cloth of which one is open: kinds of inside bets and the racetrack, or its pages."""
     if table.felt == "roulette":
         return (*inside_groups(table), *((RACE,) if straights(table) else ()))
-    count = len(_pages(table, layout))
+    count = len(pages(table, layout))
     return tuple(str(page) for page in range(count)) if count > 1 else ()
 
 
@@ -134,20 +112,20 @@ def cloth(table: Table, chips: Chips, layout: Layout) -> Cloth:
     """The cloth as it stands open."""
     if table.felt == "roulette":
         return _roulette(table, chips, layout)
-    pages = _pages(table, layout)
-    if not pages:
+    found = pages(table, layout)
+    if not found:
         return Cloth()
     part = part_in_force(table, chips, layout)
-    page = pages[int(part) if part else 0]
-    return _flowed(page, _below_tabs(table, layout))
+    return flowed(found[int(part) if part else 0], below_tabs(table, layout))
 
 
 def tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
     """Keys that open another part of the cloth, where they stand on it: pages, and a telephone's sheets."""
     x, y, w, _ = felt_rect(layout)
-    high, rows = layout.finger if layout.slim else _OUTSIDE, list[list[Action]]()
+    high, rows = layout.finger if layout.slim else OUTSIDE, list[list[Action]]()
     found = parts(table, layout)
     if table.felt != "roulette":
+        y += above_cloth(table, layout)
         rows = [[Action("cloth", part) for part in found]]
     elif layout.slim:
         race = part_in_force(table, chips, layout) == RACE
@@ -258,7 +236,7 @@ def _roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
         first, count = windows[sheet]
         grid = _Streets(first, count, (x, y, w, min(h, count * h / _rows_slim(layout))), upright=True)
     else:
-        grid = _Streets(-1.0, 14.0, (x, y, w, h - 2 * _OUTSIDE), upright=False)
+        grid = _Streets(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE), upright=False)
     cells, (places, chips_at) = _printed(grid, zeros), _laid_inside(table, grid, zeros, part)
     if not layout.slim:
         more = _outside(table, grid, part)
@@ -311,12 +289,6 @@ def _laid_inside(
     return places, chips_at
 
 
-def _beside(rect: Rect) -> Point:
-    """Where a chip lies on a printed place without hiding its sign: at its right, in a narrow one below."""
-    x, y, w, h = rect
-    return (x + w - 26, y + h / 2) if w > NARROW else (x + w / 2, y + h * 0.76)
-
-
 def _corner(rect: Rect) -> Point:
     x, y, w, h = rect
     return (x + w - 14, y + h - 14)
@@ -342,9 +314,9 @@ def _outside(table: Table, grid: _Streets, part: str) -> Cloth:
             rect = grid.place(*side)
         else:
             row, first, wide = _chance(spot)
-            rect = (x + (1 + first) * unit, y + h + row * _OUTSIDE, wide * unit, _OUTSIDE)
+            rect = (x + (1 + first) * unit, y + h + row * OUTSIDE, wide * unit, OUTSIDE)
         double = len(spot.covers) == _DOUBLE
-        at.append((spot.id, _middle(rect) if double else _beside(rect)))
+        at.append((spot.id, _middle(rect) if double else beside(rect)))
         if not double:
             cells.append(Cell(rect, spot=spot.id))
         open_ = double == doubles or len(spot.covers) == 18
@@ -356,8 +328,8 @@ def _outside(table: Table, grid: _Streets, part: str) -> Cloth:
 def _outside_sheet(table: Table, rect: Rect, finger: float) -> Cloth:
     """On a telephone, the outside bets by themselves."""
     spots = [spot for spot in table.spots.values() if len(spot.covers) > 6]
-    found = (_rows_of(spots, rect[2], finger, most) for most in (3, 4, 6))
-    return _flowed(next((rows for rows in found if len(rows) * finger <= rect[3]), [spots]), rect)
+    found = ([Row(tuple(spots[i : i + most])) for i in range(0, len(spots), most)] for most in (3, 4, 6))
+    return flowed(next((rows for rows in found if len(rows) * finger <= rect[3]), [Row(tuple(spots))]), rect)
 
 
 def _race(table: Table, layout: Layout) -> Cloth:
@@ -418,79 +390,3 @@ def _snake(rect: Rect, count: int) -> list[Rect]:
         )
         for i in range(count)
     ]
-
-
-# ---------------------------------------------------------------------- any other cloth
-def _below_tabs(table: Table, layout: Layout) -> Rect:
-    x, y, w, h = felt_rect(layout)
-    head = (layout.finger if layout.slim else _OUTSIDE) if len(_pages(table, layout)) > 1 else 0.0
-    above = above_cloth(table, layout)
-    return (x, y + head + above, w, h - head - above)
-
-
-def above_cloth(table: Table, layout: Layout) -> float:
-    """How high the picture above the spots is: of cards, of a point and its puck."""
-    _, _, w, h = felt_rect(layout)
-    if table.felt == "cards":
-        rows = _rows_of(table.spots.values(), w, layout.finger, _most(layout))
-        return h - len(rows) * max(layout.finger, _SPOT_OF_CARDS)
-    return _POINT if table.felt == "craps" else 0.0
-
-
-def _most(layout: Layout) -> int:
-    """How many spots may stand beside each other, whatever the width."""
-    return _WIDEST_ROW if not layout.slim else 6
-
-
-def _rows_of(spots: Iterable[Spot], width: float, finger: float, most: int) -> list[list[Spot]]:
-    """Spots in rows: groups apart where they are long, short ones beside each other."""
-    room = min(most, int(width // max(finger, _WIDE)))
-    rows: list[list[Spot]] = []
-    group, run = "", list[Spot]()
-    runs: list[list[Spot]] = []
-    for spot in spots:
-        if spot.group != group and run:
-            runs.append(run)
-            run = []
-        group = spot.group
-        run.append(spot)
-    for spots_ in (*runs, run):
-        count = -(-len(spots_) // room)
-        each = -(-len(spots_) // max(1, count))
-        if rows and len(rows[-1]) + len(spots_) <= room:
-            rows[-1] += spots_
-            continue
-        rows += [spots_[i : i + each] for i in range(0, len(spots_), each)]
-    return rows
-
-
-def _pages(table: Table, layout: Layout) -> list[list[list[Spot]]]:
-    """The rows of each page of the cloth: one where all of it fits."""
-    _, _, w, h = felt_rect(layout)
-    h -= above_cloth(table, layout)
-    least = max(layout.finger, _ROWS[0])
-    spots = table.spots.values()
-    for most in range(4, _most(layout) + 1):  # as few beside each other as there are rows for
-        rows = _rows_of(spots, w, layout.finger, most)
-        if len(rows) * max(least, _COMFORT) <= h:
-            return [rows] if rows else []
-    rows = _rows_of(spots, w, layout.finger, _most(layout))
-    if len(rows) * least <= h + 1:
-        return [rows]
-    room = max(1, int((h - (layout.finger if layout.slim else _OUTSIDE)) // least))
-    count = -(-len(rows) // room)
-    each = -(-len(rows) // count)
-    return [rows[i : i + each] for i in range(0, len(rows), each)]
-
-
-def _flowed(rows: Sequence[Sequence[Spot]], rect: Rect) -> Cloth:
-    x, y, w, h = rect
-    high = min(_ROWS[1], h / max(1, len(rows)))
-    top = y + (h - high * len(rows)) / 2
-    cells = tuple(
-        Cell((x + i * w / len(row), top + n * high, w / len(row), high), spot=spot.id)
-        for n, row in enumerate(rows)
-        for i, spot in enumerate(row)
-    )
-    places = tuple((cell.rect, Action("spot", cell.spot)) for cell in cells)
-    return Cloth(cells, places, tuple((cell.spot, _beside(cell.rect)) for cell in cells))

@@ -224,7 +224,7 @@ def draw_wheel(
     turned = pygame.transform.rotozoom(p.kept(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
-    p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: _pointer(stage, size))
+    p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: pointer(stage, size))
     if told and turning >= length:
         left, _, wide, _ = beside_wheel(stage.layout.field)
         _wheel_result(stage, step.parts[step.part], (left, cy - 130, wide, 260))
@@ -303,7 +303,8 @@ def _hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     return ink.finish()
 
 
-def _pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    """The pointer above a wheel."""
     ink = Ink(size)
     ink.fill(polygon(50, 40, 48, 3, 90), BLACK)
     ink.fill(polygon(50, 39, 42, 3, 90), metal(stage.theme, stage.look.rim))

@@ -10,7 +10,7 @@ import pygame
 from egm.screen.art.files import picture
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import Path, box, ellipse
-from egm.screen.cloth import above_cloth, felt_rect
+from egm.screen.flow import above_cloth, felt_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import WHITE, Stage, caption, draw_button
@@ -59,9 +59,14 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
 
 def _hands(display: Mapping[str, Any]) -> list[Hand]:
     return [
-        Hand(str(told["id"]), tuple(map(str, told["cards"])), told.get("says") or {})
+        Hand(str(told["id"]), tuple(map(str, told["cards"])), _words(told.get("says")))
         for told in display.get("hands", ())
     ]
+
+
+def _words(told: Any) -> Mapping[str, str]:
+    """What a hand comes to, by language; a sign such as its points is the same in each."""
+    return told if isinstance(told, Mapping) else {"en": str(told)} if told else {}
 
 
 def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
@@ -98,7 +103,7 @@ def cards_rect(stage: Stage, table: Table) -> Rect:
         top = len(pays_of(stage)) * _PAY + 8 if stage.layout.slim else 0.0
         full = h + (2 * stage.layout.finger if stage.layout.slim else 0)
         return (x, y + top, w, full - low - top)
-    return (x, y, w, above_cloth(table, stage.layout))
+    return (x, y, w, above_cloth(table, stage.layout) - 8)
 
 
 def _holds(stage: Stage) -> bool:
@@ -110,7 +115,17 @@ def _most_cards(stage: Stage, hand: Hand) -> int:
     game = stage.view.game
     told = game.presentation.get("hands", ()) if game is not None else ()
     found = next((int(one.get("cards", 0)) for one in told if one["id"] == hand.id), 0)
-    return max(found, len(hand.cards), 2)
+    return max(found, len(hand.cards), 1)
+
+
+def hand_name(stage: Stage, hand: Hand) -> str:
+    """Whose hand it is; one that a split has made is called as the one it came from."""
+    game = stage.view.game
+    told = game.presentation.get("hands", ()) if game is not None else ()
+    named: Mapping[str, str] = next(
+        (one.get("names", {}) for one in told if hand.id.startswith(str(one["id"]))), {}
+    )
+    return stage.texts.local(named) if named else ""
 
 
 def _areas(rect: Rect, hands: Sequence[Hand]) -> list[Rect]:
@@ -118,6 +133,8 @@ def _areas(rect: Rect, hands: Sequence[Hand]) -> list[Rect]:
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
+    if len(hands) == 2 and w > 1.6 * h:  # the bank's on the left
+        return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     if len(hands) > 5:  # many hands of one deal: the first large, the others in rows above it
         rest = len(hands) - 1
         columns = 3 if rest <= 9 else 7
@@ -132,7 +149,7 @@ def _areas(rect: Rect, hands: Sequence[Hand]) -> list[Rect]:
 def _places(area: Rect, count: int) -> list[Rect]:
     """So many cards side by side in an area, as large as it allows; where it is narrow they overlap."""
     x, y, w, h = area
-    high = min(_LARGEST, h - _SAYS - 8, (w - 20) / max(2.2, count * 0.55) / _RATIO)
+    high = min(_LARGEST, h - _SAYS - 8, (w - 20) / max(1.0, count * 0.8) / _RATIO)
     wide = high * _RATIO
     step = min(wide + 12, (w - 20 - wide) / max(1, count - 1))
     left = x + (w - wide - step * (count - 1)) / 2
@@ -177,8 +194,12 @@ def draw_cards(
         for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
             lifted = holding and number == 0 and stage.view.held >> i & 1
             draw_card(stage, rect if not lifted else (rect[0], rect[1] - 10, *rect[2:]), card)
-        if hand.says and time is None:
-            _says(stage, rects, stage.texts.local(hand.says))
+        said = stage.texts.local(hand.says) if hand.says and time is None else ""
+        words = "  ·  ".join(
+            each for each in (hand_name(stage, hand) if len(hands) > 1 else "", said) if each
+        )
+        if words:
+            _says(stage, rects, words)
         if flying is not None and flying[0] == hand.id:
             _fly(stage, rects, flying, len(hand.cards))
     if holding:

@@ -8,7 +8,7 @@ import pygame
 
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, ellipse
-from egm.screen.cloth import felt_rect
+from egm.screen.flow import felt_rect
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
@@ -104,7 +104,9 @@ def _puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
     stage.painter.art(("puck", on), (x - 26, y - 26, 52, 52), partial(_puck_art, on=on))
     ink: Colour = BLACK if on else WHITE
     words = stage.texts.say("felt.on" if on else "felt.off")
-    stage.painter.text(words, (x, y), Style("heavy", "tiny", ink), width=40)
+    stage.painter.text(
+        words, (x, y), Style("heavy", "tiny" if not stage.layout.slim else "caption", ink), width=44
+    )
 
 
 def _puck_art(size: tuple[int, int], *, on: bool) -> pygame.Surface:

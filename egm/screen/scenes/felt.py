@@ -9,7 +9,8 @@ import pygame
 from egm.kernel.messages import Decision
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import box
-from egm.screen.cloth import NARROW, RACE, Cell, Cloth, cloth, neighbours_key, part_in_force, sheets, tabs
+from egm.screen.cloth import RACE, cloth, neighbours_key, part_in_force, sheets, tabs
+from egm.screen.flow import NARROW, Cell, Cloth, parted
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import card_places, draw_cards
 from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_chip, draw_won
@@ -20,9 +21,14 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, Table
-from egm.screen.theme import mix, parse_colour
+from egm.screen.theme import Colour, mix, parse_colour
 from egm.screen.view import Action, Scene, asking, last_step, marked_since, times
 
+#: A sign longer than this is no number: a spot's name says it.
+_SIGN: Final = 3
+#: A cell no higher has no room for its odds; one lower than the second has smaller signs.
+_LOW: Final = 56.0
+_HIGH: Final = 80.0
 _GREEN: Final = parse_colour("#0d5237")
 _LINE: Final = (226, 240, 226, 150)
 
@@ -82,7 +88,8 @@ def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: f
         if since >= stop and number < len(step.cues) - 1:
             continue
         if kind in {"ball", "wheel"} and table.wheel:
-            draw_rotor(stage, table, str(cue["pocket"]), begin, stop, since)
+            pin = kind == "wheel"
+            draw_rotor(stage, table, str(cue["pocket"]), (begin, stop), since, pin=pin)
             return True
         if kind == "dice":
             draw_dice(stage, tuple(map(int, cue["dice"])), begin, stop, since)
@@ -124,7 +131,7 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
 def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool) -> None:
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
-    fill, words = mix(_GREEN, BLACK, 0.25), cell.pocket
+    fill = mix(_GREEN, BLACK, 0.25)
     if cell.pocket:
         fill = POCKETS.get(table.colours.get(cell.pocket, ""), fill)
     elif spot is not None and len(spot.covers) == 1 and spot.covers[0] in table.colours:
@@ -134,21 +141,46 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool) -> None:
         fill = POCKETS[same.pop() or "green"] if len(same) == 1 and same <= set(POCKETS) else fill
     edge, line = (WHITE, 5) if hit else (_LINE, 2)
     p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
-    if spot is None:
-        ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-        at = (x + w / 2, y + h * (0.42 if h < 80 else 0.3))
-        p.text(words, at, Style("heavy", "body", ink), width=w - 12)
-        return
-    sign = _sign(stage, table, spot)
-    low = h > 56 and sign != spot.odds
-    beside = w > NARROW or h < 80
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-    rect: Rect = (x + 5, y + 3, w - 10, (h - 6) * (1.0 if beside else 0.52) - (24 if low and beside else 0))
-    size = "small" if len(sign) > 3 or h < 80 else "lead"
-    p.label(sign, rect, Style("strong", size, ink), least=_least(stage))
+    if spot is not None:
+        _spot(stage, table, cell, ink, plain=fill == mix(_GREEN, BLACK, 0.25))
+    elif cell.row:
+        _title(stage, table, cell)
+    else:
+        at = (x + w / 2, y + h * (0.42 if h < 80 else 0.3))
+        p.text(cell.pocket, at, Style("heavy", "body", ink), width=w - 12)
+
+
+def _title(stage: Stage, table: Table, cell: Cell) -> None:
+    """The name of a row of bets, and their odds where they are the same."""
+    p, (x, y, w, h) = stage.painter, cell.rect
+    spots = [table.spots[each] for each in cell.row]
+    name, _ = parted([stage.texts.local(spot.names) for spot in spots])
+    odds = {spot.odds for spot in spots}
+    rect: Rect = (x + 8, y + 4, w - 16, h - 8 - (22 if len(odds) == 1 else 0))
+    p.label(name, rect, Style("strong", "small", "text"), align="left", least=_least(stage))
+    if len(odds) == 1:
+        style = Style("text", _least(stage), "meter")
+        p.text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
+
+
+def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool) -> None:
+    """A spot's sign with its odds below, where the name of its row does not say them."""
+    p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
+    sign = _sign(stage, table, spot)
+    row = [table.spots[each] for each in cell.row]
+    if row:
+        rest = parted([stage.texts.local(each.names) for each in row])[1][cell.row.index(spot.id)]
+        sign = rest or sign
+    told = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
+    low, wide = not told and h > _LOW, w > NARROW
+    part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
+    size = "small" if len(sign) > _SIGN or h < _HIGH else "lead"
+    p.label(sign, (x + 5, y + 3, w - 10, part), Style("strong", size, ink), least=_least(stage))
     if low:
-        style = Style("text", _least(stage), "meter" if fill == mix(_GREEN, BLACK, 0.25) else ink)
-        p.text(spot.odds, (x + w / 2, y + (h - 17 if beside else h * 0.54)), style, width=w - 10)
+        style = Style("text", _least(stage), "meter" if plain else ink)
+        at = y + (h - 17 if wide else h * 0.54)
+        p.text(spot.odds.replace(" / ", "/"), (x + w / 2, at), style, width=w - 10)
 
 
 def _least(stage: Stage) -> str:
@@ -158,7 +190,7 @@ def _least(stage: Stage) -> str:
 
 def _sign(stage: Stage, table: Table, spot: Spot) -> str:
     """What is printed on a spot: the one result it covers where that says all, else its name."""
-    if len(spot.covers) == 1 and table.felt != "roulette" and len(spot.covers[0]) <= 3:
+    if len(spot.covers) == 1 and table.felt == "wheel" and len(spot.covers[0]) <= _SIGN:
         return spot.covers[0]
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
     if len(numbers) == 12:

@@ -7,7 +7,7 @@ from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import pays_glasses
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
-from egm.screen.scenes.rotor import POCKETS
+from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, Table
@@ -20,6 +20,8 @@ from egm.screen.view import (
 )
 
 _LINE: Final = (226, 240, 226, 150)
+#: A result longer than this needs a wider place.
+_SIGN: Final = 3
 
 
 def felt_glasses(stage: Stage) -> None:
@@ -87,10 +89,14 @@ def _results(stage: Stage, table: Table, rect: Rect) -> float:
         fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
         p.panel(cell, radius=10, fill=fill, edge=WHITE if i == 0 else _LINE)
         ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-        p.text(result, middle(cell), Style("heavy", "small", ink), width=50)
+        p.text(_short(table, result), middle(cell), Style("heavy", "small", ink), width=50)
     words, top = stage.texts.say("felt.past"), y + 96
     used = p.paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
     return top + used
+
+
+def _short(table: Table, result: str) -> str:
+    return short_sign(result) if result in table.colours else result
 
 
 def _about(stage: Stage, spot: Spot, rect: Rect) -> None:
@@ -172,13 +178,14 @@ def _strip(stage: Stage, table: Table) -> None:
     if not found:
         p.label(stage.texts.say("felt.past"), (x + 12, y + 2, w - 24, 44), style)
         return
-    room = int((w - 24) // 50)
+    wide = 50 if all(len(_short(table, each)) <= _SIGN for each in found) else 74
+    room = int((w - 24) // wide)
     for i, result in enumerate(found[:room]):
-        cell: Rect = (x + 12 + i * 50, y + 5, 46, 38)
+        cell: Rect = (x + 12 + i * wide, y + 5, wide - 4, 38)
         fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
         p.panel(cell, radius=10, fill=fill, edge=WHITE if i == 0 else _LINE)
         ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-        p.text(result, middle(cell), Style("heavy", "caption", ink), width=40)
+        p.text(_short(table, result), middle(cell), Style("heavy", "caption", ink), width=wide - 10)
 
 
 def felt_status(stage: Stage) -> str:

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from egm.screen.cloth import RACE, cloth, part_in_force, parts, tabs
+from egm.screen.flow import page_spots, parted
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.chips import chip_colour, draw_chip
@@ -85,7 +86,8 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         size = "caption" if w > _WORDS_FROM else "lead"
         draw_button(stage, inner, words, lit=chips.tool == action.value, size=size)
     else:
-        draw_key(stage, inner, say(f"felt.{action.name}"), on=_helps(chips, action.name))
+        on = stage.view.accepts("bet") and _helps(chips, action.name)
+        draw_key(stage, inner, say(f"felt.{action.name}"), on=on)
 
 
 def _helps(chips: Chips, name: str) -> bool:
@@ -116,8 +118,12 @@ def part_name(stage: Stage, table: Table, part: str) -> str:
     """What a part of the cloth is called; on a telephone a sign of it."""
     if part == RACE:
         return stage.texts.say("felt.race") if not stage.layout.slim else "\u25cb"
-    if table.felt != "roulette":
+    if table.felt != "roulette" and stage.layout.slim:
         return str(int(part) + 1)
+    if table.felt != "roulette":
+        page = page_spots(table, stage.layout, int(part))
+        names = [group_name(stage, table.groups[spot.group]) for spot in (page[0], page[-1])]
+        return " \u2013 ".join(dict.fromkeys(names))
     spots = table.groups[part]
     if stage.layout.slim:
         numbers = len(spots[0].covers)
@@ -129,7 +135,5 @@ def part_name(stage: Stage, table: Table, part: str) -> str:
 def group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
     """What the bets of a group are called: what their names have in common before any number."""
     names = [stage.texts.local(spot.names) for spot in spots]
-    same = 0
-    while all(name[: same + 1] == names[0][: same + 1] for name in names) and same < len(names[0]):
-        same += 1
-    return re.sub(r"[\s\d\u2013-]+$", "", names[0][:same]) or ", ".join(names[:_NAMED])
+    name = parted(names)[0] if len(names) > 1 else names[0]
+    return re.sub(r"[\s\d\u2013-]+$", "", name) or ", ".join(names[:_NAMED])

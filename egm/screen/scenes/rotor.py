@@ -1,6 +1,7 @@
 """A wheel with pockets and its ball, which runs against it and comes to rest where the draw ended."""
 
 import math
+from functools import partial
 from typing import Final
 
 import pygame
@@ -10,6 +11,7 @@ from egm.screen.art.paths import ellipse
 from egm.screen.layout import middle
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.bonus import pointer
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
 from egm.screen.table import Table
 from egm.screen.theme import Colour, parse_colour
@@ -27,10 +29,20 @@ POCKETS: Final[dict[str, Colour]] = {
 _RUNS: Final = 0.78
 _BALL_TURNS: Final = 9
 _WHEEL_TURNS: Final = 2
+#: A wheel under a pin has these turns: no fewer than a valid spin has anywhere.
+_PIN_TURNS: Final = 7
+#: A sign longer than this is no number: its first letter stands on the wheel.
+_SIGN: Final = 3
 
 
-def draw_rotor(stage: Stage, table: Table, pocket: str, begin: float, stop: float, since: float) -> None:
-    """The wheel so many seconds after the show began, its cue lasting from ``begin`` to ``stop``."""
+def draw_rotor(
+    stage: Stage, table: Table, pocket: str, lasts: tuple[float, float], since: float, *, pin: bool
+) -> None:
+    """The wheel so many seconds after the show began, its cue lasting from one moment to the other.
+
+    ``pin``: the wheel turns under a pin at its top; else a ball runs against it.
+    """
+    begin, stop = lasts
     p, (x, y, w, h) = stage.painter, stage.layout.field
     side = min(w, h) - 16
     beside = w - side > 300
@@ -41,17 +53,15 @@ def draw_rotor(stage: Stage, table: Table, pocket: str, begin: float, stop: floa
     gone = ease_out(share)
     key = ("rotor", table.wheel, p.px(side), stage.look.name)
     face = p.kept(key, lambda: _face(stage, table, p.px(side)))
-    turned_by = 360.0 * _WHEEL_TURNS * gone
-    turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
-    p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     part = 360.0 / len(table.wheel)
     place = table.wheel.index(pocket) if pocket in table.wheel else 0
-    rest = (place + 0.5) * part - turned_by
-    angle = math.radians(rest + 360.0 * _BALL_TURNS * (1 - gone))
-    reach = side / 2 * (0.93 - 0.20 * clamp((gone - 0.8) / 0.2))
-    ball = side * 0.026
-    at = (cx + reach * math.sin(angle), cy - reach * math.cos(angle))
-    p.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _ball)
+    turned_by = (360.0 * _PIN_TURNS + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS) * gone
+    turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
+    p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
+    if pin:
+        p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(pointer, stage))
+    else:
+        _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, gone)
     if share < 1:
         return
     fill = POCKETS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
@@ -60,6 +70,19 @@ def draw_rotor(stage: Stage, table: Table, pocket: str, begin: float, stop: floa
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     words = stage.texts.local(table.names.get(pocket, {}), pocket)
     p.text(words, middle(plate), Style("heavy", "hero", ink), width=plate[2] - 30)
+
+
+def _run_ball(stage: Stage, centre: tuple[float, float], side: float, rest: float, gone: float) -> None:
+    """The ball on its way: round against the wheel, then down into the pocket at ``rest`` degrees."""
+    angle = math.radians(rest + 360.0 * _BALL_TURNS * (1 - gone))
+    reach, ball = side / 2 * (0.93 - 0.20 * clamp((gone - 0.8) / 0.2)), side * 0.026
+    at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
+    stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _ball)
+
+
+def short_sign(pocket: str) -> str:
+    """What stands for a pocket where there is room for a number."""
+    return pocket if len(pocket) <= _SIGN else pocket[0].upper()
 
 
 def _face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
@@ -85,7 +108,8 @@ def _face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(high)))
     for i, pocket in enumerate(table.wheel):
         pale = table.colours.get(pocket) in {"white", "yellow"}
-        sign = font.render(pocket, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
+        words = short_sign(pocket)
+        sign = font.render(words, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
         turned = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388
         at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))

@@ -1,5 +1,6 @@
 """Bets at a table: chips by touch and by keys, what the machine is asked for, what it may and may not show."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,7 @@ from tools.dev.gallery.felts import FELTS, felt, felt_scenes
 from tools.lab.views import UNIT_CENTS, at_rest, snapshot
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
-WITH_SPOTS = tuple(name for name in FELTS if felt(name)[1].presentation["spots"])
+WITH_SPOTS = tuple(name for name in FELTS if len(felt(name)[1].presentation["spots"]) > 1)
 
 
 @pytest.fixture(params=WITH_SPOTS)
@@ -165,7 +166,7 @@ def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
         try:
             player.does(name, value)
         except WagerError as error:
-            assert "could give seat" in str(error)  # noqa: PT017 (the table's most win is the machine's to hold)
+            assert re.search("could give seat|come-out|needs a bet", str(error))  # noqa: PT017 (what no spot says)
             refused = Notice(code="refused.bet_is_offered", severity="warning")
             told = player.view.snapshot.model_copy(update={"notices": (refused,)})
             player.view = heard(player.view, told)
@@ -173,7 +174,7 @@ def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
         if player.bets:
             assert bet_credits(player.view) == sum(player.bets.values())
             assert not unfinished(player.view)
-    assert len(player.sent) > 100
+    assert len(player.sent) > 60
 
 
 def test_a_bet_the_machine_does_not_take_leaves_the_cloth(player):
@@ -270,7 +271,8 @@ def test_the_deck_alone_reaches_every_place_and_play_plays(table, theme):
         view, _ = pressed(view, Action("bet_more"), theme, picture.choices(view))
         reached.append(picture.choices(view)[view.focus])
     assert set(reached) == set(places)
-    while picture.choices(view)[view.focus].name != "spot":
+    free = {spot.id for spot in view.table.spots.values() if spot.open and spot.needs is None}
+    while picture.choices(view)[view.focus].value not in free:
         view, _ = pressed(view, Action("bet_more"), theme, picture.choices(view))
     spot = picture.choices(view)[view.focus].value
     taken, wishes = pressed(view, Action("bet_max"), theme, picture.choices(view))

@@ -22,7 +22,14 @@ from tools.dev.gallery import Walk
 from tools.lab.views import UNIT_CENTS, at_rest, game_view
 
 #: One table of each picture; the others differ in their data alone.
-FELTS: Final = ("quebec-roulette-american", "monaco-boule")
+FELTS: Final = (
+    "quebec-roulette-american",
+    "monaco-boule",
+    "quebec-sic-bo",
+    "quebec-craps",
+    "quebec-baccarat",
+    "quebec-red-dog",
+)
 #: So many spots of a cloth have chips.
 _LAID: Final = 12
 
@@ -131,5 +138,9 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     for name, share in (("moving", 0.35), ("landed", 0.93)):
         yield name, replace(view, now=view.show.began + last.begin + (last.spun - last.begin) * share)
     over = replace(view, now=view.show.began + line.done)
-    over = heard(over, rest.model_copy(update={"win_cents": cents, "last_display": dict(outcome.display)}))
+    after = game.at(outcome.table).rules
+    standing = {bet.spot: bet.credits for bet in after.standing()}
+    shut = tuple(spot.id for spot in after.layout() if not spot.open)
+    told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
+    over = heard(over, rest.model_copy(update=told_))
     yield "settled", replace(over, now=over.now + 3.2)
