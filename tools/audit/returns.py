@@ -49,6 +49,8 @@ class _Sums:
     staked_cents: int = 0
     won_cents: int = 0
     doubled: bool = False
+    stands: bool = False
+    """Bets have stood from one of its games to the next."""
     wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
     asked: dict[tuple[int, str], Wager] = field(default_factory=dict)
 
@@ -57,6 +59,7 @@ class _Sums:
 class Return:
     """One game's return: ``staked_cents`` and ``won_cents`` of its ended games beside the exact figures.
 
+    It is of each cent first staked: what answers have added is taken off what came back, pushes included.
     ``coin_in_cents`` and ``paid_cents`` are the meters, where open and void games count too. ``z`` is against
     the nearest return a player can have brought about (where decisions matter: from the worst to the best).
     """
@@ -104,6 +107,8 @@ def returns(view: JournalView) -> Iterator[Return]:
     """The return of every game that was ended on a machine, by game, version and denomination."""
     reading = view.meters()
     for played, sums in sorted(_ended(view).items()):
+        if not sums.staked_cents:  # games for nothing, on bets that an earlier journal took
+            continue
         part = reading.where(
             paytable=f"{played.game}@{played.version}", denomination_cents=played.denomination_cents
         )
@@ -126,11 +131,15 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
     found: dict[Played, _Sums] = {}
     begun: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
-    for entry in view.entries(("game.start", "game.double_up", "game.end", "game.void")):
+    raised: Counter[str] = Counter()
+    for entry in view.entries(("game.start", "game.choice", "game.double_up", "game.end", "game.void")):
         record: Any = entry.record
         play_id = record["play_id"]
         if entry.kind == "game.start":
             begun[play_id] = record
+            continue
+        if entry.kind == "game.choice":
+            raised[play_id] += record.get("staked_credits", 0)
             continue
         if entry.kind == "game.double_up":
             doubled.add(play_id)
@@ -144,7 +153,8 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
         key = (wager.credits, repr(sorted(wager.options.items())))
         sums.games += 1
         sums.staked_cents += wager.credits * cents
-        sums.won_cents += record["win_cents"]
+        sums.won_cents += record["win_cents"] + record.get("push_cents", 0) - raised.pop(play_id, 0) * cents
+        sums.stands = sums.stands or "table" in start or any(n.startswith("table:") for n in entry.state)
         sums.doubled = sums.doubled or play_id in doubled
         sums.wagers[key] += 1
         sums.asked[key] = wager
@@ -160,6 +170,8 @@ def _game(view: JournalView, played: Played) -> Game:
 
 def _judged(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:
     """Hold what was won against the mean and the variance of all wagers together."""
+    if sums.stands:
+        raise LookupError("bets stand from one game to the next: no game's return is its own")
     best = least = variance = Fraction(0)
     for key, times in sums.wagers.items():
         bet = game.rules.analyse_wager(sums.asked[key])

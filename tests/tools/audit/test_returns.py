@@ -79,3 +79,35 @@ def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path
     shown = CliRunner().invoke(main, ["returns", "--state", str(tmp_path)])
     assert shown.exit_code == 1
     assert "investigate" in shown.output.replace("\n", "")
+
+
+@pytest.mark.requirement("Q-22")
+def test_what_answers_add_and_what_is_pushed_is_no_return_of_its_own(tmp_path):
+    room = MachineRig(tmp_path, games=("quebec-war",)).boot()
+    play(room, 120)
+    values = room.journal.meters().values
+    raised_cents = sum(each.get("staked_credits", 0) for each in room.records("game.choice"))
+    raised_cents *= room.machine.selection.denomination_cents
+    room.close()
+    _, (line,) = asked(tmp_path)
+    assert raised_cents
+    assert line["staked_cents"] == values["coin_in"] - raised_cents
+    assert line["won_cents"] == values["coin_out"] + values["att_jackpot"] - raised_cents
+    assert (line["verdict"], line["why"]) == ("explained", "")
+
+
+def test_bets_that_stand_from_game_to_game_have_no_verdict_by_the_game(tmp_path):
+    four_three_five = ScriptedChance(0, 2, 0, 1, 0, 3)
+    room = MachineRig(tmp_path, games=("quebec-craps",), chance=four_three_five).boot().insert(2000)
+    least = room.machine.games["quebec-craps"].rules.layout()
+    line_bet = next(spot for spot in least if spot.id == "pass")
+    for bets in ({"pass": line_bet.least}, {}, {}):
+        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        room.play()
+        assert room.state is State.PLAYING
+        room.shown()
+    assert ["table" in each for each in room.records("game.start")] == [False, True, True]
+    room.close()
+    _, (line,) = asked(tmp_path)
+    assert (line["games"], line["verdict"]) == (3, "unknown")
+    assert "bets stand" in line["why"]
