@@ -1,0 +1,102 @@
+"""Stakes and tables over an authorised clear: bets that stand are owed, raises go with their game."""
+
+import pytest
+from rigs.table_games import definition, offer
+
+from egm.app.features import FEATURES
+from egm.kernel.events import EventType, State
+from egm.memory_clear.carrying import look
+from egm.records.tables import standing_tables
+from egm.testing.clearing import clear_it, paid
+from egm.testing.machine import MachineRig, ScriptedChance
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+
+@pytest.fixture
+def evening(tmp_path, monkeypatch):
+    """Make a machine with one of the games, and clear it; what it owes by claim, and the audit's findings."""
+    offer(monkeypatch)
+    state, rooms = tmp_path / "state", []
+
+    class Evening:
+        def start(self, name, *numbers):
+            game = definition(tmp_path / "games", name)
+            rooms.append(MachineRig(state, games=(game,), chance=ScriptedChance(*numbers)).boot())
+            return rooms[-1]
+
+        def clear(self, **decisions):
+            rooms[-1].close()
+            owed = {
+                each.id.partition(":")[0]: each.proposed.amount for each in look(state, FEATURES).proposals
+            }
+            digest = next((each.id for each in look(state, FEATURES).proposals if "table:" in each.id), "")
+            renamed = {digest if name == "table" else name: act for name, act in decisions.items()}
+            clear_it(state, **renamed)
+            return owed
+
+        def wrong(self):
+            report = Auditor(Shelf([tmp_path / "games"])).run(rooms[-1].journal.bodies())
+            return [each.why for each in report.findings]
+
+    yield Evening()
+    rooms[-1].close()
+
+
+def throw(room, **bets):
+    cost = sum(bets.values())
+    room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+    room.play()
+    room.shown()
+
+
+@pytest.mark.requirement("A-05", "A-20")
+def test_bets_that_stand_are_carried_over_and_played_on(evening):
+    throw(evening.start("point", 2).insert(1000), line=10, place=4)
+    assert evening.clear() == {"credit": 930, "table": 70}
+    room = evening.start("point", 2)
+    assert [table.standing_cents for table in standing_tables(room.machine)] == [70]
+    throw(room)
+    assert room.credit_cents == 930 + 100
+    assert evening.wrong() == []
+
+
+@pytest.mark.requirement("A-05")
+def test_bets_that_stand_are_paid_by_hand_where_people_say_so(evening):
+    throw(evening.start("point", 2).insert(1000), line=10, place=4)
+    evening.clear(table=paid(70))
+    room = evening.start("point")
+    assert (standing_tables(room.machine), room.credit_cents) == ((), 930)
+    assert room.journal.meters().values["push"] == 70
+    assert evening.wrong() == []
+
+
+@pytest.mark.requirement("A-05")
+def test_a_game_with_a_raise_goes_on_and_gives_its_stakes_back_once(evening):
+    room = evening.start("duel", 3, 3).insert(1000)
+    room.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
+    room.play()
+    room.engine.handle(EventType.CHOOSE, value="raise")
+    assert evening.clear() == {"credit": 900, "game": 100}
+    room = evening.start("duel")
+    room.shown()
+    assert (room.state, room.credit_cents) == (State.IDLE, 1000)
+    assert evening.wrong() == []
+
+
+@pytest.mark.requirement("A-05")
+def test_stakes_given_back_before_the_clear_are_not_owed_again(evening):
+    room = evening.start("duel", 3, 3).insert(1000)
+    room.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
+    room.play()
+    room.engine.handle(EventType.CHOOSE, value="stay")
+    room.cut_power_after(1)
+    with pytest.raises(Exception, match="end"):
+        room.shown()
+    assert len(room.records("game.push")) == 1
+    assert evening.clear() == {"credit": 1000, "game": 0}
+    room = evening.start("duel")
+    if room.state is State.PLAYING:
+        room.shown()
+    assert (room.state, room.credit_cents) == (State.IDLE, 1000)
+    assert evening.wrong() == []
