@@ -24,7 +24,7 @@ from test_kill import (  # noqa: F401 (the same tests, on the campaign of this m
 
 from meters import Journal, JournalError
 
-#: Three hundred cuts take some six minutes on a quiet machine.
+#: Three hundred cuts take some 25 minutes on a computer with four times its work to do.
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(5400),

@@ -206,7 +206,7 @@ def tampered(cabinet, partition, within=0):
     subprocess.run(("qemu-io", "-c", f"write -q -P 0x5a {at} 1", "-f", "qcow2", disk), check=True)
 
 
-@pytest.mark.requirement("A-12", "A-15")
+@pytest.mark.requirement("A-12")
 def test_a_changed_byte_is_found_before_play(tmp_path, built):
     """About ten minutes: in the other slot, then in the one that runs."""
     cabinet = Cabinet(tmp_path, built)
@@ -222,7 +222,7 @@ def test_a_changed_byte_is_found_before_play(tmp_path, built):
 
         tampered(cabinet, "egm-root-a", within=50 << 20)
         cabinet.on()
-        cabinet.until(lambda: cabinet.started() and 1 < cabinet.colours() < 200, "words on the display")
+        cabinet.until(lambda: len(cabinet.started()) > 1, "it is not started, and tried again after a minute")
         assert cabinet.hand("bill").state["stacked_cents"] == 0
     finally:
         cabinet.close()
