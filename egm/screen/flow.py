@@ -7,6 +7,7 @@ name at the left; short kinds stand beside each other.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from egm.screen.layout import Layout
@@ -89,6 +90,11 @@ def beside(rect: Rect) -> Point:
 
 def parted(names: Sequence[str]) -> tuple[str, list[str]]:
     """What names have in common before their last word, and what is left of each."""
+    return _parted(tuple(names))
+
+
+@lru_cache(maxsize=1024)
+def _parted(names: tuple[str, ...]) -> tuple[str, list[str]]:
     same = 0
     while all(name[: same + 1] == names[0][: same + 1] for name in names) and same < len(names[0]):
         same += 1
@@ -139,18 +145,24 @@ def _title(width: float) -> float:
 def pages(table: Table, layout: Layout) -> list[list[Row]]:
     """The rows of each page of the cloth: one where all of it fits."""
     _, _, w, h = felt_rect(layout)
-    h -= above_cloth(table, layout)
-    least = max(layout.finger, _ROWS[0])
+    high = layout.finger if layout.slim else OUTSIDE
+    return _paged(table, (w, h - above_cloth(table, layout)), layout.finger, high)
+
+
+@lru_cache(maxsize=64)
+def _paged(table: Table, room: tuple[float, float], finger: float, tabs: float) -> list[list[Row]]:
+    """The pages in so much room, below tabs so high where there are several; worked out once."""
+    (w, h), least = room, max(finger, _ROWS[0])
     spots = table.spots.values()
     for most in range(_RUN, _WIDEST_ROW + 1):  # as few beside each other as there are rows for
-        rows = rows_of(spots, w, layout.finger, most)
+        rows = rows_of(spots, w, finger, most)
         if len(rows) * max(least, _ROWS[1]) <= h:
             return [rows] if rows else []
-    rows = rows_of(spots, w, layout.finger, _WIDEST_ROW)
+    rows = rows_of(spots, w, finger, _WIDEST_ROW)
     if len(rows) * least <= h + 1:
         return [rows]
-    room = max(1, int((h - (layout.finger if layout.slim else OUTSIDE) + 1) // least))
-    each = -(-len(rows) // -(-len(rows) // room))
+    fit = max(1, int((h - tabs + 1) // least))
+    each = -(-len(rows) // -(-len(rows) // fit))
     return [rows[i : i + each] for i in range(0, len(rows), each)]
 
 

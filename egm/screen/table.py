@@ -6,6 +6,7 @@ they make a bet. What stands from earlier rounds is the machine's alone and neve
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from egm.kernel.messages import GameView, Intent, Snapshot
@@ -44,9 +45,12 @@ class Spot:
     covers: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """What a table game published: its picture, its spots in the cloth's order, and the bets it offers."""
+    """What a table game published: its picture, its spots in the cloth's order, and the bets it offers.
+
+    Read once; what is worked out from it is kept by its identity.
+    """
 
     felt: str
     spots: Mapping[str, Spot]
@@ -68,15 +72,20 @@ class Table:
     @property
     def groups(self) -> Mapping[str, tuple[Spot, ...]]:
         """The spots of each group, in the cloth's order."""
-        found: dict[str, list[Spot]] = {}
-        for spot in self.spots.values():
-            found.setdefault(spot.group, []).append(spot)
-        return {group: tuple(spots) for group, spots in found.items()}
+        return _groups(self)
 
     @property
     def lasts(self) -> bool:
         """Whether bets may stay on the table: what is placed is then placed for one round and no more."""
         return self.felt == "craps"
+
+
+@lru_cache(maxsize=64)
+def _groups(table: Table) -> Mapping[str, tuple[Spot, ...]]:
+    found: dict[str, list[Spot]] = {}
+    for spot in table.spots.values():
+        found.setdefault(spot.group, []).append(spot)
+    return {group: tuple(spots) for group, spots in found.items()}
 
 
 def is_table(game: GameView | None) -> bool:
