@@ -16,7 +16,7 @@ from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
 from egm.records.games import CARRIED_GAME
 from egm.records.money import PrizeRecord
 from meters import StoredEntry
-from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
+from meters.recall import PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
     Choice,
     DefinitionError,
@@ -43,6 +43,8 @@ _RULING_PERSONS: Final = 2
 _PRIZE_WON: Final = "merchandise.won"
 _DEFINITION: Final = "definition:"
 _VOID: Final = "game.void"
+#: The entries of a play that meters tell apart as its beginning; a void one counts of no game.
+_TOLD_APART: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, _DOUBLE_UP, PLAY_PUSH}) - {_VOID}
 
 
 class Shelf:
@@ -131,6 +133,8 @@ class GameAudit:
     def _see(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         if kind == PLAY_START:
             return self._begin(entry)
+        if kind in _TOLD_APART:
+            self._check_dims(entry)
         if kind in PLAY_STEPS:
             self._go_on(entry)
         elif kind in PLAY_ENDS:
@@ -143,6 +147,13 @@ class GameAudit:
         elif kind == _PRIZE_WON and (won := self._read(entry, PrizesWon)) is not None:
             self._won.setdefault(won.play_id, []).append((entry, won))
         return None
+
+    def _check_dims(self, entry: StoredEntry) -> None:
+        """What a play moves and counts is told apart in the meters as its beginning is."""
+        play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
+        moves = bool(entry.transfers or entry.counts)
+        if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
+            self._fault(entry, "its meters are told apart otherwise than those of the play's beginning")
 
     def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
         try:
@@ -322,7 +333,7 @@ class GameAudit:
         if outcome is None:
             self._fault(end, "it ends a play that is not decided")
             return
-        start, moves = played.start, end.transaction.transfers
+        moves = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * play.denomination_cents
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
         if not due_cents == paid_cents == told.win_cents:
@@ -334,8 +345,6 @@ class GameAudit:
         other = "house:win" if stakes else "house:double_up_win"
         if other in [t.source for t in moves]:
             self._fault(end, "its win is not paid by what won it, the game or its double-up")
-        if end.transaction.dims != start.transaction.dims:
-            self._fault(end, "its meters are told apart otherwise than those of the play's beginning")
         last = played.steps[-1][1] if played.steps else play
         self._stakes.ends(played.entries, play, (game, outcome), last, ended)
         owed = prizes.owed_by(end) if moves else []

@@ -97,6 +97,8 @@ class StakeAudit:
         if before is None:
             self._fault(entry, "bets are given back from a table on which nothing stands")
             return
+        if (told.game, told.denomination_cents) != (before.game, before.denomination_cents):
+            self._fault(entry, f"it names {told}, and bets stand on {before}")
         back_cents, kept_cents, left = before.standing_cents, 0, None
         if told.why == "taken_down":
             game = self._games.find(told.game.id, told.game.digest)

@@ -1,5 +1,6 @@
 """A raise, a push and a void game: each stake is wagered with its choice, decided once, or given back."""
 
+import json
 from contextlib import suppress
 from importlib.resources import files
 
@@ -189,6 +190,29 @@ def test_promotional_credit_given_back_stays_promotional(duel, tmp_path):
     room.shown()
     assert room.machine.kind_cents(CreditKind.RESTRICTED) == 30
     assert room.machine.kind_cents(CreditKind.CASHABLE) == 100
+
+
+@pytest.mark.parametrize("kind", ["game.choice", "game.push", "game.end"])
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [("game", "another"), ("paytable", "duel@9"), ("denomination_cents", 25), ("wager_level", 7)],
+)
+def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_path, kind, what, told):
+    """A raise or a stake given back, told apart otherwise in the meters, is a lie about each game's return."""
+    room = duel(4, 4).insert(1000)
+    bet(room, ante=10)
+    choose(room, "raise")
+    room.shown()
+    assert sound(room, tmp_path)["push"] == 100
+    bodies = []
+    for body in room.journal.bodies():
+        entry = json.loads(body)
+        if entry["kind"] == kind:
+            assert entry["dims"][what] != told
+            entry["dims"][what] = told
+        bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
+    report = Auditor(Shelf([tmp_path / "games"])).run(bodies)
+    assert any("its meters are told apart otherwise" in each.why for each in report.findings)
 
 
 @pytest.mark.requirement("F-15", "A-08")
