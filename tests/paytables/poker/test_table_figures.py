@@ -3,7 +3,6 @@
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from paytables.poker.table.solve import Stud
 from paytables.poker.table.streets import streets_of
 from tests.paytables.poker import hands_numpy as other
 
-GAMES = Path(paytables.__file__).parent / "poker" / "games"
+GAMES = paytables.definition.LIBRARY / "tables"
 
 
 def load(name):

@@ -2,7 +2,6 @@
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +19,7 @@ from paytables import (
 )
 from tests.paytables.poker import hands_brute as brute
 
-GAMES = Path(paytables.__file__).parent / "poker" / "games"
+GAMES = paytables.definition.LIBRARY / "tables"
 
 
 def load(name):

@@ -3,7 +3,6 @@
 import math
 from fractions import Fraction
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from paytables.poker.video import figures
 from paytables.poker.video.holds import Holds
 from tests.paytables.poker import hands_brute as brute
 
-GAMES = Path(paytables.__file__).parent / "poker" / "games"
+GAMES = paytables.definition.LIBRARY / "tables"
 
 #: Percent at the most credits (maths.md, section 3.1; the same as the tables of wizardofodds.com).
 PUBLISHED = {

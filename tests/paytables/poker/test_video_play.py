@@ -1,7 +1,6 @@
 """Video poker as it is played, against settlements written from the words of the pay tables."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -9,7 +8,7 @@ import paytables
 from paytables import Choice, RecordingDraw, ReplayDraw, Round, WagerError, load_game, play_through
 from tests.paytables.poker import hands_brute as brute
 
-GAMES = Path(paytables.__file__).parent / "poker" / "games"
+GAMES = paytables.definition.LIBRARY / "tables"
 
 
 def load(name):
