@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from craps_text import MONACO, QUEBEC
+from rigs.craps_text import MONACO, QUEBEC
 
 from paytables import AnalysisError, Depth, analyse, game_from, load_game
 from paytables.craps.figures import COME_OUT, Chain, stakes_a_throw
@@ -137,7 +137,7 @@ def test_every_bet_played_thousands_of_times_comes_to_its_figures(house):
 
 def brute(places, bets, point, told, depth=60):
     """The law of all that bets bring back, by walking every throw from a state until little is left."""
-    from craps_text import throw
+    from rigs.craps_text import throw
 
     ahead = {(tuple(sorted(bets.items())), point, 0): 1.0}
     law = {}

@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from craps_text import MONACO, OFF, QUEBEC, allowed, down, kind_and_number, proposal, throw
+from rigs.craps_text import MONACO, OFF, QUEBEC, allowed, down, kind_and_number, proposal, throw
 
 from paytables import RecordingDraw, ReplayDraw, WagerError, drive, load_game
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from craps_text import MONACO, QUEBEC
+from rigs.craps_text import MONACO, QUEBEC
 
 from paytables import Bet, DefinitionError, ReplayDraw, WagerError, drive, game_from, load_game
 from paytables.definition import parse, source_of

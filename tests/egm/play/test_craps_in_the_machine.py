@@ -1,0 +1,97 @@
+"""Craps through the whole machine: random bets and throws, players who leave, and what the audit derives of it."""
+
+import random
+
+import pytest
+from rigs.craps_text import MONACO, QUEBEC, allowed, down, kind_and_number, proposal, throw
+
+from egm.kernel.events import EventType, State
+from egm.records.tables import standing_tables
+from egm.testing.machine import MachineRig, ScriptedChance
+from paytables import load_game
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+CENTS = 25
+
+
+def left_of(house, bets, point):
+    """What a player who leaves is given back, and what stays: pass and come, Monaco's least don't pass."""
+    back, stays = 0, {}
+    for spot, credits_ in bets.items():
+        kind, _ = kind_and_number(spot)
+        if kind in {"pass", "come"}:
+            stays[spot] = credits_
+        elif kind == "dontpass" and house == MONACO:
+            stays[spot] = 1
+            back += credits_ - 1
+        else:
+            back += down(spot, credits_)
+    return back, stays
+
+
+@pytest.mark.parametrize("house", [QUEBEC, MONACO])
+@pytest.mark.requirement("D-15", "F-08", "P-07")
+def test_random_bets_on_a_craps_table_are_kept_to_the_cent(tmp_path, house):
+    room = MachineRig(tmp_path / "m", games=(house,), chance=ScriptedChance()).boot()
+    chance, spots = random.Random(8), [spot.id for spot in load_game(house).rules.layout()]
+    bets, point, credit, staked, back = {}, None, 0, 0, 0
+    rounds = departures = 0
+    while rounds < 60:
+        while credit < 30_000:
+            room.insert(10_000)
+            credit += 10_000
+        if chance.random() < 0.05 and bets:
+            given, bets = left_of(house, bets, point)
+            given = int(given * CENTS)
+            room.engine.handle(EventType.CASH_OUT)
+            departures += given > 0
+            assert standing(room) == bets
+            back += given
+            point = point if bets else None
+            if bets and not given:
+                assert room.notice == "bets_stay"
+            if room.state is State.HANDPAY:
+                room.engine.handle(EventType.KEY_TURNED, key="attendant")
+                credit = 0
+            else:
+                credit += given
+            assert room.credit_cents == credit
+            continue
+        change = proposal(house, spots, point, bets, chance)
+        laid = allowed(house, point, bets, change)
+        cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
+        if laid is None or cost * CENTS > 10_000:  # what the place lets a game cost
+            continue
+        dice = chance.randrange(6), chance.randrange(6)
+        room.machine.chance.values += dice
+        room.engine.handle(EventType.BET, value=cost, options={"bets": change})
+        room.play()
+        assert room.state is State.PLAYING, (room.notice, change)
+        room.shown()
+        given, bets, point = throw(house, laid, point, (), dice[0] + 1, dice[1] + 1)
+        won = sum(given.values()) + sum(
+            down(spot, -credits_) for spot, credits_ in change.items() if credits_ < 0
+        )
+        staked += cost * CENTS
+        back += int(won * CENTS)
+        credit += int(won * CENTS) - cost * CENTS
+        assert (room.credit_cents, standing(room)) == (credit, bets)
+        rounds += 1
+    assert departures > 1
+    meters = room.journal.meters().values
+    assert (meters["coin_in"], meters["coin_out"]) == (staked, back)
+    assert meters["games_played"] == rounds
+    room.journal.self_audit()
+    assert Auditor(Shelf(())).run(room.journal.bodies()).findings == []
+    room.close()
+
+
+def standing(room):
+    """What stands on its table, credits by spot, as the machine remembers it."""
+    tables = standing_tables(room.machine)
+    found = {}
+    for table in tables:
+        found |= {bet["spot"]: bet["credits"] for bet in table.table["bets"]}
+        assert table.standing_cents == sum(found.values()) * CENTS
+    return found
