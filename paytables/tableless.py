@@ -37,8 +37,12 @@ class Tableless:
         return (), None
 
     def most_of_round(self: "_Analysed", wager: Wager) -> int | None:
-        """Return the highest win of the wager: nothing else can win in its round."""
-        return self.analyse_wager(wager).max_win_credits
+        """Return the highest win of the wager: nothing else can win in its round.
+
+        None where answers may add to the stake: the figures count a win less what was added.
+        """
+        found = self.analyse_wager(wager)
+        return found.max_win_credits if found.mean_staked_credits is None else None
 
     def after_double_up(self, win_credits: int) -> int:
         """Return the win itself: nothing is doubled."""

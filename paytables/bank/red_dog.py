@@ -111,6 +111,11 @@ class RedDogRules(BankRules[RedDogDefinition]):
         """Return every spread with the best raise."""
         return self._cases(wager, self.raised_spreads)
 
+    def every_case(self, wager: Wager) -> Iterable[Case]:
+        """Return every result with a raise, and without one."""
+        every = frozenset(range(1, _RANKS - 1))
+        return (*self._cases(wager, every), *self._cases(wager, frozenset()))
+
     def _cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
         """Every rank of the first two cards and of the third, with what each settles."""
         decks, rule = self.definition.shoe.decks, self.definition.ante

@@ -42,6 +42,14 @@ class BankRules(Tableless, Generic[D]):
         """Return every result a wager may have from a fresh shoe, played by the best strategy."""
         raise NotImplementedError
 
+    def every_case(self, wager: Wager) -> Iterable[Case]:
+        """Return every result a wager may have, whatever is answered; a family with answers says it."""
+        return self.cases(wager)
+
+    def most_of_round(self, wager: Wager) -> int:
+        """Return the most the round gives back, stakes and raises included, whatever is answered."""
+        return max(sum(each.credits for each in case.settlements) for case in self.every_case(wager))
+
     @cached_property
     def cloth(self) -> Layout:
         """The places for bets, and what a wager on them must keep to."""

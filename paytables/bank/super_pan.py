@@ -112,6 +112,10 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         """Return every result with the best answer to each hand."""
         return self._cases(wager, self.advice)
 
+    def every_case(self, wager: Wager) -> Iterable[Case]:
+        """Return every result, drawing and standing."""
+        return (*self._cases(wager, lambda _: "draw"), *self._cases(wager, lambda _: "stand"))
+
     def _cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
         """Every hand with the answer to it: how often it wins, pushes and loses."""
         decks = self.definition.shoe.decks

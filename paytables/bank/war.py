@@ -94,6 +94,10 @@ class WarRules(BankRules[WarDefinition]):
         """Return every result where the player goes to war."""
         return self._cases(wager, surrender=False)
 
+    def every_case(self, wager: Wager) -> Iterable[Case]:
+        """Return every result, of war and of half given up."""
+        return (*self._cases(wager, surrender=False), *self._cases(wager, surrender=True))
+
     def _cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
         """The order of the first cards; where they are equal, that of the second ones, burned cards apart.
 

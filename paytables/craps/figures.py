@@ -162,7 +162,8 @@ def _alone(
     throws = _mean_throws(place, point)
     table = edge * stakes_a_throw(place, point)
     note = (
-        f"decided in {float(throws):.4f} throws on average ({throws}); the house keeps {edge} of it a bet, "
+        f"decided in {percent(throws / 100, 4)} throws on average ({throws}); "
+        f"the house keeps {edge} of it a bet, "
         f"{edge / throws} a throw in which it plays, {table} ({percent(table, 4)} %) a throw of a table "
         "where it is staked whenever it may be"
     )

@@ -91,11 +91,11 @@ def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
 
 def _figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
     lost = hand["staked"] - hand["back"]
-    edge, throw = lost / hand["staked"], lost / hand["throws"]
+    edge, throw, throws = lost / hand["staked"], lost / hand["throws"], hand["throws"]
     note = (
-        f"{strategy.name.en}: a hand lasts {float(hand['throws']):.4f} throws on average ({hand['throws']}); "
-        f"of all that is staked the house keeps {percent(edge, 4)} % ({edge}), a throw {float(throw):.6f} "
-        f"credits ({throw})"
+        f"{strategy.name.en}: a hand lasts {percent(throws / 100, 4)} throws on average ({throws}); "
+        f"of all that is staked the house keeps {percent(edge, 4)} % ({edge}), "
+        f"a throw {percent(throw / 100, 6)} credits ({throw})"
     )
     return BetAnalysis(
         bet=strategy.id,

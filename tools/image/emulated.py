@@ -27,6 +27,25 @@ _VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
 PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
 
 
+#: What the computer is made of, whatever it runs.
+_COMPUTER: Final = (
+    *("-machine", "q35,smm=off"),
+    *("-accel", "tcg,thread=multi"),
+    *("-cpu", "max"),
+    *("-smp", "2"),
+    *("-m", "1536"),
+    "-nodefaults",
+    "-no-user-config",
+    *("-device", "virtio-gpu-pci"),
+    *("-device", "qemu-xhci,id=usb"),
+    *("-device", "usb-tablet"),
+    *("-device", "virtio-rng-pci"),
+    *("-device", "i6300esb"),
+    *("-action", "watchdog=reset"),
+    *("-device", "virtio-serial-pci"),
+)
+
+
 class Emulated:
     """One computer that is on. ``folder`` keeps what firmware remembers and the sockets."""
 
@@ -48,51 +67,14 @@ class Emulated:
             shutil.copyfile(_VARIABLES, variables)
         self._socket = folder / "qmp"
         self._socket.unlink(missing_ok=True)
-        command = [
-            "qemu-system-x86_64",
-            "-machine",
-            "q35,smm=off",
-            "-accel",
-            "tcg,thread=multi",
-            "-cpu",
-            "max",
-            "-smp",
-            "2",
-            "-m",
-            "1536",
-            "-nodefaults",
-            "-no-user-config",
-            "-display",
-            display,
-            "-device",
-            "virtio-gpu-pci",
-            "-drive",
-            f"if=pflash,format=raw,readonly=on,file={_FIRMWARE}",
-            "-drive",
-            f"if=pflash,format=raw,file={variables}",
-            "-device",
-            "qemu-xhci,id=usb",
-            "-device",
-            "usb-tablet",
-            "-device",
-            "virtio-rng-pci",
-            "-device",
-            "i6300esb",
-            "-action",
-            "watchdog=reset",
-            "-qmp",
-            f"unix:{self._socket},server=on,wait=off",
-            "-chardev",
-            f"socket,id=debug,path={folder / 'debug'},server=on,wait=off",
-            "-device",
-            "virtio-serial-pci",
-            "-device",
-            "virtconsole,chardev=debug",
-            "-chardev",
-            f"file,id=console,path={folder / 'console.log'}",
-            "-device",
-            "isa-serial,chardev=console",
-        ]
+        command = ["qemu-system-x86_64", *_COMPUTER, "-display", display]
+        command += ["-drive", f"if=pflash,format=raw,readonly=on,file={_FIRMWARE}"]
+        command += ["-drive", f"if=pflash,format=raw,file={variables}"]
+        command += ["-qmp", f"unix:{self._socket},server=on,wait=off"]
+        command += ["-chardev", f"socket,id=debug,path={folder / 'debug'},server=on,wait=off"]
+        command += ["-device", "virtconsole,chardev=debug"]
+        command += ["-chardev", f"file,id=console,path={folder / 'console.log'}"]
+        command += ["-device", "isa-serial,chardev=console"]
         for i, disk in enumerate(disks):
             command += ["-drive", f"if=none,id=disk{i},{disk}"]
             command += ["-device", f"virtio-blk-pci,drive=disk{i}"]

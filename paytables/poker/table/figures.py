@@ -7,6 +7,7 @@ from typing import Final
 
 from paytables.analysis import Analysis, BetAnalysis
 from paytables.contract import Wager
+from paytables.errors import AnalysisError
 from paytables.layout import law_of
 from paytables.poker.table.schema import PokerDefinition, Proof
 
@@ -83,6 +84,8 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
     parts = [_bet(definition, name, proofs[name], bets[name]) for name in apart(definition) if name in bets]
     if definition.ante.id in bets and MAIN in proofs:
         parts.insert(0, _bet(definition, MAIN, proofs[MAIN], bets[definition.ante.id]))
+    if not parts:
+        raise AnalysisError("the wager has no bet of which anything is worked out")
     cost = sum(part.cost_credits for part in parts)
 
     def mean(figure: Callable[[BetAnalysis], Fraction | None]) -> Fraction:

@@ -92,6 +92,14 @@ def test_the_law_of_a_wager_adds_to_its_return():
     assert found.rtp * 45 == mean + 2 * apart["banco-dragon"]
 
 
+def test_the_most_of_a_round_counts_what_an_answer_adds():
+    war, dog = load_game("quebec-war"), load_game("quebec-red-dog")
+    assert war.rules.most_of_round(war.wager(11, bets={"main": 10, "tie": 1})) == 11 + 20 + 20
+    assert dog.rules.most_of_round(dog.wager(10, bets={"ante": 10})) == 120
+    baccarat = load_game("monaco-punto-banco")
+    assert baccarat.rules.most_of_round(baccarat.wager(25, bets={"banco": 20, "tie": 5})) == 20 + 45
+
+
 # ---------------------------------------------------------------------------------- settled again, from the text
 def points(cards):
     worth = {"A": 1, "T": 0, "J": 0, "Q": 0, "K": 0}
