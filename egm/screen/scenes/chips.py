@@ -13,7 +13,7 @@ from egm.screen.table import Table
 from egm.screen.theme import Colour, mix, parse_colour
 
 #: What a chip is painted in, from the least value to the largest; and one that stands.
-_CHIPS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
+CHIPS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
 STANDING: Final = parse_colour("#8f6ad6")
 #: How wide a chip on the cloth is.
 CHIP: Final = 42.0
@@ -49,7 +49,7 @@ def _short(stage: Stage, credits_: int) -> str:
 def chip_colour(table: Table, credits_: int) -> Colour:
     """The colour of the largest chip in an amount."""
     place = sum(value <= credits_ for value in table.chips) - 1
-    return _CHIPS[max(0, min(place, len(_CHIPS) - 1))]
+    return CHIPS[max(0, min(place, len(CHIPS) - 1))]
 
 
 def draw_won(stage: Stage, at: tuple[float, float], credits_: int) -> None:

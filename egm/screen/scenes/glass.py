@@ -18,7 +18,7 @@ from egm.screen.scenes.wheel import is_wheel, wheel_glasses
 from egm.screen.scenes.wins import lit_win
 from egm.screen.show import Show, Timeline, feature_steps, games_awarded
 from egm.screen.steps import KenoStep
-from egm.screen.table import ON_CHIPS
+from egm.screen.table import ON_CHIPS, is_table
 from egm.screen.text import Texts, fault_words
 from egm.screen.view import Scene, times
 
@@ -314,7 +314,7 @@ def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     if snapshot.win_cents and win is not None:
         return _win_words(stage, win), "win"
     if snapshot.win_cents:
-        return say("status.win_total", amount=stage.money(snapshot.win_cents)), "win"
+        return _total(stage, snapshot.win_cents), "win"
     game = stage.view.game
     slip = stage.view.slip
     if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
@@ -375,8 +375,14 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
         return say("progressive.confirming"), "amber"
     if not show.play.prizes and not show.play.win_cents:
         return say("status.no_win"), "text_dim"
-    sum_ = say("status.win_total", amount=stage.money(show.play.win_cents))
+    sum_ = _total(stage, show.play.win_cents)
     return prizes_won(stage, show.play.prizes) if show.play.prizes else sum_, "win"
+
+
+def _total(stage: Stage, cents: int) -> str:
+    """What a game has won; at a table, where stakes come back as well, what it gives back."""
+    key = "status.given_back" if is_table(stage.view.game) else "status.win_total"
+    return stage.texts.say(key, amount=stage.money(cents))
 
 
 def _unit_cents(stage: Stage) -> int:

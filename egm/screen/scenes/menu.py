@@ -12,10 +12,13 @@ from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
 from egm.screen.outcome import Field, prize_at
 from egm.screen.painter import Rect, Style, gold
+from egm.screen.scenes.cards import draw_card
+from egm.screen.scenes.chips import CHIPS, draw_chip
 from egm.screen.scenes.glass import percent
 from egm.screen.scenes.help import page_keys
 from egm.screen.scenes.keno import draw_ball
 from egm.screen.scenes.stage import BLACK, Stage, draw_button, metal, rim_panel
+from egm.screen.table import is_table
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
 
@@ -147,7 +150,7 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
-    """The symbols of the game's three highest prizes; Keno shows balls."""
+    """The symbols of the game's three highest prizes; Keno shows balls, a table chips or cards."""
     x, y, w, h = rect
     fields = stage.view.fields.get(game.id, {})
     field: Field | None = next(iter(fields.values()), None)
@@ -155,6 +158,9 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
         if "areas" in game.presentation:
             symbols = [next(iter(area["pays"])) for area in game.presentation["areas"]]
             _show_art(stage, rect, game, symbols[-4:])
+            return
+        if is_table(game):
+            _show_table(stage, rect, game)
             return
         side = min(h, w / len(_BALLS) - 8)
         left = x + (w - len(_BALLS) * (side + 8) + 8) / 2
@@ -166,6 +172,19 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
         field.prizes, key=lambda prize: -prize_at(game, prize.name, prize.credits, max(game.bet_options))
     )
     _show_art(stage, rect, game, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4])
+
+
+def _show_table(stage: Stage, rect: Rect, game: GameView) -> None:
+    """Cards where it is played with cards, else chips."""
+    x, y, w, h = rect
+    side = min(h, w / 4 - 10)
+    left = x + (w - 4 * (side + 10) + 10) / 2
+    for i, (card, chip) in enumerate(zip(("As", "Kh", "Qd", "Jc"), (1, 5, 10, 50), strict=True)):
+        place = (left + i * (side + 10), y + (h - side) / 2, side, side)
+        if game.presentation.get("felt") == "cards":
+            draw_card(stage, (place[0] + side * 0.15, place[1], side * 0.7, side), card)
+        else:
+            draw_chip(stage, (place[0] + side / 2, y + h / 2), chip, CHIPS[i], side)
 
 
 def _show_art(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
