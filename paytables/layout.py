@@ -92,7 +92,9 @@ class Limits(Strict):
     @model_validator(mode="after")
     def _fits(self) -> "Limits":
         if self.least > self.most or self.least % self.step or self.most % self.step:
-            raise ValueError(f"no bets of {self.least} to {self.most} credits in steps of {self.step}")
+            raise ValueError(
+                f"no bets of {self.least} to {counted(self.most, 'credit')} in steps of {self.step}"
+            )
         return self
 
 
@@ -247,15 +249,17 @@ class Layout:
             raise WagerError(f"{where}: {credits_!r} is no number of credits to stake")
         after = stood + credits_
         if after < 0:
-            raise WagerError(f"{where}: {-credits_:,} credits down; {stood:,} stand there")
+            raise WagerError(f"{where}: {counted(-credits_, 'credit')} down; {stood:,} stand there")
         if credits_ < 0 and spot.id not in self.removable:
             raise WagerError(f"{where}: a bet there may not be taken down")
         if credits_ > 0 and not spot.open:
             raise WagerError(f"{where}: takes no bet as the table stands")
         if after and not spot.least <= after <= spot.most:
-            raise WagerError(f"{where}: {after:,} credits; {spot.least:,} to {spot.most:,} may be staked")
+            raise WagerError(
+                f"{where}: {counted(after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
+            )
         if credits_ % spot.step:
-            raise WagerError(f"{where}: {credits_:,} credits are no multiple of {spot.step:,}")
+            raise WagerError(f"{where}: {counted(credits_, 'credit')}: no multiple of {spot.step:,}")
         return after
 
     def most_win(self, given_back: Mapping[int, int]) -> None:

@@ -124,7 +124,9 @@ class CrapsRules(Tableless):
             where, place = (bet.seat, bet.spot), self.places[bet.spot]
             stood = stands.pop(where, 0)
             if stood and bet.credits > 0 and place.bet.kind in {"dontpass", "dontcome"}:
-                raise WagerError(f"bets.{bet.spot}: {stood:,} credits stand there, and may not be increased")
+                raise WagerError(
+                    f"bets.{bet.spot}: {counted(stood, 'credit')} stand there, and may not be increased"
+                )
             if stood + bet.credits < (least := self._kept_least(place, bet.seat)):
                 raise WagerError(f"bets.{bet.spot}: whoever throws leaves {counted(least, 'credit')} there")
             if stood + bet.credits:
@@ -141,7 +143,7 @@ class CrapsRules(Tableless):
             most = most_odds(self.places[bet.spot], laid.at(bet.seat), laid.point)
             if bet.credits > most:
                 raise WagerError(
-                    f"bets.{bet.spot}: {bet.credits:,} credits; {most:,} at most on what is laid"
+                    f"bets.{bet.spot}: {counted(bet.credits, 'credit')}; {most:,} at most on what is laid"
                 )
 
     def _told(self, wager: Wager, stands: Mapping[tuple[int, str], int]) -> Iterable[tuple[int, str]]:

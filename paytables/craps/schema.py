@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from paytables.definition import CREDITS_MAX, Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, Pay, TableDefinition
+from paytables.wording import counted
 
 #: What the single chances pay.
 EVEN: Final = Odds.parse("1:1")
@@ -83,7 +84,7 @@ class CrapsBet(Strict):
         if self.kind == "odds" and (self.on is None or set(self.pays) != set(keys)):
             raise ValueError("odds say on which single chance they are laid, and what every point pays")
         if not self.least <= self.most <= CREDITS_MAX:
-            raise ValueError(f"no bets of {self.least} to {self.most} credits")
+            raise ValueError(f"no bets of {self.least} to {counted(self.most, 'credit')}")
         return self
 
 

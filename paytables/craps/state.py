@@ -9,6 +9,7 @@ from paytables.craps.places import Felt, Place
 from paytables.craps.schema import NUMBERS
 from paytables.definition import CREDITS_MAX
 from paytables.layout import bets_from_json, bets_to_json
+from paytables.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +86,14 @@ def _stands(bet: Bet, felt: Felt, state: State) -> None:
     if not place.stays or ended or boxed or (told and not place.asks):
         raise ValueError(f"no throw leaves a bet on {bet.spot!r} with point {state.point} as {bet!r}")
     if bet.credits % spot.step:
-        raise ValueError(f"{bet.credits} credits on {bet.spot!r} are no multiple of {spot.step}")
+        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: no multiple of {spot.step}")
     laid = state.at(bet.seat)
     if place.needs is not None and place.needs not in laid:
         raise ValueError(f"a bet on {bet.spot!r}, and none on {place.needs!r}")
     if not spot.least <= bet.credits <= min(spot.most, most_odds(place, laid, state.point)):
-        raise ValueError(f"{bet.credits} credits on {bet.spot!r} are more or less than may stand there")
+        raise ValueError(
+            f"{counted(bet.credits, 'credit')} on {bet.spot!r}: more or less than may stand there"
+        )
 
 
 def most_odds(place: Place, laid: Mapping[str, int], point: int | None) -> int:

@@ -95,7 +95,7 @@ def _figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
     note = (
         f"{strategy.name.en}: a hand lasts {percent(throws / 100, 4)} throws on average ({throws}); "
         f"of all that is staked the house keeps {percent(edge, 4)} % ({edge}), "
-        f"a throw {percent(throw / 100, 6)} credits ({throw})"
+        f"a throw {percent(throw / 100, 6)} ({throw})"
     )
     return BetAnalysis(
         bet=strategy.id,

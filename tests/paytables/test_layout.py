@@ -77,7 +77,7 @@ def test_limits_that_no_bet_keeps_are_refused(limits: dict[str, int]) -> None:
         (2, {"bets": {"nowhere": 2}}, "there is no spot 'nowhere'"),
         (2, {"bets": {"shut": 2}}, r"bets.shut: takes no bet"),
         (2, {"bets": {"odds": 2}}, r"bets.odds: needs a bet on 'line'"),
-        (3, {"bets": {"line": 3}}, r"bets.line: 3 credits are no multiple of 2"),
+        (3, {"bets": {"line": 3}}, r"bets.line: 3 credits: no multiple of 2"),
         (12, {"bets": {"line": 12}}, r"bets.line: 12 credits; 2 to 10"),
         (2, {"bets": {"line": True}}, "True is no number"),
         (2, {"bets": {"line": "2"}}, "'2' is no number"),

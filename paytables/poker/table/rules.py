@@ -31,6 +31,7 @@ from paytables.poker.proof import held_against
 from paytables.poker.table import figures
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
 from paytables.tableless import Tableless
+from paytables.wording import counted
 
 #: The most ways to complete a hand that are gone through while a player waits.
 WAYS_MOST: Final = 2_000
@@ -109,7 +110,7 @@ class PokerRules(Tableless):
         for spot in self.definition.spot:
             if spot.of is not None and bets.get(spot.id, 0) != Fraction(spot.times) * bets.get(spot.of, 0):
                 raise WagerError(
-                    f"bets.{spot.id}: {bets.get(spot.id, 0):,} credits; "
+                    f"bets.{spot.id}: {counted(bets.get(spot.id, 0), 'credit')}; "
                     f"it is {spot.times} times the bet on {spot.of!r}, {bets.get(spot.of, 0):,}"
                 )
 

@@ -14,6 +14,7 @@ from paytables.poker.proof import held_against
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
 from paytables.poker.tiles.tiles import NAMED, TILES, level, settings, worthless
 from paytables.tableless import Tableless
+from paytables.wording import counted
 
 HAND: Final = 4
 SPOT: Final = "stake"
@@ -132,7 +133,7 @@ class PaiGowRules(Tableless):
     def explain(self) -> tuple[str, ...]:
         """Return what a win pays."""
         fee = self.definition.commission
-        return (f"both hands better pay 1:1 less {fee.credits} for each {fee.of} credits staked",)
+        return (f"both hands better pay 1:1 less {fee.credits} for each {counted(fee.of, 'credit')} staked",)
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return none."""

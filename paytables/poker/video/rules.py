@@ -46,7 +46,7 @@ class VideoPokerRules(Tableless):
         named = f" on {asked['hands']!r} hands" if asked else ""
         raise WagerError(
             f"no bet of {counted(credits_, 'credit')}{named}; "
-            f"there are {list(bets.hands)} hands of {list(bets.credits)} credits"
+            f"there are {list(bets.hands)} hands for these credits each: {list(bets.credits)}"
         )
 
     @cached_property

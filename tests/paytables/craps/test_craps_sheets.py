@@ -18,7 +18,7 @@ def run(*args, code=0):
 def test_the_edge_of_a_way_to_play_is_that_of_all_it_stakes():
     said = run("par", "quebec-craps", "--strategy", "pass-odds")
     assert "of all that is staked  99.6256 %  1863/1870" in said
-    assert "the house keeps 0.3743 % (7/1870), a throw 0.004189 credits (7/1671)" in said
+    assert "the house keeps 0.3743 % (7/1870), a throw 0.004189 (7/1671)" in said
     assert "there are: pass, pass-odds, dontpass-odds, three-point-molly" in run(
         "par", "quebec-craps", "--strategy", "martingale", code=1
     )

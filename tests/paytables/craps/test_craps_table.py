@@ -169,7 +169,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             QUEBEC,
             table(6, ("pass", 5)),
             {"bets": {"odds-pass": 6}},
-            r"odds-pass: 6 credits are no multiple of 5",
+            r"odds-pass: 6 credits: no multiple of 5",
         ),
         (
             QUEBEC,
@@ -211,7 +211,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
         ),
         (MONACO, None, {"bets": {"pass": 5, "hop-1-1": 1}}, "there is no spot 'hop-1-1'"),
         (QUEBEC, None, {"bets": {"pass": 5, "buy-4": 20}}, r"buy-4: 20 credits; 21 to 987 may be staked"),
-        (QUEBEC, None, {"bets": {"pass": 5, "right-6": 7}}, r"right-6: 7 credits are no multiple of 6"),
+        (QUEBEC, None, {"bets": {"pass": 5, "right-6": 7}}, r"right-6: 7 credits: no multiple of 6"),
         (
             QUEBEC,
             None,
