@@ -93,7 +93,7 @@ class Limits(Strict):
     def _fits(self) -> "Limits":
         if self.least > self.most or self.least % self.step or self.most % self.step:
             raise ValueError(
-                f"no bets of {self.least} to {counted(self.most, 'credit')} in steps of {self.step}"
+                f"no bets of {self.least:,} to {counted(self.most, 'credit')} in steps of {self.step}"
             )
         return self
 

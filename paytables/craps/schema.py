@@ -84,7 +84,7 @@ class CrapsBet(Strict):
         if self.kind == "odds" and (self.on is None or set(self.pays) != set(keys)):
             raise ValueError("odds say on which single chance they are laid, and what every point pays")
         if not self.least <= self.most <= CREDITS_MAX:
-            raise ValueError(f"no bets of {self.least} to {counted(self.most, 'credit')}")
+            raise ValueError(f"no bets of {self.least:,} to {counted(self.most, 'credit')}")
         return self
 
 

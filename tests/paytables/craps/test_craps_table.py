@@ -346,7 +346,7 @@ def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
         ),
         (lambda d: bet_of(d, "field").pop("pays"), r"bet.8", "a bet of kind throw has pays"),
         (lambda d: bet_of(d, "field").update(off=True), r"bet.8", "off is for odds and right"),
-        (lambda d: bet_of(d, "field").update(least=2000), r"bet.8", "no bets of 2000 to 1000"),
+        (lambda d: bet_of(d, "field").update(least=2000), r"bet.8", "no bets of 2,000 to 1,000"),
         (
             lambda d: bet_of(d, "hard").update(pays={"4": "7:400"}),
             "bet.12.most",

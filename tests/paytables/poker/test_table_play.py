@@ -331,7 +331,7 @@ def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
         (
             "quebec-crazy-four-poker",
             {"ante": 2, "super-bonus": 1},
-            "super-bonus: 1 credits; it is 1 times the bet on 'ante', 2",
+            "super-bonus: 1 credit; it is 1 times the bet on 'ante', 2",
         ),
         ("quebec-boston-poker", {"ante": 2}, "first: 0 credits; it is 2 times"),
         ("quebec-three-card-poker", {"play": 1}, "play"),
