@@ -1,0 +1,307 @@
+"""The model of a blackjack table: the house's rules, each a key, and the bets beside the main one.
+
+A value is 1 (ace) to 10 (ten and faces). :class:`House` is the rules as the solver reads them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from paytables.bank.dealing import ShoeRules
+from paytables.cards.card import ACE, RANKS, Card, is_red, rank_of, suit_of
+from paytables.definition import Identifier, Strict, Text
+from paytables.layout import Limits, Odds, Pay, TableDefinition
+from paytables.poker.table.schema import Proof
+
+#: The value of each rank, two to ace.
+VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
+ACES: Final = 1
+TEN: Final = 10
+BEST: Final = 21
+#: The most boxes at a table (Québec s. 16), and dealer's hands in Multi-Action (s. 26.3).
+BOXES_MOST: Final = 7
+ACTIONS_MOST: Final = 3
+_EVEN: Final = Odds.parse("1:1")
+
+Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
+
+
+def value_of(card: Card) -> int:
+    """Return what a card counts, an ace as 1."""
+    return VALUES[rank_of(card)]
+
+
+def points(values: Sequence[int]) -> tuple[int, bool]:
+    """Return the best total of some values, and whether an ace counts 11 in it (a soft hand)."""
+    hard = sum(values)
+    soft = ACES in values and hard + 10 <= BEST
+    return (hard + 10 if soft else hard), soft
+
+
+def is_blackjack(values: Sequence[int]) -> bool:
+    """Whether two cards are an ace and a ten-value; whoever has split asks it of no hand."""
+    return sorted(values) == [ACES, TEN]
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The rules of a table as the exact analysis needs them; odds are net, of each credit staked.
+
+    ``hole``: the dealer's second card is dealt with the others and looked at, and a blackjack ends the round;
+    else it comes after the players. ``original_only``: against his blackjack only the first stake of a box is
+    lost, whatever was doubled, split or busted (as if he had looked). ``doubled`` are the totals of two cards
+    that may be doubled; a soft hand has two, but an ace and a ten only 21. ``hands`` is how many hands a box
+    may be split into, ``ace_hands`` how many of aces; ``same_rank``: only cards of one rank, not of one
+    value, are split. ``even_money`` are the dealer's first cards, by value, at which a blackjack may take 1:1
+    at once. ``sevens`` and ``suited_678`` pay a hand of just these three cards at once, whatever the dealer
+    comes to have, and all that is staked on it; None: they are an ordinary 21.
+    """
+
+    decks: int
+    hole: bool
+    hits_soft_17: bool
+    original_only: bool
+    blackjack: Fraction
+    doubled: frozenset[int]
+    double_after_split: bool
+    hands: int
+    ace_hands: int
+    aces_one_card: bool
+    same_rank: bool
+    insurance: Fraction | None
+    even_money: frozenset[int]
+    sevens: Fraction | None
+    suited_678: Fraction | None
+
+    def may_double(self, values: Sequence[int], *, split: bool) -> bool:
+        """Whether two cards of these values may be doubled; ``split``: the hand comes of a split."""
+        if len(values) != 2 or (split and not self.double_after_split):
+            return False
+        best, soft = points(values)
+        counts = {best} if not soft or best == BEST else {best, best - 10}
+        return bool(counts & self.doubled)
+
+    def dealer_draws(self, values: Sequence[int]) -> bool:
+        """Whether the dealer takes another card."""
+        best, soft = points(values)
+        return best < 17 or (best == 17 and soft and self.hits_soft_17)
+
+
+class Double(Strict):
+    """``[rules.double]``: which totals of the first two cards, and whether after a split."""
+
+    totals: frozenset[Annotated[int, Field(ge=2, le=BEST)]] = frozenset({9, 10, 11})
+    after_split: bool = False
+
+
+class Split(Strict):
+    """``[rules.split]``: into how many hands, of what."""
+
+    hands: Annotated[int, Field(ge=1, le=5)] = 2
+    ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
+    aces_one_card: bool = True
+    same: Literal["value", "rank"] = "value"
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Split":
+        if self.ace_hands > self.hands:
+            raise ValueError(f"{self.ace_hands} hands of aces, of {self.hands} at most")
+        return self
+
+
+class HouseRules(Strict):
+    """``[rules]``: what the house may choose; the defaults are Québec's where the table says nothing.
+
+    ``second_card``: of the dealer, ``after`` the players have played (ss. 22, 26), or ``hole``: dealt with
+    theirs, face down, and looked at. ``insurance`` are its odds, of half of the stake; none: not offered.
+    ``even_money`` at a dealer's first card ``ace``, or also ``ten`` (Monaco 5.2-3).
+    """
+
+    second_card: Literal["after", "hole"] = "after"
+    soft_17: Literal["hit", "stand"] = "hit"
+    original_bets_only: bool = True
+    blackjack: Pay = Odds.parse("3:2")
+    double: Double = Double()
+    split: Split = Split()
+    insurance: Pay | None = Odds.parse("2:1")
+    even_money: Literal["no", "ace", "ten"] = "no"
+    sevens: Pay | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
+    suited_678: Pay | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
+
+
+class Row(Strict):
+    """A row of a side bet: what the box's first ``cards`` cards must be, and what it then pays.
+
+    Each condition that stands must hold: ``ranks`` (any of these, in any order: ``"777"``), ``kind``,
+    ``suits`` (``same`` one, or all of one ``colour``, ``red`` or ``black``), ``total`` from-to with an ace as
+    11 where that does not exceed 21, or as 1 where ``ace`` says so. ``dealer``: the dealer's first card is one more.
+    """
+
+    id: Identifier
+    name: Text
+    pays: Pay
+    cards: Annotated[int, Field(ge=1, le=5)] = 2
+    dealer: bool = False
+    ranks: tuple[Ranks, ...] = ()
+    kind: Literal["same", "straight"] | None = None
+    suits: Literal["same", "colour", "red", "black"] | None = None
+    total: tuple[int, int] | None = None
+    ace: Literal[1, 11] = 11
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Row":
+        count = self.cards + self.dealer
+        wrong = [ranks for ranks in self.ranks if len(ranks) != count]
+        if wrong:
+            raise ValueError(f"{wrong[0]!r} are not {count} ranks")
+        if not (self.ranks or self.kind or self.suits or self.total):
+            raise ValueError("says of no card what it must be")
+        if self.dealer and self.cards > 2:
+            raise ValueError("the dealer's first card goes with two cards of the box at most")
+        return self
+
+    def fits(self, cards: Sequence[Card]) -> bool:
+        """Whether just these cards, the dealer's last where it counts, are such a row."""
+        ranks = sorted(rank_of(card) for card in cards)
+        if self.ranks and not any(sorted(map(RANKS.index, each)) == ranks for each in self.ranks):
+            return False
+        if self.kind == "same" and len(set(ranks)) > 1:
+            return False
+        if self.kind == "straight" and not _is_straight(ranks):
+            return False
+        if self.suits is not None and not _SUITED[self.suits](cards):
+            return False
+        if self.total is None:
+            return True
+        best, soft = points([value_of(card) for card in cards])
+        return self.total[0] <= (best - 10 if soft and self.ace == 1 else best) <= self.total[1]
+
+
+def _is_straight(ranks: Sequence[int]) -> bool:
+    """Whether sorted ranks follow one another, the ace high or low."""
+    low = [ACE - len(ranks) + 1 + n for n in range(len(ranks))]
+    wheel = [*range(len(ranks) - 1), ACE]
+    return list(ranks) in (wheel, low) or list(ranks) == list(range(ranks[0], ranks[0] + len(ranks)))
+
+
+def _of_one_suit(cards: Sequence[Card]) -> bool:
+    return len({suit_of(card) for card in cards}) == 1
+
+
+def _of_one_colour(cards: Sequence[Card]) -> bool:
+    return len({is_red(card) for card in cards}) == 1
+
+
+_SUITED: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
+    "same": _of_one_suit,
+    "colour": _of_one_colour,
+    "red": lambda cards: all(map(is_red, cards)),
+    "black": lambda cards: not any(map(is_red, cards)),
+}) == 1,
+    "red": lambda cards: all(map(is_red, cards)),
+    "black": lambda cards: not any(map(is_red, cards)),
+}
+
+
+class Side(Strict):
+    """``[[side]]``: a bet beside the main one of a box, on its first cards; the first row that fits pays.
+
+    ``within_main``: it may not exceed the main bet (s. 21.1).
+    """
+
+    id: Identifier
+    name: Text
+    limits: Limits = Limits()
+    within_main: bool = False
+    row: Annotated[tuple[Row, ...], Field(min_length=1)]
+
+    @property
+    def cards(self) -> int:
+        """How many of the box's cards may decide it."""
+        return max(row.cards for row in self.row)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Side":
+        if self.id in RESERVED:
+            raise ValueError(f"{self.id!r} is a stake of the game itself")
+        counts = [row.cards for row in self.row]
+        if counts != sorted(counts, reverse=True):
+            raise ValueError(f"{self.id}: rows of more cards stand before those of fewer")
+        return self
+
+
+#: Stakes of a box that are no side bets: those against each of the dealer's hands, and added ones.
+MAIN: Final = "main"
+ACTIONS: Final = ("main", "second", "third")
+DOUBLE: Final = "double"
+SPLIT: Final = "split"
+INSURANCE: Final = "insurance"
+RESERVED: Final = frozenset({*ACTIONS, DOUBLE, SPLIT, INSURANCE})
+
+
+class Main(Strict):
+    """``[main]``: the stake on a hand; in Multi-Action one against each of the dealer's hands.
+
+    ``hands`` of the dealer's are played, all of one first card; at least ``least_hands`` of them are bet on
+    (ss. 26.3-26.4).
+    """
+
+    name: Text = Text(en="Bet", fr="Mise")
+    limits: Limits = Limits(least=2, most=200, step=2)
+    hands: Annotated[int, Field(ge=1, le=ACTIONS_MOST)] = 1
+    least_hands: Annotated[int, Field(ge=1, le=ACTIONS_MOST)] = 1
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Main":
+        if self.least_hands > self.hands:
+            raise ValueError(f"bets against {self.least_hands} hands of the dealer's, who has {self.hands}")
+        return self
+
+
+class BlackjackDefinition(TableDefinition):
+    """A whole table of blackjack. ``boxes`` are those that one player may bet on."""
+
+    shoe: ShoeRules = ShoeRules(decks=6)
+    boxes: Annotated[int, Field(ge=1, le=BOXES_MOST)] = 1
+    main: Main = Main()
+    rules: HouseRules = HouseRules()
+    side: tuple[Side, ...] = ()
+    proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
+
+    @property
+    def house(self) -> House:
+        """The rules as the exact analysis reads them."""
+        rules = self.rules
+        even = {"no": (), "ace": (ACES,), "ten": (ACES, TEN)}[rules.even_money]
+        return House(
+            decks=self.shoe.decks,
+            hole=rules.second_card == "hole",
+            hits_soft_17=rules.soft_17 == "hit",
+            original_only=rules.original_bets_only,
+            blackjack=rules.blackjack.net,
+            doubled=rules.double.totals,
+            double_after_split=rules.double.after_split,
+            hands=rules.split.hands,
+            ace_hands=rules.split.ace_hands,
+            aces_one_card=rules.split.aces_one_card,
+            same_rank=rules.split.same == "rank",
+            insurance=None if rules.insurance is None else rules.insurance.net,
+            even_money=frozenset(even),
+            sevens=None if rules.sevens is None else rules.sevens.net,
+            suited_678=None if rules.suited_678 is None else rules.suited_678.net,
+        )
+
+    @model_validator(mode="after")
+    def _fits(self) -> "BlackjackDefinition":
+        if self.boxes * self.table.seats > BOXES_MOST:
+            raise ValueError(
+                f"{self.boxes} boxes for each of {self.table.seats} seats; {BOXES_MOST} in all at most"
+            )
+        ids = [side.id for side in self.side]
+        twice = next((each for each in ids if ids.count(each) > 1), None)
+        if twice is not None:
+            raise ValueError(f"side: {twice!r} is there twice")
+        return self
