@@ -137,7 +137,8 @@ class Row(Strict):
 
     Each condition that stands must hold: ``ranks`` (any of these, in any order: ``"777"``), ``kind``,
     ``suits`` (``same`` one, or all of one ``colour``, ``red`` or ``black``), ``total`` from-to with an ace as
-    11 where that does not exceed 21, or as 1 where ``ace`` says so. ``dealer``: the dealer's first card is one more.
+    11 where that does not exceed 21, or as 1 where ``ace`` says so. ``dealer``: the dealer's
+    first card is one more.
     """
 
     id: Identifier
@@ -198,9 +199,6 @@ def _of_one_colour(cards: Sequence[Card]) -> bool:
 _SUITED: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
     "same": _of_one_suit,
     "colour": _of_one_colour,
-    "red": lambda cards: all(map(is_red, cards)),
-    "black": lambda cards: not any(map(is_red, cards)),
-}) == 1,
     "red": lambda cards: all(map(is_red, cards)),
     "black": lambda cards: not any(map(is_red, cards)),
 }
