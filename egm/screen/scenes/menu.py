@@ -1,4 +1,7 @@
-"""The game menu: each game as a tile in its own look, and the denominations of the one chosen."""
+"""The game menu, by kinds: each game as a tile in its own look, and the denominations of the one chosen.
+
+It opens where the game on the screen is: ``view.sheet`` counts pages from there.
+"""
 
 from functools import partial
 from typing import Final
@@ -33,24 +36,61 @@ def _rows(layout: Layout) -> int:
     return 2 if not layout.portrait else 4 if not layout.slim else 3
 
 
+def kind_of(game: GameView) -> str:
+    """Under which heading of the menu a game stands (a word of the catalogue's ``menu`` texts)."""
+    data = game.presentation
+    if is_table(game):
+        return "poker" if data.get("hold") else "tables"
+    return "tables" if "areas" in data else "keno" if "marks" in data else "reels"
+
+
 def _pages(view: View, layout: Layout) -> list[list[GameView]]:
-    games = [game for game in view.games.values() if game.offered]
+    """The games of each page: those of a kind together, a kind's first ones on a page of their own."""
+    kinds: dict[str, list[GameView]] = {}
+    for game in view.games.values():
+        if game.offered:
+            kinds.setdefault(kind_of(game), []).append(game)
     each = _columns(layout) * _rows(layout)
-    return [games[i : i + each] for i in range(0, len(games), each)] or [[]]
+    return [games[i : i + each] for games in kinds.values() for i in range(0, len(games), each)] or [[]]
+
+
+def _page(view: View, layout: Layout) -> tuple[int, int]:
+    """The page shown, and the one with the game on the screen."""
+    pages = _pages(view, layout)
+    own = next((number for number, games in enumerate(pages) if view.game in games), 0)
+    return (own + view.sheet) % len(pages), own
+
+
+def tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
+    """A key for each kind of game, where there are several: its place, the kind, the turn to its page."""
+    pages, (_, own) = _pages(view, layout), _page(view, layout)
+    first: dict[str, int] = {}
+    for number, games in enumerate(pages):
+        for game in games[:1]:
+            first.setdefault(kind_of(game), number)
+    if len(first) < 2:
+        return []
+    x, y, w, _ = layout.sheet
+    wide = (w - 96 + 16) / len(first)
+    return [
+        ((x + 48 + i * wide, y + 20, wide - 16, layout.finger), kind, Action("part", number - own))
+        for i, (kind, number) in enumerate(first.items())
+    ]
 
 
 def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
     """The tiles of the page shown."""
     x, y, w, h = layout.sheet
     pages = _pages(view, layout)
-    games = pages[view.sheet % len(pages)]
+    games = pages[_page(view, layout)[0]]
     columns = _columns(layout)
     rows = max(1, min(_rows(layout), -(-len(games) // columns)))
     wide = (w - 96 - 24 * (columns - 1)) / columns
+    head = max(108.0, layout.finger + 56)
     foot = h - (page_keys(layout.sheet)["next"][1] - max(62.0, layout.finger) - 68 - y)
-    tall = min(300.0, (h - 108 - foot - 24 * (rows - 1)) / rows)
+    tall = min(300.0, (h - head - foot - 24 * (rows - 1)) / rows)
     return [
-        ((x + 48 + (i % columns) * (wide + 24), y + 108 + (i // columns) * (tall + 24), wide, tall), game)
+        ((x + 48 + (i % columns) * (wide + 24), y + head + (i // columns) * (tall + 24), wide, tall), game)
         for i, game in enumerate(games)
     ]
 
@@ -71,7 +111,8 @@ def choices(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     ]
     turning = len(_pages(view, layout)) > 1
     keys = page_keys(layout.sheet)
-    return found + [(keys[name], Action(name)) for name in ("close", *(("back", "next") if turning else ()))]
+    found += [(keys[name], Action(name)) for name in ("close", *(("back", "next") if turning else ()))]
+    return found + [(place, action) for place, _, action in tabs(view, layout)]
 
 
 def draw_menu(stage: Stage) -> None:
@@ -84,12 +125,13 @@ def draw_menu(stage: Stage) -> None:
         rect,
         lambda size: rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 250)),
     )
-    p.text(
-        stage.texts.say("menu.title"),
-        (x + w / 2, y + 54),
-        Style("heavy", "lead", stage.look.accent),
-        width=w - 100,
-    )
+    kinds = tabs(view, stage.layout)
+    if not kinds:
+        title = Style("heavy", "lead", stage.look.accent)
+        p.text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
+    shown = {kind_of(game) for _, game in tiles(view, stage.layout)}
+    for place, kind, _ in kinds:
+        draw_button(stage, place, stage.texts.say(f"menu.{kind}"), lit=kind in shown)
     for tile, game in tiles(view, stage.layout):
         _tile(stage, tile, game)
     p.text(
@@ -104,7 +146,7 @@ def draw_menu(stage: Stage) -> None:
             draw_button(
                 stage, place, stage.money(int(action.value)), on=view.accepts("denomination"), lit=chosen
             )
-        elif action.name != "game":
+        elif action.name not in {"game", "part"}:
             draw_button(stage, place, stage.texts.say(f"key.{action.name}"))
 
 

@@ -1,0 +1,54 @@
+"""The game menu of the demonstration cabinet: a newcomer finds every kind of game, and every game of each."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.config.cabinet_file import load_cabinet
+from egm.screen.input_reducer import pressed
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, slim
+from egm.screen.scenes.menu import choices, kind_of, tabs, tiles
+from egm.screen.text import Texts
+from egm.screen.view import Action
+from paytables import load_game
+from tools.lab.views import at_rest, game_view
+
+
+@pytest.fixture(scope="module")
+def on_offer():
+    return tuple(game_view(load_game(str(slot.game))) for slot in load_cabinet(None).games)
+
+
+def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
+    found = {}
+    for game in on_offer:
+        found.setdefault(kind_of(game), set()).add(str(game.presentation.get("felt", game.family)))
+    assert set(found) == {"reels", "keno", "tables", "poker"}
+    assert found["tables"] >= {"roulette", "craps", "cards"}
+    words = {code: [Texts(code).say(f"menu.{kind}") for kind in found] for code in ("en", "fr")}
+    assert all(len(set(each)) == 4 for each in words.values())
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, slim(390, 600)])
+@pytest.mark.parametrize("now", [0, 13], ids=["reels", "roulette"])
+def test_every_game_is_one_touch_of_its_kind_away_or_turned_to(on_offer, theme, layout, now):
+    view, _ = pressed(at_rest(on_offer, on_offer[now], "fr"), Action("games"), theme)
+    assert on_offer[now] in [game for _, game in tiles(view, layout)]  # it opens where the player is
+    heads = tabs(view, layout)
+    assert [kind for _, kind, _ in heads] == ["reels", "keno", "tables", "poker"]
+    for (_, y, w, h), kind, action in heads:
+        assert min(w, h) >= layout.finger
+        shown, sent = pressed(view, action, theme)
+        assert not sent
+        assert {kind_of(game) for _, game in tiles(shown, layout)} == {kind}
+        low = min(place[1] for place, _ in tiles(shown, layout))
+        assert y + h <= low - 22  # the mark of the game being played stands between
+    found = [
+        game.id for sheet in range(20) for _, game in tiles(replace(view, sheet=view.sheet + sheet), layout)
+    ]
+    assert set(found) == {game.id for game in on_offer}
+    assert all(
+        min(rect[2:]) >= min(layout.finger, 60)
+        for rect, action in choices(view, layout)
+        if action.name != "game"
+    )
