@@ -15,14 +15,15 @@ LEFT_LEAST = 8
 class ShoeRules(Strict):
     """``[shoe]``: so many decks; ``stop`` cards lie behind the stop card, or None: shuffled for every round.
 
-    ``burn``: after the shuffle, so many cards as the first one shows are put away unseen, faces as ten.
+    ``burn``: after the shuffle, so many cards as the first one shows are put away unseen, faces as ten; or so
+    many as it says.
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
     stop: Annotated[int, Field(strict=True, ge=LEFT_LEAST)] | None = Field(
         default=None, description="cards behind the stop card; none: a fresh shuffle every round"
     )
-    burn: bool = False
+    burn: bool | Annotated[int, Field(strict=True, ge=1, le=20)] = False
 
     @model_validator(mode="after")
     def _enough(self) -> "ShoeRules":
@@ -38,6 +39,10 @@ def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]
     shoe = Shoe.of(rules.decks)
     if not rules.burn:
         return shoe, [Cue("shuffle", {"decks": rules.decks})]
+    if rules.burn is not True:
+        for n in range(rules.burn):
+            shoe.deal(draw, f"burn {n + 1}")
+        return shoe, [Cue("shuffle", {"decks": rules.decks}), Cue("burn", {"cards": rules.burn})]
     shown = shoe.deal(draw, "burn")
     away = min(rank_of(shown) + 2, 10) if RANKS[rank_of(shown)] != "A" else 1
     for n in range(away):

@@ -24,7 +24,13 @@ BEST: Final = 21
 #: The most boxes at a table (Québec s. 16), and dealer's hands in Multi-Action (s. 26.3).
 BOXES_MOST: Final = 7
 ACTIONS_MOST: Final = 3
-_EVEN: Final = Odds.parse("1:1")
+EVEN: Final = Odds.parse("1:1")
+#: What a hand may be settled as beside won, lost and push: pays of the game's own, by their names.
+BLACKJACK: Final = "blackjack"
+EVEN_MONEY: Final = "even-money"
+SEVENS: Final = "three-sevens"
+SUITED: Final = "6-7-8"
+INSURED: Final = Text(en="Insurance", fr="Assurance")
 
 Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
 
@@ -183,9 +189,8 @@ class Row(Strict):
 
 def _is_straight(ranks: Sequence[int]) -> bool:
     """Whether sorted ranks follow one another, the ace high or low."""
-    low = [ACE - len(ranks) + 1 + n for n in range(len(ranks))]
-    wheel = [*range(len(ranks) - 1), ACE]
-    return list(ranks) in (wheel, low) or list(ranks) == list(range(ranks[0], ranks[0] + len(ranks)))
+    wheel, run = [*range(len(ranks) - 1), ACE], list(range(ranks[0], ranks[0] + len(ranks)))
+    return list(ranks) in (wheel, run)
 
 
 def _of_one_suit(cards: Sequence[Card]) -> bool:
@@ -221,6 +226,14 @@ class Side(Strict):
         """How many of the box's cards may decide it."""
         return max(row.cards for row in self.row)
 
+    def won(self, dealt: Sequence[Card], up: Card) -> Row | None:
+        """Return the row that a box's cards, in the order dealt, and the dealer's first card win."""
+        for row in self.row:
+            cards = [*dealt[: row.cards], *([up] if row.dealer else [])]
+            if len(dealt) >= row.cards and row.fits(cards):
+                return row
+        return None
+
     @model_validator(mode="after")
     def _ordered(self) -> "Side":
         if self.id in RESERVED:
@@ -233,11 +246,9 @@ class Side(Strict):
 
 #: Stakes of a box that are no side bets: those against each of the dealer's hands, and added ones.
 MAIN: Final = "main"
-ACTIONS: Final = ("main", "second", "third")
-DOUBLE: Final = "double"
-SPLIT: Final = "split"
+ACTIONS: Final = (MAIN, "second", "third")
 INSURANCE: Final = "insurance"
-RESERVED: Final = frozenset({*ACTIONS, DOUBLE, SPLIT, INSURANCE})
+RESERVED: Final = frozenset({*ACTIONS, INSURANCE})
 
 
 class Main(Strict):
@@ -255,8 +266,15 @@ class Main(Strict):
     @model_validator(mode="after")
     def _fits(self) -> "Main":
         if self.least_hands > self.hands:
-            raise ValueError(f"bets against {self.least_hands} hands of the dealer's, who has {self.hands}")
+            raise ValueError(f"least_hands: {self.least_hands}, of {self.hands} that the dealer plays")
         return self
+
+
+def fewest(decks: int, cards: int | None) -> int:
+    """Return what so many cards of a shoe count at least, all of them where no number is given."""
+    low_first = sorted(value_of(card) for card in range(52))
+    shoe = [value for value in low_first for _ in range(decks)]
+    return sum(shoe[:cards])
 
 
 class BlackjackDefinition(TableDefinition):
@@ -268,6 +286,26 @@ class BlackjackDefinition(TableDefinition):
     rules: HouseRules = HouseRules()
     side: tuple[Side, ...] = ()
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
+
+    def every_pay(self) -> list[tuple[str, str, Text, Odds]]:
+        """Return each pay that is no plain win: its stake, name, title and odds."""
+        rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
+        even = EVEN if self.house.even_money else None
+        own = [
+            (MAIN, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
+            (MAIN, SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
+            (MAIN, SUITED, suited, rules.suited_678),
+            (MAIN, EVEN_MONEY, Text(en="Even money", fr="Mise à égalité"), even),
+            (INSURANCE, INSURANCE, INSURED, rules.insurance),
+        ]
+        sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
+        return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
+
+    @property
+    def longest_points(self) -> int:
+        """The most that all cards of a round may count: hands are hit up to 20, the dealer's up to 16."""
+        hands = self.boxes * self.table.seats * self.rules.split.hands
+        return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
 
     @property
     def house(self) -> House:
@@ -298,8 +336,13 @@ class BlackjackDefinition(TableDefinition):
             raise ValueError(
                 f"{self.boxes} boxes for each of {self.table.seats} seats; {BOXES_MOST} in all at most"
             )
-        ids = [side.id for side in self.side]
+        if self.main.hands > 1 and self.rules.second_card == "hole":
+            raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")
+        ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
         twice = next((each for each in ids if ids.count(each) > 1), None)
         if twice is not None:
             raise ValueError(f"side: {twice!r} is there twice")
+        needed = self.longest_points
+        if fewest(self.shoe.decks, self.shoe.stop) < needed:
+            raise ValueError(f"shoe: may run out in a round: it must hold {needed} points, an ace as one")
         return self

@@ -1,0 +1,402 @@
+"""One round of blackjack as it is played: the deal, what each box is asked, the dealer's hands, every bet.
+
+What is added in play (doubled, split) lies on the box's main bet; what is settled of a hand names the hand.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from paytables.bank.dealing import left, opened
+from paytables.blackjack.schema import (
+    ACES,
+    ACTIONS,
+    BEST,
+    BLACKJACK,
+    EVEN,
+    EVEN_MONEY,
+    INSURANCE,
+    MAIN,
+    SEVENS,
+    SUITED,
+    TEN,
+    BlackjackDefinition,
+    Side,
+    is_blackjack,
+    points,
+    value_of,
+)
+from paytables.cards.card import Card, Shoe, card_name, rank_of, suit_of
+from paytables.contract import Bet, Choice, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Step
+from paytables.layout import Odds, pushed, settled
+
+BANK: Final = "bank"
+FACE_DOWN: Final = "??"
+
+
+def spot_id(name: str, box: int) -> str:
+    """Return the spot of a stake in a player's box (0 is the first): ``main``, ``main-2``."""
+    return name if not box else f"{name}-{box + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of what is staked on a hand: against which of the dealer's hands, and whether added in play."""
+
+    bet: Bet
+    against: int
+    added: bool = False
+
+
+@dataclass(slots=True)
+class Hand:
+    """A hand of a box, and what is still undecided on it."""
+
+    id: str
+    cards: list[Card]
+    pieces: list[Piece]
+    split: bool = False
+    closed: bool = False
+    """It takes no more cards: it was doubled, or is one of two aces."""
+
+    @property
+    def values(self) -> list[int]:
+        """What its cards count."""
+        return [value_of(card) for card in self.cards]
+
+    @property
+    def points(self) -> int:
+        """Its best total."""
+        return points(self.values)[0]
+
+    @property
+    def is_blackjack(self) -> bool:
+        """Whether it is an ace and a ten-value, and of no split."""
+        return not self.split and is_blackjack(self.values)
+
+    @property
+    def staked(self) -> int:
+        """What is undecided on it, credits."""
+        return sum(piece.bet.credits for piece in self.pieces)
+
+
+@dataclass(slots=True)
+class Box:
+    """A box: whose it is, its hands, its side bets, and its cards in the order they were dealt.
+
+    ``insured`` is what insures it against each of the dealer's hands.
+    """
+
+    seat: int
+    number: int
+    id: str
+    hands: list[Hand]
+    sides: list[tuple[Side, Bet]]
+    insured: dict[int, Bet] = field(default_factory=dict)
+    dealt: list[Card] = field(default_factory=list)
+
+
+#: A question whose answer is one of its options.
+Asking: TypeAlias = Generator[Step, Choice | None, str]
+
+
+class BlackjackRound:
+    """A round in progress."""
+
+    def __init__(self, definition: BlackjackDefinition, bets: Sequence[Bet]) -> None:
+        self.definition, self.house = definition, definition.house
+        self.boxes = _boxes(definition, bets)
+        self.dealers: list[list[Card]] = []
+        self._against = sorted({piece.against for box in self.boxes for piece in box.hands[0].pieces})
+        self._hidden = False
+        self._shoe = Shoe.of()
+
+    @property
+    def up(self) -> int:
+        """What the dealer's first card counts."""
+        return value_of(self.dealers[0][0])
+
+    # ------------------------------------------------------------ the round
+    def play(self, table: object, draw: Draw) -> Play:
+        """Deal, offer insurance, let each box play, play the dealer's hands and settle every bet."""
+        rules = self.definition.shoe
+        self._shoe, cues = opened(rules, table, draw)
+        yield from cues
+        yield from self._deal(draw)
+        yield from self._sides(2)
+        for box in self.boxes:
+            yield from self._before(box)
+        ends = self.house.hole and is_blackjack(self._values(0))
+        if self.house.hole and not ends:
+            yield from self._insurance(0, won=False)
+        for box in self.boxes if not ends else ():
+            yield from self._box(box, draw)
+        yield from self._sides()
+        for place, against in enumerate(self._against):
+            yield from self._dealer(place, against, draw)
+        return Outcome(display={**self.felt(), "result": self._result()}, table=left(rules, self._shoe))
+
+    def _take(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
+        cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
+        yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else card_name(cards[-1])})
+
+    def _take_for(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Cue]:
+        yield from self._take(draw, hand.id, hand.cards)
+        box.dealt.append(hand.cards[-1])
+
+    def _deal(self, draw: Draw) -> Iterator[Cue]:
+        """Deal each box a card, the dealer one, each box a second; and the dealer, where he hides his."""
+        self.dealers.append([])
+        for turn in range(2):
+            for box in self.boxes:
+                yield from self._take_for(box, box.hands[0], draw)
+            if turn == 0 or self.house.hole:
+                yield from self._take(draw, BANK, self.dealers[0], hidden=turn == 1)
+        self._hidden = self.house.hole
+
+    def _values(self, place: int) -> list[int]:
+        return [value_of(card) for card in self.dealers[place]]
+
+    # ------------------------------------------------------------ what is asked
+    def _ask(
+        self, box: Box, hand: Hand, kind: str, options: Sequence[str], stakes: Mapping[Json, Bet]
+    ) -> Asking:
+        prompt = {**self.felt(), "hand": hand.id, "spot": spot_id(MAIN, box.number), "staked": hand.staked}
+        asked = Decision(kind, tuple(options), prompt, stakes, box.seat, default=options[0])
+        return str(asked.check((yield asked)))
+
+    def _before(self, box: Box) -> Iterator[Step]:
+        """Insurance and even money: before the first box plays."""
+        hand, stakes = box.hands[0], dict[Json, Bet]()
+        options = ["no_insurance"]
+        if self.house.insurance is not None and self.up == ACES:
+            stakes["insurance"] = Bet(spot_id(INSURANCE, box.number), hand.staked // 2, box.seat)
+            options.append("insurance")
+        if hand.is_blackjack and self.up in self.house.even_money:
+            options.append("even_money")
+        if len(options) == 1:
+            return
+        chosen = yield from self._ask(box, hand, "insurance", options, stakes)
+        if chosen == "insurance":
+            spot = stakes["insurance"].spot
+            for piece in hand.pieces:
+                box.insured[piece.against] = Bet(spot, piece.bet.credits // 2, box.seat)
+        elif chosen == "even_money":
+            yield from _settle(hand, lambda bet: settled(bet, EVEN, EVEN_MONEY))
+
+    def _box(self, box: Box, draw: Draw) -> Iterator[Step]:
+        """Play a box's hands one after another, those of splits with them."""
+        number = 0
+        while number < len(box.hands):
+            hand = box.hands[number]
+            if len(hand.cards) == 1:
+                yield from self._take_for(box, hand, draw)
+            yield from self._hand(box, hand, draw)
+            number += 1
+
+    def _hand(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Step]:
+        while hand.pieces and not hand.is_blackjack:
+            if (odds := self._at_once(hand)) is not None:
+                yield from _settle(hand, partial(settled, odds=odds[1], name=odds[0]))
+            elif hand.points > BEST:
+                yield from self._busted(hand)
+                return
+            options = self._options(box, hand)
+            if not hand.pieces or len(options) == 1:
+                return
+            again = Bet(spot_id(MAIN, box.number), hand.staked, box.seat)
+            stakes: dict[Json, Bet] = {name: again for name in options if name in {"double", "split"}}
+            chosen = yield from self._ask(box, hand, "blackjack", options, stakes)
+            if chosen == "stand":
+                return
+            if chosen == "split":
+                yield self._split(box, hand)
+            elif chosen == "double":
+                hand.pieces += _added(box, hand)
+                hand.closed = True
+            yield from self._take_for(box, hand, draw)
+
+    def _options(self, box: Box, hand: Hand) -> list[str]:
+        """What the rules let a hand do: nothing but stand on a hard 21 and on a card to a split ace."""
+        values, house = hand.values, self.house
+        best, soft = points(values)
+        pair = len(values) == 2 and values[0] == values[1]
+        if house.same_rank:
+            pair = pair and rank_of(hand.cards[0]) == rank_of(hand.cards[1])
+        aces = pair and values[0] == ACES
+        options = ["stand"]
+        if not hand.closed and (best < BEST or soft):
+            options.append("hit")
+            if house.may_double(values, split=hand.split):
+                options.append("double")
+        if pair and len(box.hands) < (house.ace_hands if aces else house.hands):
+            options.append("split")
+        return options
+
+    def _split(self, box: Box, hand: Hand) -> Cue:
+        """Make two hands of one; the card to the first follows, that to the other when its turn comes."""
+        aces = hand.values[0] == ACES and self.house.aces_one_card
+        other = Hand(f"{box.id}-{len(box.hands) + 1}", [hand.cards.pop()], _added(box, hand), split=True)
+        hand.split = True
+        hand.closed = other.closed = aces
+        box.hands.insert(box.hands.index(hand) + 1, other)
+        return Cue("split", {"hand": hand.id, "to": other.id})
+
+    def _at_once(self, hand: Hand) -> tuple[str, Odds] | None:
+        """What a hand of three cards wins whatever the dealer has, where the table says so."""
+        rules, values = self.definition.rules, sorted(hand.values)
+        if rules.sevens is not None and values == [7, 7, 7]:
+            return SEVENS, rules.sevens
+        of_one_suit = len({suit_of(card) for card in hand.cards}) == 1
+        if rules.suited_678 is not None and values == [6, 7, 8] and of_one_suit:
+            return SUITED, rules.suited_678
+        return None
+
+    def _busted(self, hand: Hand) -> Iterator[Settlement]:
+        """Take what is lost: not what was added, where the dealer's blackjack would still spare it."""
+        spares = self.house.original_only and not self.house.hole and self.up in {ACES, TEN}
+        yield from _settle(hand, lost, lambda piece: not (spares and piece.added))
+
+    # ------------------------------------------------------------ the dealer
+    def _dealer(self, place: int, against: int, draw: Draw) -> Iterator[Step]:
+        """Complete one of the dealer's hands as far as bets need it, and settle them."""
+        name = BANK if place == 0 else f"{BANK}-{place + 1}"
+        hands = [hand for box in self.boxes for hand in box.hands if _waits(hand, against)]
+        compared = any(hand.points <= BEST and not hand.is_blackjack for hand in hands)
+        insured = any(against in box.insured for box in self.boxes)
+        if place:
+            self.dealers.append(self.dealers[0][:1])
+            yield Cue("deal", {"hand": name, "card": card_name(self.dealers[0][0])})
+        cards = self.dealers[place]
+        if self._hidden:
+            self._hidden = False
+            yield Cue("flip", {"hand": name, "index": 1, "card": card_name(cards[1])})
+        elif compared or ((hands or insured) and self.up in {ACES, TEN}):
+            yield from self._take(draw, name, cards)
+        while compared and self.house.dealer_draws(self._values(place)):
+            yield from self._take(draw, name, cards)
+        yield from self._insurance(against, won=is_blackjack(self._values(place)))
+        for hand in hands:
+            yield from self._decide(hand, against, self._values(place))
+
+    def _insurance(self, against: int, *, won: bool) -> Iterator[Settlement]:
+        for box in self.boxes:
+            bet = box.insured.pop(against, None)
+            if bet is not None:
+                yield settled(bet, self.definition.rules.insurance if won else None)
+
+    def _decide(self, hand: Hand, against: int, values: Sequence[int]) -> Iterator[Settlement]:
+        """Settle a hand against one of the dealer's."""
+        (dealer, _), has_blackjack = points(values), is_blackjack(values)
+
+        def here(piece: Piece) -> bool:
+            return piece.against == against
+
+        if has_blackjack and hand.is_blackjack:
+            yield from _settle(hand, pushed, here)
+        elif has_blackjack:
+            spared = self.house.original_only
+            yield from _settle(hand, lost, lambda piece: here(piece) and not (spared and piece.added))
+            yield from _settle(hand, pushed, here)
+        elif hand.is_blackjack:
+            odds = self.definition.rules.blackjack
+            yield from _settle(hand, partial(settled, odds=odds, name=BLACKJACK), here)
+        elif hand.points > BEST:
+            yield from _settle(hand, lost, here)
+        elif dealer > BEST or hand.points > dealer:
+            yield from _settle(hand, partial(settled, odds=EVEN), here)
+        else:
+            yield from _settle(hand, pushed if hand.points == dealer else lost, here)
+
+    # ------------------------------------------------------------ side bets
+    def _sides(self, most: int | None = None) -> Iterator[Settlement]:
+        """Settle the side bets on at most so many cards, by the cards that were dealt."""
+        for box in self.boxes:
+            ready = [each for each in box.sides if most is None or each[0].cards <= most]
+            box.sides = [each for each in box.sides if each not in ready]
+            for side, bet in ready:
+                row = side.won([*box.dealt], self.dealers[0][0])
+                yield lost(bet) if row is None else settled(bet, row.pays, row.id)
+
+    # ------------------------------------------------------------ what is shown
+    def felt(self) -> dict[str, Json]:
+        """Return the hands as they lie (:file:`paytables/FELTS.md`), the dealer's first."""
+        shown: list[Json] = []
+        for place, cards in enumerate(self.dealers):
+            names = [card_name(card) for card in cards]
+            hidden = self._hidden and len(cards) > 1
+            name = BANK if place == 0 else f"{BANK}-{place + 1}"
+            if hidden:
+                shown.append({"id": name, "cards": [names[0], FACE_DOWN]})
+            else:
+                shown.append({"id": name, "cards": names, "says": says(self._values(place), split=False)})
+        for box in self.boxes:
+            for hand in box.hands:
+                said = says(hand.values, split=hand.split)
+                names = [card_name(card) for card in hand.cards]
+                shown.append({"id": hand.id, "cards": names, "says": said, "spot": spot_id(MAIN, box.number)})
+        return {"kind": "table", "felt": "cards", "hands": shown}
+
+    def _result(self) -> str:
+        """The dealer's totals, as the row of last results has them."""
+        totals = [self._values(place) for place in range(len(self.dealers))]
+        return "-".join("BJ" if is_blackjack(each) else str(points(each)[0]) for each in totals)
+
+
+def says(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
+    """Return what a hand comes to: its total, both where an ace may count either way, or in words."""
+    best, soft = points(values)
+    if not split and is_blackjack(values):
+        return {"en": "Blackjack", "fr": "Blackjack"}
+    if best > BEST:
+        return {"en": f"{best}, over 21", "fr": f"{best}, plus de 21"}
+    return f"{best - 10}/{best}" if soft and best < BEST else str(best)
+
+
+def lost(bet: Bet) -> Settlement:
+    """Return a bet that is lost."""
+    return settled(bet, None)
+
+
+def _waits(hand: Hand, against: int) -> bool:
+    return any(piece.against == against for piece in hand.pieces)
+
+
+def _every(_: Piece) -> bool:
+    return True
+
+
+def _settle(
+    hand: Hand, settle: Callable[[Bet], Settlement], which: Callable[[Piece], bool] = _every
+) -> Iterator[Settlement]:
+    """Settle the pieces asked for, those on one spot together."""
+    stakes: dict[tuple[str, int], int] = {}
+    for piece in filter(which, hand.pieces):
+        key = piece.bet.spot, piece.bet.seat
+        stakes[key] = stakes.get(key, 0) + piece.bet.credits
+    hand.pieces = [piece for piece in hand.pieces if not which(piece)]
+    for (spot, seat), credits_ in stakes.items():
+        yield replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
+
+
+def _added(box: Box, hand: Hand) -> list[Piece]:
+    """Return as much again as each bet on a hand: on the box's main spot, against the same dealer's hand."""
+    main = spot_id(MAIN, box.number)
+    return [Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.pieces]
+
+
+def _boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[Box]:
+    """Return the boxes that are bet on, in the order of the seats."""
+    boxes = []
+    for seat in sorted({bet.seat for bet in bets}):
+        for number in range(definition.boxes):
+            mine = {bet.spot: bet for bet in bets if bet.seat == seat}
+            actions = [mine.get(spot_id(name, number)) for name in ACTIONS]
+            pieces = [Piece(bet, n) for n, bet in enumerate(actions) if bet is not None]
+            sides = [(side, mine.get(spot_id(side.id, number))) for side in definition.side]
+            staked = [(side, bet) for side, bet in sides if bet is not None]
+            if pieces:
+                name = f"box-{seat * definition.boxes + number + 1}"
+                boxes.append(Box(seat, number, name, [Hand(name, [], pieces)], staked))
+    return boxes
