@@ -52,7 +52,7 @@ def largest_win_cents(
 
 def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
     """The same, from this machine's memory where it has been computed by the same code before."""
-    code = _code_digest()
+    code = code_digest()
 
     def prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
         key = f"{PlayKey.EXAMINED}{game.digest}"
@@ -74,7 +74,7 @@ def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
     return prizes
 
 
-def _code_digest() -> str:
+def code_digest() -> str:
     """SHA-256 over the code that plays and analyses games."""
     root = Path(paytables.__file__).parent
     files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}

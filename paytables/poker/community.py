@@ -92,7 +92,7 @@ class Solver:
         count, firsts = len(self.flops), 1 + len(self.streets.first)
         flop = np.zeros((count, HOLES), dtype=np.bool_)
         on = np.zeros((count, 52, (HOLES + 7) // 8), dtype=np.uint8)
-        best, worst = (np.zeros((firsts, HOLES), dtype=object) for _ in range(2))
+        best, worst = (np.zeros((firsts, HOLES), dtype=np.int64) for _ in range(2))  # under 10 ** 15
         for n, found in enumerate(self.each(self._decide, range(count))):
             flop[n], on[n] = found[:2]
             best += found[2] * int(self.like[n])
@@ -136,8 +136,8 @@ class Solver:
         bet = 2 * (sums[:, 0] + streets.flop * sums[:, 1])
         firsts = [2 * (sums[:, 0] + size * sums[:, 1]) for size in streets.first]
         flop = holes & (bet > waits)
-        best = np.stack([np.maximum(bet, waits), *firsts]).astype(object)
-        worst = np.stack([np.minimum(bet, spoils), *firsts]).astype(object)
+        best = np.stack([np.maximum(bet, waits), *firsts])
+        worst = np.stack([np.minimum(bet, spoils), *firsts])
         return flop, np.packbits(on, axis=1), best, worst
 
     def _first(self, best: Ints, worst: Ints) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:

@@ -189,7 +189,7 @@ def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_p
 
     assert start() == start() == (5, 25)
     assert computed == ["maple-classic"]
-    monkeypatch.setattr("egm.play.prize_limits._code_digest", lambda: "another")
+    monkeypatch.setattr("egm.play.prize_limits.code_digest", lambda: "another")
     assert start() == (5, 25)
     assert computed == ["maple-classic"] * 2
 

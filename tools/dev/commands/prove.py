@@ -4,16 +4,19 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import click
 
+from egm.play.prize_limits import code_digest
 from paytables import PaytableError, definition
 from paytables.game import game_from
 from paytables.source import read
 from tools.cli.terminal import echo
+from tools.dev.kept import Kept, OtherCalculationError
 
 
 def _toml(table: Mapping[str, Any], name: str) -> str:
@@ -29,7 +32,11 @@ def _toml(table: Mapping[str, Any], name: str) -> str:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--threads", default=2, show_default=True, help="as many as may work at once")
 def command(files: tuple[Path, ...], threads: int) -> None:
-    """Work out the figures of each definition in FILES and replace its [proved] by them."""
+    """Work out the figures of each definition in FILES and replace its [proved] by them.
+
+    What is done is kept in FILE.part: stopped, however that was, it goes on from there when asked again.
+    Games of seconds are begun anew.
+    """
     for path in files:
         try:
             data = definition.parse(read(path, definition.LIBRARY))
@@ -42,12 +49,28 @@ def command(files: tuple[Path, ...], threads: int) -> None:
                 f"{path}: a game of this family carries no figures: they are worked out"
             )
         started = perf_counter()
-        with ThreadPoolExecutor(threads) as pool:
-            found = rules.prove(pool.map, _told(str(path)))
-        table = _plain(found)
+        of = {"definition": definition.digest_of(data), "version of the program": code_digest()}
+        try:
+            kept = Kept(path.with_name(f"{path.name}.part"), of)
+        except OtherCalculationError as error:
+            raise click.ClickException(str(error)) from None
+        found = _found(rules, kept, threads, _told(str(path), len(kept.found)))
         text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
-        path.write_text(f"{text}\n\n{_toml(table, 'proved')}\n")
+        path.write_text(f"{text}\n\n{_toml(_plain(found), 'proved')}\n")
+        kept.close(done=True)
         echo(f"{path}: {perf_counter() - started:.1f} s")
+
+
+def _found(rules: Any, kept: Kept, threads: int, told: Callable[[int, int], None]) -> Any:
+    """The proof, by so many threads at once."""
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return rules.prove(partial(kept.map, pool.map), told)
+    except BaseException:
+        kept.close(done=False)
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _key(key: str) -> str:
@@ -61,9 +84,14 @@ def _plain(found: Any) -> dict[str, Any]:
     return dict(found.model_dump(mode="json"))
 
 
-def _told(name: str) -> Callable[[int, int], None]:
+def _told(name: str, kept: int) -> Callable[[int, int], None]:
+    started = perf_counter()
+
     def told(done: int, of: int) -> None:
-        if done % max(1, of // 20) == 0:
-            echo(f"{name}: {done * 100 // of} %")
+        if done == kept:
+            echo(f"{name}: goes on after {done:,} of {of:,}")
+        elif done > kept and (done == of or done * 20 // of > (done - 1) * 20 // of):
+            left = (perf_counter() - started) * (of - done) / (done - kept)
+            echo(f"{name}: {done * 100 // of} %, {done:,} of {of:,}, about {left:.0f} s more")
 
     return told

@@ -1,0 +1,136 @@
+"""A calculation that is stopped goes on where it was, and only with what is of itself."""
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import paytables
+from egm.play.prize_limits import code_digest
+from paytables import definition, load_game
+from tools.dev.commands.prove import command
+from tools.dev.kept import Kept, OtherCalculationError
+
+HOLDEM = paytables.definition.LIBRARY / "tables" / "france-casino-holdem.toml"
+OF = {"definition": "a", "version of the program": "1"}
+
+
+def result(case):
+    return np.arange(case), np.array([case * case], dtype=np.int64)
+
+
+def run(path, cases, stop=None, done=None):
+    """Two maps over the cases; stopped before ``stop`` results are worked out anew."""
+    kept = Kept(path, OF)
+    done = [] if done is None else done
+
+    def work(case):
+        if len(done) == stop:
+            raise KeyboardInterrupt
+        done.append(case)
+        return result(case)
+
+    try:
+        found = [*kept.map(map, work, cases), *kept.map(map, work, cases)]
+    except KeyboardInterrupt:
+        kept.close(done=False)
+        return None
+    kept.close(done=True)
+    return [[array.tolist() for array in arrays] for arrays in found]
+
+
+@pytest.mark.parametrize("stop", [0, 3, 5, 7])
+def test_it_goes_on_where_it_was_and_comes_to_the_same(stop, tmp_path):
+    whole = run(tmp_path / "whole", range(5))
+    assert not (tmp_path / "whole").exists()
+    assert run(tmp_path / "part", range(5), stop) is None
+    done = []
+    assert run(tmp_path / "part", range(5), done=done) == whole
+    assert len(done) == 10 - stop
+    assert not (tmp_path / "part").exists()
+
+
+@pytest.mark.parametrize("cut", [1, 3, 30])
+def test_a_result_cut_short_is_worked_out_again(cut, tmp_path):
+    whole = run(tmp_path / "whole", range(5))
+    run(tmp_path / "part", range(5), 4)
+    data = (tmp_path / "part").read_bytes()
+    (tmp_path / "part").write_bytes(data[:-cut])
+    done = []
+    assert run(tmp_path / "part", range(5), done=done) == whole
+    assert done[0] == 3
+
+
+def test_a_damaged_result_is_worked_out_again_with_all_that_follow(tmp_path):
+    whole = run(tmp_path / "whole", range(5))
+    run(tmp_path / "part", range(5), 1)
+    at = (tmp_path / "part").stat().st_size
+    run(tmp_path / "part", range(5), 3)
+    data = bytearray((tmp_path / "part").read_bytes())
+    data[at + 8] ^= 255
+    (tmp_path / "part").write_bytes(data)
+    done = []
+    assert run(tmp_path / "part", range(5), done=done) == whole
+    assert done[0] == 1
+
+
+def test_what_is_of_something_else_is_refused(tmp_path):
+    run(tmp_path / "part", range(5), 2)
+    before = (tmp_path / "part").read_bytes()
+    with pytest.raises(OtherCalculationError, match="part: is part of another definition;"):
+        Kept(tmp_path / "part", {**OF, "definition": "b"})
+    with pytest.raises(OtherCalculationError, match="of another version of the program; remove it"):
+        Kept(tmp_path / "part", {**OF, "version of the program": "2"})
+    assert (tmp_path / "part").read_bytes() == before
+    (tmp_path / "part").write_bytes(b"")
+    with pytest.raises(OtherCalculationError, match="does not say what it is of"):
+        Kept(tmp_path / "part", OF)
+
+
+def test_a_proof_is_written_into_its_definition_and_nothing_is_left(tmp_path):
+    path = tmp_path / "jacks.toml"
+    text = (HOLDEM.parent / "jacks-or-better-9-6.toml").read_text()
+    path.write_text(text.split("\n[proved", maxsplit=1)[0])
+    found = CliRunner().invoke(command, [str(path)], catch_exceptions=False)
+    assert found.exit_code == 0
+    assert (
+        load_game(path).rules.definition
+        == load_game(HOLDEM.parent / path.name.replace("jacks", "jacks-or-better-9-6")).rules.definition
+    )
+    assert [each.name for each in tmp_path.iterdir()] == ["jacks.toml"]
+
+
+def test_a_proof_does_not_go_on_with_another_definitions_part(tmp_path):
+    path = tmp_path / "holdem.toml"
+    path.write_text(HOLDEM.read_text().replace('pays = "3:2"', 'pays = "2:1"'))
+    part = tmp_path / "holdem.toml.part"
+    data = definition.parse(paytables.source.read(HOLDEM, definition.LIBRARY))
+    del data["proved"]
+    Kept(part, {"definition": definition.digest_of(data), "version of the program": code_digest()}).close(
+        done=False
+    )
+    before = path.read_text()
+    found = CliRunner().invoke(command, [str(path)])
+    assert found.exit_code == 1
+    assert f"{part}: is part of another definition; remove it" in found.output
+    assert path.read_text() == before
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_a_proof_that_was_stopped_goes_on_and_says_so(tmp_path):
+    """The heaviest game, interrupted at its first line of progress, then killed at its next; it ends as it should."""
+    path = tmp_path / "holdem.toml"
+    path.write_text(HOLDEM.read_text().split("\n[proved", maxsplit=1)[0])
+    start = [sys.executable, "-m", "tools.dev", "prove", str(path)]
+    for n, how in enumerate((signal.SIGINT, signal.SIGKILL)):
+        with subprocess.Popen(start, stdout=subprocess.PIPE, text=True) as process:
+            lines = [process.stdout.readline() for _ in range(1 + n)]
+            process.send_signal(how)
+        assert ("goes on after" in lines[0]) == bool(n)
+        assert "[proved" not in path.read_text()
+    subprocess.run(start, check=True)
+    assert path.read_text() == HOLDEM.read_text()
