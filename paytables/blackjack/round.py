@@ -13,13 +13,9 @@ from paytables.blackjack.schema import (
     ACES,
     ACTIONS,
     BEST,
-    BLACKJACK,
     EVEN,
-    EVEN_MONEY,
     INSURANCE,
     MAIN,
-    SEVENS,
-    SUITED,
     TEN,
     BlackjackDefinition,
     Side,
@@ -27,6 +23,7 @@ from paytables.blackjack.schema import (
     points,
     value_of,
 )
+from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.cards.card import Card, Shoe, card_name, rank_of, suit_of
 from paytables.contract import Bet, Choice, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Step
 from paytables.layout import Odds, pushed, settled

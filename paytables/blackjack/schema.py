@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from paytables.bank.dealing import ShoeRules
+from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED, pay_lines, rule_lines
 from paytables.cards.card import ACE, RANKS, Card, is_red, rank_of, suit_of
 from paytables.definition import Identifier, Strict, Text
 from paytables.layout import Limits, Odds, Pay, TableDefinition
@@ -25,11 +26,6 @@ BEST: Final = 21
 BOXES_MOST: Final = 7
 ACTIONS_MOST: Final = 3
 EVEN: Final = Odds.parse("1:1")
-#: What a hand may be settled as beside won, lost and push: pays of the game's own, by their names.
-BLACKJACK: Final = "blackjack"
-EVEN_MONEY: Final = "even-money"
-SEVENS: Final = "three-sevens"
-SUITED: Final = "6-7-8"
 INSURED: Final = Text(en="Insurance", fr="Assurance")
 
 Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
@@ -300,6 +296,10 @@ class BlackjackDefinition(TableDefinition):
         ]
         sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
         return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return the house's rules and what is paid beside even money, by language."""
+        return {code: [*rule_lines(self, code), *pay_lines(self, code)] for code in ("en", "fr")}
 
     @property
     def longest_points(self) -> int:

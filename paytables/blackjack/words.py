@@ -1,0 +1,166 @@
+"""The rules of a table in sentences, from its own keys: what a player reads of what the house has chosen."""
+
+from typing import TYPE_CHECKING, Final
+
+from paytables.definition import Text
+
+if TYPE_CHECKING:
+    from paytables.blackjack.schema import BlackjackDefinition, HouseRules, Side
+
+#: What a hand may be settled as beside won, lost and push: pays of the game's own, by their names.
+BLACKJACK: Final = "blackjack"
+EVEN_MONEY: Final = "even-money"
+SEVENS: Final = "three-sevens"
+SUITED: Final = "6-7-8"
+
+_SHOE: Final = (
+    Text(
+        en="Decks: {0}, shuffled again when the stop card appears.",
+        fr="Paquets de cartes : {0}, mêlés de nouveau lorsque la carte d'arrêt apparaît.",
+    ),
+    Text(en="Decks: {0}, shuffled for every round.", fr="Paquets de cartes : {0}, mêlés à chaque coup."),
+)
+_SOFT_17: Final = {
+    "hit": Text(
+        en="The dealer draws to 16 and to a soft 17, and stands on a hard 17 and more.",
+        fr="Le croupier tire jusqu'à 16 et sur un 17 facile; il reste sur un 17 difficile et plus.",
+    ),
+    "stand": Text(
+        en="The dealer draws to 16 and stands on every 17 and more.",
+        fr="Le croupier tire jusqu'à 16 et reste sur tout 17 et plus.",
+    ),
+}
+_SECOND: Final = {
+    "after": Text(
+        en="He takes his second card after the hands have been played.",
+        fr="Il prend sa deuxième carte une fois les mains jouées.",
+    ),
+    "hole": Text(
+        en="He takes his second card face down with yours; his blackjack ends the round at once.",
+        fr="Il prend sa deuxième carte en même temps que vous, face cachée; son blackjack met fin au coup.",
+    ),
+}
+_ORIGINAL: Final = (
+    Text(
+        en="His blackjack takes all that is bet on a hand of less.",
+        fr="Son blackjack emporte tout ce qui est misé sur une main moindre.",
+    ),
+    Text(
+        en="His blackjack takes only the first bet of a hand of less: what was doubled or split is given back.",
+        fr="Son blackjack n'emporte que la mise initiale d'une main moindre : ce qui a été ajouté en doublant "
+        "ou en partageant est rendu.",
+    ),
+)
+_DOUBLE: Final = Text(
+    en="Double, for one more card, on two cards that total {0}, an ace as 1 or 11; {1} after a split.",
+    fr="On double, pour une seule carte de plus, sur deux cartes totalisant {0}, l'as valant 1 ou 11; {1} après "
+    "un partage.",
+)
+_AFTER_SPLIT: Final = (Text(en="not", fr="non"), Text(en="also", fr="aussi"))
+_SPLIT: Final = {
+    "value": Text(
+        en="Split two cards of the same value, to {0} hands at most; aces to {1}.",
+        fr="On partage deux cartes de même valeur, jusqu'à {0} mains; les as, jusqu'à {1}.",
+    ),
+    "rank": Text(
+        en="Split two cards of the same rank, to {0} hands at most; aces to {1}.",
+        fr="On partage deux cartes identiques, jusqu'à {0} mains; les as, jusqu'à {1}.",
+    ),
+}
+_ACES: Final = Text(
+    en="Split aces take one card each.", fr="Les as partagés ne reçoivent qu'une carte chacun."
+)
+_NO_BLACKJACK: Final = Text(
+    en="After a split 21 in two cards is no blackjack.",
+    fr="Après un partage, 21 en deux cartes n'est pas un blackjack.",
+)
+_INSURANCE: Final = Text(
+    en="At a dealer's ace you may insure half of your bet more against his blackjack.",
+    fr="Si la première carte du croupier est un as, vous pouvez vous assurer contre son blackjack pour la "
+    "moitié de votre mise.",
+)
+_EVEN: Final = {
+    "ace": Text(
+        en="At a dealer's ace a blackjack may take even money at once.",
+        fr="Devant un as du croupier, un blackjack peut être payé aussitôt à égalité.",
+    ),
+    "ten": Text(
+        en="At a dealer's ace, ten or face a blackjack may take even money at once.",
+        fr="Devant un as, un dix ou une figure du croupier, un blackjack peut être payé aussitôt à égalité.",
+    ),
+}
+_AT_ONCE: Final = {
+    SEVENS: Text(
+        en="Three sevens win at once, whatever the dealer has.",
+        fr="Trois sept gagnent aussitôt, quelle que soit la main du croupier.",
+    ),
+    SUITED: Text(
+        en="6, 7 and 8 of one suit, in three cards, win at once, whatever the dealer has.",
+        fr="6, 7 et 8 de même couleur, en trois cartes, gagnent aussitôt, quelle que soit la main du croupier.",
+    ),
+}
+_ACTIONS: Final = Text(
+    en="The dealer plays {0} hands of the same first card against yours; bet against at least {1} of them. "
+    "Who doubles or splits adds to each of these bets.",
+    fr="Le croupier joue {0} mains de même première carte contre la vôtre; misez contre au moins {1} d'entre "
+    "elles. Qui double ou partage ajoute à chacune de ces mises.",
+)
+_OR: Final = Text(en="{0} or {1}", fr="{0} ou {1}")
+_TO: Final = Text(en="{0} to {1}", fr="{0} à {1}")
+
+
+def rule_lines(made: "BlackjackDefinition", code: str) -> list[str]:
+    """Return what the house has chosen, a sentence a rule, in a language."""
+    rules = made.rules
+    lines = [
+        _of(_SHOE[made.shoe.stop is None], code).format(made.shoe.decks),
+        f"{_of(_SOFT_17[rules.soft_17], code)} {_of(_SECOND[rules.second_card], code)}",
+        _of(_ORIGINAL[rules.original_bets_only], code),
+    ]
+    if rules.double.totals:
+        after = _of(_AFTER_SPLIT[rules.double.after_split], code)
+        lines.append(_of(_DOUBLE, code).format(_totals(rules, code), after))
+    if rules.split.hands > 1:
+        split = _of(_SPLIT[rules.split.same], code).format(rules.split.hands, rules.split.ace_hands)
+        aces = [_of(_ACES, code)] if rules.split.aces_one_card else []
+        lines.append(" ".join([split, *aces, _of(_NO_BLACKJACK, code)]))
+    if rules.insurance is not None:
+        lines.append(_of(_INSURANCE, code))
+    if rules.even_money != "no":
+        lines.append(_of(_EVEN[rules.even_money], code))
+    lines += [_of(_AT_ONCE[name], code) for _, name, _, _ in made.every_pay() if name in _AT_ONCE]
+    if made.main.hands > 1:
+        lines.append(_of(_ACTIONS, code).format(made.main.hands, made.main.least_hands))
+    return lines
+
+
+def _of(text: Text, code: str) -> str:
+    return text.fr if code == "fr" else text.en
+
+
+def _totals(rules: "HouseRules", code: str) -> str:
+    """The totals that may be doubled: runs as from-to."""
+    runs: list[list[int]] = []
+    for total in sorted(rules.double.totals):
+        if runs and total == runs[-1][-1] + 1:
+            runs[-1].append(total)
+        else:
+            runs.append([total])
+    said = [_of(_TO, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0]) for run in runs]
+    return said[0] if len(said) == 1 else _of(_OR, code).format(", ".join(said[:-1]), said[-1])
+
+
+def pay_lines(made: "BlackjackDefinition", code: str) -> list[str]:
+    """Return what is paid beside even money, a line a stake, in a language."""
+    colon = " :" if code == "fr" else ":"
+    sides = {side.id: side for side in made.side}
+    lines: dict[str, list[str]] = {}
+    for spot, name, title, odds in made.every_pay():
+        if name != EVEN_MONEY:
+            lines.setdefault(spot, []).append(f"{_of(title, code)}{colon} {odds.words()[code]}")
+    found = [*lines.pop("main"), *lines.pop("insurance", [])]
+    return found + [_side(sides[spot], rows, code, colon) for spot, rows in lines.items()]
+
+
+def _side(side: "Side", rows: list[str], code: str, colon: str) -> str:
+    return f"{_of(side.name, code)}{colon} {'; '.join(rows)}."
