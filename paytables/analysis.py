@@ -6,7 +6,7 @@ are credits; ``variance`` is in squared credits, and :attr:`BetAnalysis.sigma` i
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final, Literal
@@ -88,7 +88,12 @@ class Prize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressiveShare:
-    """What one progressive level adds: its odds, its return at reset, its contribution and its break-even."""
+    """What one progressive level adds: its odds, its return at reset, its contribution and its break-even.
+
+    ``increment`` is of each credit wagered. The break-even is where the stake that plays for the level, with
+    what it wins besides, returns itself. ``shares`` are the parts of the level that are won besides, with
+    the mean hits of each; the break-even and the return at a meter count them.
+    """
 
     level: str
     rate: Fraction
@@ -98,6 +103,21 @@ class ProgressiveShare:
     break_even_credits: Fraction | None
     ceiling_credits: int | None = None
     """A mystery level is hit at a secret amount up to this; ``rate`` is its mean from reset to hit."""
+    shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
+
+    def of(self, stake: int, cost_credits: int) -> "ProgressiveShare":
+        """Return the same of a wager of ``cost_credits``, of which it was of ``stake``."""
+        part = Fraction(stake, cost_credits)
+        return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
+
+    @property
+    def parts(self) -> Fraction:
+        """How many levels one game wins on average by parts of one."""
+        return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
+
+    def seeded_at(self, cost_credits: int) -> Fraction:
+        """Return what a house puts up for resets of each credit wagered; parts won lower it by as much."""
+        return self.rtp_at_reset - self.parts * self.reset_credits / cost_credits
 
     def rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return the hits of the next game while the meter stands at ``meter_credits``.
@@ -112,7 +132,7 @@ class ProgressiveShare:
 
     def rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return what the level returns per credit wagered while its meter stands at ``meter_credits``."""
-        return self.rate_at(meter_credits, cost_credits) * meter_credits / cost_credits
+        return (self.rate_at(meter_credits, cost_credits) + self.parts) * meter_credits / cost_credits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +218,8 @@ class BetAnalysis:
     simplest_rtp: Fraction | None = None
     mean_staked_credits: Fraction | None = None
     notes: tuple[str, ...] = ()
+    beside: Mapping[str, int] = field(default_factory=dict)
+    """Bets in none of these figures without which this one is not taken, in credits by spot."""
 
     @property
     def mean_credits(self) -> Fraction:
@@ -236,8 +258,12 @@ class BetAnalysis:
 
     @property
     def rtp_with_progressives(self) -> Fraction:
-        """The return with every level at its reset value plus what play adds to it."""
-        return self.rtp + sum((p.rtp_at_reset + p.increment for p in self.progressives), Fraction(0))
+        """The return in the long run: what the house puts up for each reset plus what play adds.
+
+        Of a level won in parts not less than that: the house makes up what a part leaves below the reset.
+        """
+        levels = (p.seeded_at(self.cost_credits) + p.increment for p in self.progressives)
+        return self.rtp + sum(levels, Fraction(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

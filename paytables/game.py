@@ -29,6 +29,7 @@ from paytables.contract import (
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
 from paytables.source import Source
+from paytables.wording import counted
 
 #: family name of a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
@@ -248,15 +249,29 @@ def game_from(
         if name not in symbols:
             known = ", ".join(symbols) or "none in this family"
             raise DefinitionError(file, f"art.pictures.{name}", f"no symbol {name!r}; there are: {known}")
+    rules = kind.build(checked, file)
+    _sums_are_made(checked.game, rules, file)
     return Game(
         header=checked.game,
         digest=definition.digest_of(data),
-        rules=kind.build(checked, file),
+        rules=rules,
         text=definition.canonical_text(data),
         source=source,
         art=checked.art,
         assets=assets,
     )
+
+
+def _sums_are_made(header: definition.Header, rules: Rules, file: str) -> None:
+    """Refuse a bet of a sum that its limits make up at no denomination. Raises :class:`DefinitionError`."""
+    for spot in rules.layout():
+        if not any(spot.stakes_cents(cents) for cents in header.denominations_cents):
+            raise DefinitionError(
+                file,
+                f"limits.worth_cents of {spot.id}",
+                f"no bet of {spot.least:,} to {counted(spot.most, 'credit')} is worth {spot.worth_cents} "
+                f"minor units at any of {list(header.denominations_cents)}",
+            )
 
 
 def game_from_text(text: str, file: str) -> Game:

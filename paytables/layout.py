@@ -24,20 +24,24 @@ from paytables.wording import counted
 
 #: Seats that may play one round together.
 SEATS_MOST: Final = 8
-_ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII)
+ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """What a bet pays, as printed, and what is won on top of each credit staked."""
+    """What a bet pays, as printed, and what is won on top of each credit staked.
+
+    ``share`` is the part of a progressive level that it pays instead; credits come back of such a bet none.
+    """
 
     text: str
     net: Fraction
+    share: Fraction = Fraction(0)
 
     @classmethod
     def parse(cls, text: str) -> "Odds":
         """Read ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for anything else."""
-        found = _ODDS.fullmatch(text)
+        found = ODDS.fullmatch(text)
         if found is None:
             raise ValueError(f'{text!r} are no odds: write "35:1" (net), or "x36" (stake included)')
         won, to, whole = found.groups()
@@ -46,8 +50,18 @@ class Odds:
             raise ValueError(f"{text!r} gives back less than the stake")
         return cls(text, net)
 
+    def said(self, language: str) -> str:
+        """Return the odds as they are printed; French parts the sign of per cent from its number."""
+        return self.text.replace("%", "\N{NO-BREAK SPACE}%") if language == "fr" else self.text
+
     def words(self) -> dict[str, str]:
         """Return the odds as rules say them, by language."""
+        if self.share:
+            per_cent = self.text.removesuffix("%")
+            return {
+                "en": f"{per_cent}% of the progressive jackpot",
+                "fr": f"{per_cent} % du lot progressif",
+            }
         if self.text.startswith("x"):
             times = self.text[1:]
             return {
@@ -78,16 +92,20 @@ def _odds(value: Any) -> Any:
 
 #: Odds as a definition writes them.
 Pay: TypeAlias = Annotated[
-    Odds, BeforeValidator(_odds), WithJsonSchema({"type": "string", "pattern": f"^{_ODDS.pattern}$"})
+    Odds, BeforeValidator(_odds), WithJsonSchema({"type": "string", "pattern": f"^{ODDS.pattern}$"})
 ]
 
 
 class Limits(Strict):
-    """What one bet may be: ``least`` to ``most`` credits in steps of ``step``."""
+    """What one bet may be: ``least`` to ``most`` credits in steps of ``step``.
+
+    ``worth_cents``: where the text names the sum of the bet, and it is taken where credits make just that up.
+    """
 
     least: PositiveInt = 1
     most: PositiveInt = 100
     step: PositiveInt = 1
+    worth_cents: PositiveInt | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> "Limits":

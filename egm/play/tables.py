@@ -15,6 +15,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.host.controls import game_is_allowed
 from egm.play import player_protection as protection
+from egm.progressive.pools import Pools, shut
 from egm.records.game_record import TableRecord, TableReturned
 from egm.records.games import PUSH
 from egm.records.keys import PlayKey, TableKey
@@ -35,7 +36,8 @@ def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...]]:
     standing: dict[str, int] = {}
     for bet in at.rules.standing():
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
-    return standing, tuple(spot.id for spot in at.rules.layout() if not spot.open)
+    closed = shut(machine.state(Pools), at, machine.selection.denomination_cents)
+    return standing, tuple(spot.id for spot in at.rules.layout() if not spot.open or spot.id in closed)
 
 
 # ---------------------------------------------------------------------------------------------- guards

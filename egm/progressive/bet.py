@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
-from egm.progressive.pools import NoPoolError, Pool, Pools
+from egm.progressive.pools import NoPoolError, Pool, Pools, is_of_its_worth
 from egm.records.game_record import TableRecord
 from egm.records.tables import table_of
 from meters.transaction import JSON
-from paytables import Game, PaytableError, Wager
+from paytables import Game, LevelPlay, PaytableError, Wager
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,24 @@ class Bet:
         return self.wager.credits * self.denomination_cents
 
     @property
+    def fed_cents(self) -> dict[str, int]:
+        """What of it feeds each level, by the game's name, minor units: a side bet's stake, or all of it."""
+        return {
+            play.level: fed_credits(play, self.wager) * self.denomination_cents
+            for play in self.game.levels(self.wager)
+        }
+
+    @property
     def at_stake_cents(self) -> int:
         """What is at stake with it: the bets that stand, less what it takes down, and what it costs."""
         standing = sum(bet.credits for bet in self.game.rules.standing())
         taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
         return (standing - taken_down) * self.denomination_cents + self.cents
+
+
+def fed_credits(play: LevelPlay, wager: Wager) -> int:
+    """What of a wager feeds a level, in credits."""
+    return wager.credits if play.fed_credits is None else play.fed_credits
 
 
 @dataclass(slots=True)
@@ -64,7 +77,8 @@ def bet_of(machine: Machine, selection: Selection) -> Bet | None:
         wager = at.wager(selection.bet_credits, **selection.options)
         if not wager.credits and not at.rules.standing():
             return None
-        if _wins_too_much(at, wager, cents, machine.profile.play.win_limit_cents):
+        limit_cents = machine.profile.play.win_limit_cents
+        if not is_of_its_worth(at, wager, cents) or _wins_too_much(at, wager, cents, limit_cents):
             return None
         return Bet(at, wager, cents, machine.state(Pools).played(game, wager, cents), table)
     except (NoPoolError, PaytableError, TypeError, ValueError):

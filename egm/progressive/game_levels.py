@@ -91,13 +91,13 @@ def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
         if pool.own:
             posting.compare(pool.id, _level(machine, pool.id), machine.journal.balance_cents)
     pools = {pool.level: pool for pool in bet.pools}
-    return _round(machine, LevelsPlayed(), pools, bet.cents, f"{play_id}.0")
+    return _round(machine, LevelsPlayed(), pools, bet.fed_cents, f"{play_id}.0")
 
 
 def go_on(machine: Machine, game: GameRecord) -> Round:
     """The dealings of the next step of a game already fed."""
     pools = {level: _pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
-    return _round(machine, game.levels, pools, game.wager_cents, f"{game.play_id}.{len(game.steps)}")
+    return _round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
 
 
 def _pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
@@ -123,7 +123,7 @@ def _round(
     machine: Machine,
     game: LevelsPlayed,
     pools: Mapping[str, Pool | FormerPool],
-    wager_cents: int,
+    fed_cents: Mapping[str, int],
     step: str,
 ) -> Round:
     memory = Memory(
@@ -131,7 +131,7 @@ def _round(
         mark=lambda pool: mark(machine, pool),
         shown_cents=lambda pool: _shown_cents(machine, game, pool),
     )
-    return Round(pools, wager_cents, memory, claim_prefix=f"{_machine(machine)}.{step}")
+    return Round(pools, fed_cents, memory, claim_prefix=f"{_machine(machine)}.{step}")
 
 
 def _machine(machine: Machine) -> str:

@@ -18,6 +18,7 @@ from egm.record_codec import RecordError, from_json, to_json
 from meters.transaction import JSON
 
 _ZERO: Final = Fraction(0)
+_WHOLE: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
@@ -130,22 +131,30 @@ class Level:
         grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
         return _added(grown, shown)
 
-    def hit(self) -> tuple[int, "Level"]:
+    def hit(self, share: Fraction = _WHOLE) -> tuple[int, "Level"]:
         """Pay the amount shown: return it (minor units), and the level reset.
 
         The hidden pool pays for the new base and the house for what is missing of it; the overflow comes
-        after, up to the ceiling. Fractions stay where they are.
+        after, up to the ceiling. Fractions stay where they are. Of a ``share`` below 1 so much of the amount
+        shown is paid, rounded down to a whole minor unit, and the rest stays: only what that leaves below the
+        base is put up in the same way, and other terms go on waiting.
         """
-        amount_cents = self.shown_cents
-        terms = self.next_terms or self.terms
-        from_hidden = self.hidden.numerator // self.hidden.denominator
+        if not 0 < share <= 1:
+            raise LevelDefectiveError(f"a hit of {share} of a level")
+        whole = share == 1
+        amount_cents = int(self.shown_cents * share)
+        terms = (self.next_terms or self.terms) if whole else self.terms
+        left = self.current - amount_cents
+        missing = max(0, terms.base_cents - left.numerator // left.denominator)
+        hidden = self.hidden.numerator // self.hidden.denominator
+        from_hidden = hidden if whole else min(hidden, missing)
         from_overflow = self.overflow.numerator // self.overflow.denominator
-        seed_cents = max(0, terms.base_cents - from_hidden)
+        seed_cents = max(0, missing - from_hidden)
         reset = replace(
             self,
             terms=terms,
-            next_terms=None,
-            current=self.current - amount_cents,
+            next_terms=None if whole else self.next_terms,
+            current=left,
             hidden=self.hidden - from_hidden,
             overflow=self.overflow - from_overflow,
             seeded=self.seeded + seed_cents,

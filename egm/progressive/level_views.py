@@ -36,8 +36,16 @@ def played(machine: Machine) -> tuple[Pool, ...]:
 
 
 def views(machine: Machine) -> tuple[ProgressiveView, ...]:
-    """The levels of the bet now selected, as a person sees them."""
-    return tuple(_view(machine, pool) for pool in played(machine))
+    """The levels of the bet now selected, and those of every side bet of its table, as a person sees them.
+
+    A side bet's level is seen from the table whether or not one plays for it (Québec by-law, ss.21.2, 67.21).
+    """
+    seen = {pool.id: pool for pool in played(machine)}
+    game = machine.games.get(machine.selection.game_id)
+    if game is not None:
+        offered = machine.state(Pools).of_side_bets(game, machine.selection.denomination_cents)
+        seen |= {pool.id: pool for pool in offered.values()}
+    return tuple(_view(machine, pool) for pool in seen.values())
 
 
 def standings(machine: Machine) -> dict[str, Shown]:

@@ -65,6 +65,15 @@ class Pools:
         """Return the pools a wager feeds and can win. Raises :class:`NoPoolError` when one is not kept."""
         return tuple(self._pool(game, play, denomination_cents) for play in game.levels(wager))
 
+    def of_side_bets(self, game: Game, denomination_cents: int) -> dict[str, Pool]:
+        """Return the levels a game's side bets play for at a denomination, by spot, where they are kept."""
+        found = {
+            spot: self._by_play.get((game.id, play.level, play.stake_credits * denomination_cents))
+            for play in game.every_level()
+            for spot in play.spots
+        }
+        return {spot: pool for spot, pool in found.items() if pool is not None}
+
     def _pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
         stake_cents = play.stake_credits * denomination_cents
         pool = self._by_play.get((game.id, play.level, stake_cents))
@@ -91,6 +100,8 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
     found: dict[tuple[str, int], Pool] = {}
     for play in game.every_level():
         slot = mine.get(play.level)
+        if slot is None and play.spots:
+            continue  # a side bet the house does not offer
         if slot is None:
             strangers = ", ".join(sorted(mine.keys() - {each.level for each in game.every_level()}))
             instead = f", but {strangers}, which the game does not have" if strangers else ""
@@ -103,11 +114,39 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
                 f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
                 "takes one stake only"
             )
+        if slot.kind is not Kind.STAND_ALONE and play.shares:
+            raise NoPoolError(
+                f"{game.id}: level {play.level!r} is also won in part: only the machine itself can keep it"
+            )
         for cents in denominations_cents:
-            pool = _pool(game, play, slot, cents)
+            pool = _pool(game, play, slot, cents) if _is_of_its_worth(game, play, cents) else None
             if pool is not None:
                 found[play.level, pool.definition.chance.stake_cents] = pool
     return Pools(found.values())
+
+
+def _is_of_its_worth(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
+    """Whether the stake may be placed at a denomination; a text may name its sum."""
+    spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
+    stake_cents = play.stake_credits * denomination_cents
+    return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)
+
+
+def is_of_its_worth(game: Game, wager: Wager, denomination_cents: int) -> bool:
+    """Whether every bet whose sum a text names is of just that sum."""
+    sums = {spot.id: spot.worth_cents for spot in game.rules.layout()}
+    return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
+
+
+def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
+    """Return the spots that take no bet at a denomination: no stake is of its sum, or no level is kept."""
+    kept = pools.of_side_bets(game, denomination_cents)
+    unkept = {spot for play in game.every_level() for spot in play.spots} - kept.keys()
+    return tuple(
+        spot.id
+        for spot in game.rules.layout()
+        if spot.id in unkept or not spot.stakes_cents(denomination_cents)
+    )
 
 
 def bets_kept(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
@@ -117,10 +156,11 @@ def bets_kept(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, .
 
 def _kept(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
     try:
-        pools.played(game, game.wager(credits_), denomination_cents)
+        wager = game.wager(credits_)
+        pools.played(game, wager, denomination_cents)
     except (NoPoolError, PaytableError):
         return False
-    return True
+    return is_of_its_worth(game, wager, denomination_cents)
 
 
 def _keeper(slot: LevelSlot) -> Keeper:

@@ -8,6 +8,7 @@ or a prize hit and not locked.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Final, Protocol
 
 from egm.errors import InvariantError
@@ -16,6 +17,7 @@ from egm.progressive.level import Level
 from egm.progressive.pools import Keeper, Pool
 from egm.records.game_record import DrawRecord, Hit, LevelsPlayed, Share
 from meters import Transfer
+from paytables import LevelHit, LevelShare
 
 #: The purpose under which a mystery prize's number is recorded; the pool's id follows.
 MYSTERY: Final = "progressive."
@@ -88,7 +90,8 @@ class Round:
 
     pools: Mapping[str, Pool | FormerPool]
     """By the game's name of the level."""
-    wager_cents: int
+    fed_cents: Mapping[str, int]
+    """What of the wager feeds each level, by the game's name of it, minor units."""
     memory: Memory
     claim_prefix: str
     levels: dict[str, Level] = field(default_factory=dict)
@@ -104,27 +107,29 @@ class Round:
     def feed(self, chance: Chance) -> None:
         """Add the wager's share to every pool, and draw the mystery prizes. Once a game."""
         for name, pool in self.pools.items():
+            fed_cents = self.fed_cents[name]
             if isinstance(pool, FormerPool):
                 raise InvariantError(f"a wager feeds {pool.id}, which this machine no longer has")
             if pool.keeper is Keeper.CONTROLLER:
-                self._contribute(pool)
+                self._contribute(pool, fed_cents)
             elif pool.keeper is Keeper.BROADCAST:
                 self.broadcast_cents[pool.id] = self.memory.shown_cents(pool.id)
             if not pool.own:  # who broadcasts an amount reads the wagers from the meters
                 continue
             before = self.memory.level(pool.id)
-            odds = before.mystery_odds(self.wager_cents)
-            self._step(pool, before, before.contribute(self.wager_cents))
-            self.fed.append(Share(pool=pool.id, wager_cents=self.wager_cents))
+            odds = before.mystery_odds(fed_cents)
+            self._step(pool, before, before.contribute(fed_cents))
+            self.fed.append(Share(pool=pool.id, wager_cents=fed_cents))
             if odds is not None and self._drawn(pool, odds, chance):
                 self._hit(name, pool, mystery=True)
 
-    def award(self, names: Iterable[str]) -> None:
-        """Lock what the outcome hit: levels by the game's names, in order, each as often as it was hit."""
-        for name in names:
+    def award(self, hits: Iterable[LevelHit]) -> None:
+        """Lock what the outcome hit, in order: whole levels by the game's names, or parts of them."""
+        for hit in hits:
+            name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
             if name not in self.pools:
                 raise InvariantError(f"a game hit the level {name!r}, which its wager does not play for")
-            self._hit(name, self.pools[name], mystery=False)
+            self._hit(name, self.pools[name], mystery=False, share=share)
 
     @property
     def played(self) -> LevelsPlayed:
@@ -138,14 +143,12 @@ class Round:
         )
 
     # ------------------------------------------------------------------ the parts of it
-    def _contribute(self, pool: Pool) -> None:
+    def _contribute(self, pool: Pool, fed_cents: int) -> None:
         mark = self.memory.mark(pool.id)
         made = replace(mark, sequence=mark.sequence + 1)
         self.marks[pool.id] = made
-        amount = self.wager_cents * pool.definition.terms.increment
-        self.fed.append(
-            Share(pool=pool.id, wager_cents=self.wager_cents, sequence=made.sequence, amount=amount)
-        )
+        amount = fed_cents * pool.definition.terms.increment
+        self.fed.append(Share(pool=pool.id, wager_cents=fed_cents, sequence=made.sequence, amount=amount))
 
     def _drawn(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
         favourable, bound = odds
@@ -156,14 +159,18 @@ class Round:
         self.draws.append((bound, value, purpose))
         return value < favourable
 
-    def _hit(self, name: str, pool: Pool | FormerPool, *, mystery: bool) -> None:
-        hit = Hit(pool=pool.id, level=name, mystery=mystery)
+    def _hit(
+        self, name: str, pool: Pool | FormerPool, *, mystery: bool, share: Fraction | None = None
+    ) -> None:
+        hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.own:
             before = self._now(pool)
-            amount_cents, after = before.hit()
+            amount_cents, after = before.hit() if share is None else before.hit(share)
             self._step(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
+        if share is not None:
+            raise InvariantError(f"a game hit {share} of {pool.id}, which this machine does not keep")
         if pool.keeper is Keeper.BROADCAST:
             amount_cents = self.memory.shown_cents(pool.id)
             self.frozen.append((pool.id, amount_cents))

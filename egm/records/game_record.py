@@ -46,11 +46,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A level hit: locked at ``amount_cents``, or claimed from its controller at what it showed."""
+    """A level hit: locked at ``amount_cents``, or claimed from its controller at what it showed.
+
+    ``share``: the part of it that was won, where that is not the whole.
+    """
 
     pool: str
     level: str
     mystery: bool
+    share: Fraction | None = omitted(None)
     amount_cents: int | None = omitted(None)
     claim: str | None = omitted(None)
     shown_cents: int | None = omitted(None)

@@ -11,7 +11,7 @@ Amounts are credits (int).
 
 from paytables.contract.chance import Draw, RecordingDraw, ReplayDraw
 from paytables.contract.data import Json
-from paytables.contract.prizes import LevelPlay, PrizeInKind, Remark
+from paytables.contract.prizes import LevelHit, LevelPlay, LevelShare, PrizeInKind, Remark
 from paytables.contract.round import (
     Choice,
     Cue,
@@ -34,7 +34,9 @@ __all__ = [
     "Decision",
     "Draw",
     "Json",
+    "LevelHit",
     "LevelPlay",
+    "LevelShare",
     "Outcome",
     "Play",
     "PrizeInKind",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from paytables.contract.data import Json
+from paytables.contract.prizes import LevelHit, LevelShare, level_hit
 from paytables.contract.wager import WHOLE, Bet, Wager
 from paytables.errors import ChoiceError
 
@@ -114,13 +115,14 @@ class Outcome:
     """What one round came to.
 
     ``settlements`` are those the round made, in order; the win is their sum and stated nowhere else.
-    ``progressives`` and ``merchandise`` name the levels and prizes hit, in order; their value is the
-    cabinet's to pay, and is not in the win. ``display`` is all a screen needs to draw its end again.
+    ``progressives`` and ``merchandise`` name the levels (or parts of them) and prizes hit, in order; their
+    value is the cabinet's to pay, and is not in the win. ``display`` is all a screen needs to draw its end
+    again.
     ``table`` is how the round leaves the table (:meth:`paytables.game.Rules.at`); None where nothing lasts.
     """
 
     settlements: tuple[Settlement, ...] = ()
-    progressives: tuple[str, ...] = ()
+    progressives: tuple[LevelHit, ...] = ()
     merchandise: tuple[str, ...] = ()
     display: Mapping[str, Json] = field(default_factory=dict)
     table: Json = None
@@ -153,7 +155,9 @@ class Outcome:
         return {
             "win_credits": self.win_credits,
             "wins": [each.to_json() for each in self.settlements],
-            "progressives": list(self.progressives),
+            "progressives": [
+                each.to_json() if isinstance(each, LevelShare) else each for each in self.progressives
+            ],
             "merchandise": list(self.merchandise),
             "display": dict(self.display),
             **table,
@@ -167,7 +171,7 @@ class Outcome:
         """
         outcome = cls(
             settlements=tuple(Settlement.from_json(each) for each in data["wins"]),
-            progressives=tuple(data["progressives"]),
+            progressives=tuple(level_hit(each) for each in data["progressives"]),
             merchandise=tuple(data["merchandise"]),
             display=dict(data["display"]),
             table=data.get("table"),

@@ -35,7 +35,8 @@ class Spot:
 
     A bet is ``least`` to ``most`` credits in steps of ``step``. ``open``: it takes bets as the table stands.
     ``needs``: a bet on that spot must stand or be placed with it. ``group`` gathers spots of one kind, which
-    have one name and one price; ``names`` is what the player reads, by language.
+    have one name and one price; ``names`` is what the player reads, by language. ``worth_cents``: a bet there
+    is of exactly this sum in minor units, so that it is taken only where credits make that up.
     """
 
     id: str
@@ -49,6 +50,17 @@ class Spot:
     needs: str | None = None
     covers: tuple[str, ...] = ()
     """The single results it wins on, as the display names them: pockets of a wheel, totals of dice."""
+    worth_cents: int | None = None
+
+    def stakes_cents(self, denomination_cents: int) -> range:
+        """Return what may be staked here at a denomination, in minor units; nothing where no bet is taken."""
+        every = range(self.least, self.most + 1, self.step)
+        found = range(
+            every.start * denomination_cents, every.stop * denomination_cents, self.step * denomination_cents
+        )
+        if self.worth_cents is None:
+            return found
+        return range(self.worth_cents, self.worth_cents + (self.worth_cents in found))
 
     def to_json(self) -> dict[str, Json]:
         """Return the spot as the screen reads it in ``presentation()["spots"]``."""

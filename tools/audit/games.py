@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from egm.errors import LocalError
 from egm.play.conversation import Conversation
+from egm.progressive.pools import is_of_its_worth
 from egm.record_codec import RecordError
 from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
 from egm.records.games import CARRIED_GAME
@@ -243,6 +244,10 @@ class GameAudit:
             at = game.at(start.table)
             if at.wager(start.wager.credits, **start.wager.options) != start.wager:
                 self._fault(entry, f"the game takes no wager like {start.wager.to_json()}")
+            if not is_of_its_worth(at, start.wager, start.denomination_cents):
+                self._fault(
+                    entry, f"at {start.denomination_cents} a credit a bet is not of the sum it must be"
+                )
             if not start.wager.credits and not at.rules.standing():
                 self._fault(entry, "a game is played for nothing, and no bet stands on its table")
             if not play.steps and start.outcome is not None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from egm.progressive import posting
+from egm.progressive.bet import fed_credits
 from egm.progressive.level import Level, LevelDefectiveError
 from egm.progressive.records import ClaimRecord, HeardPrize, SealedPrize
 from egm.progressive.round import MYSTERY, LinkMark
@@ -22,7 +23,7 @@ from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Hit, Mys
 from egm.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
-from paytables import Game, LevelPlay, Outcome, PaytableError
+from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
 from tools.audit.games import Shelf
 from tools.audit.records import (
@@ -226,14 +227,15 @@ class LevelAudit:
         if game is None or not plays:  # the audit of games says when a definition is missing
             return
         play = self._open[begun.play_id] = _Play(played.pools, game=game.id)
-        moved, wager_cents = _Moves(self.levels), begun.bet_credits * begun.denomination_cents
+        moved, denomination_cents = _Moves(self.levels), begun.denomination_cents
         mysteries: list[tuple[str, str]] = []
         draws = list(played.mystery)
         shares = {share.pool: share for share in played.fed}
-        if any(share.wager_cents != wager_cents for share in shares.values()):
-            self._fault(entry, f"it feeds its levels with another wager than {wager_cents}")
         for each in plays:
             pool = play.pools[each.level]
+            wager_cents = fed_credits(each, begun.wager) * denomination_cents
+            if pool in shares and shares[pool].wager_cents != wager_cents:
+                self._fault(entry, f"it feeds level {pool} with another wager than {wager_cents}")
             if pool not in self.levels:
                 if pool in shares:  # a broadcast level is fed from the meters
                     sequence = self._contributed(entry, each, shares[pool], wager_cents)
@@ -341,15 +343,20 @@ class LevelAudit:
         play_id, outcome, recorded = step
         play = self._open[play_id]
         named = () if outcome is None else outcome.progressives
-        expected = [*mysteries, *((level, play.pools[level]) for level in named)]
-        if [(hit.level, hit.pool) for hit in recorded] != expected:
-            self._fault(entry, f"it hit {expected}, and records {[hit.pool for hit in recorded]}")
+        parts = ((each.level, each.share) if isinstance(each, LevelShare) else (each, None) for each in named)
+        expected = [
+            *((level, pool, None) for level, pool in mysteries),
+            *((level, play.pools[level], share) for level, share in parts),
+        ]
+        if [(hit.level, hit.pool, hit.share) for hit in recorded] != expected:
+            found = [(hit.level, hit.pool, hit.share) for hit in recorded]
+            self._fault(entry, f"it hit {expected}, and records {found}")
             return
-        for (_, pool), hit in zip(expected, recorded, strict=True):
+        for (_, pool, share), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
                 play.hits.append((pool, _worth(hit)))
                 continue
-            amount_cents, after = self.levels[pool].hit()
+            amount_cents, after = self.levels[pool].hit() if share is None else self.levels[pool].hit(share)
             moved.step(pool, after)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:

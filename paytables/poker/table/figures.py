@@ -10,6 +10,7 @@ from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import law_of
 from paytables.poker.table.schema import PokerDefinition, Proof
+from paytables.side_bets import Progressive, SideBet
 
 #: The bets that stand together and are played for together: the ante, what goes with it, and raises.
 MAIN: Final = "main"
@@ -26,6 +27,18 @@ def apart(definition: PokerDefinition) -> tuple[str, ...]:
     """Return the bets that stand by themselves."""
     main = together(definition)
     return tuple(spot.id for spot in definition.spot if spot.id not in main and not spot.raised)
+
+
+def side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
+    """Return how often the bet that plays for a level wins what of it."""
+    spot = definition.spots[level.spot]
+    proof = (definition.proved or prove(definition))[spot.id]
+    rates: dict[Fraction, Fraction] = {}
+    for row in spot.pay:
+        if row.pays.share:
+            rate = Fraction(proof.levels[row.id])
+            rates[row.pays.share] = rates.get(row.pays.share, Fraction(0)) + rate
+    return SideBet(level, (spot.id,), spot.limits.least, rates)
 
 
 def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
@@ -55,11 +68,16 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
     law = law_of({int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()})
     words, simplest = definition.strategy, definition.simplest
     top = max(law.counts)
+    mean = law.moment(1)
+    levels = [side_bet(definition, level) for level in definition.progressive if level.spot == name]
+    needs = None if name == MAIN else definition.spots[name].needs
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
         options={"bets": bets},
-        rtp=law.moment(1) / cost,
+        rtp=mean / cost,
+        beside={} if needs is None else {needs: definition.spots[needs].limits.least},
+        progressives=tuple(level.share(mean) for level in levels),
         variance=law.variance(),
         hit_probability=law.at_least(1),
         return_bet_probability=law.at_least(cost),
@@ -92,12 +110,15 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
         return sum((figure(part) or Fraction(0)) * part.cost_credits for part in parts) / Fraction(cost)
 
     if len(parts) == 1:
-        return replace(parts[0], bet="bets", options=wager.options)
+        return replace(parts[0], bet="bets", options=wager.options, beside={})
     return BetAnalysis(
         bet="bets",
         cost_credits=cost,
         options=wager.options,
         rtp=mean(lambda part: part.rtp),
+        progressives=tuple(
+            level.of(part.cost_credits, cost) for part in parts for level in part.progressives
+        ),
         worst_rtp=mean(lambda part: part.worst_rtp),
         mean_staked_credits=sum((part.mean_staked_credits or Fraction(0) for part in parts), Fraction(0)),
     )

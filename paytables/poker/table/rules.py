@@ -8,6 +8,7 @@ from itertools import combinations
 from math import comb
 from typing import Final
 
+from paytables import side_bets
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards import Card, Shoe, card_name, cards_of, deck
 from paytables.cards.ranking import Ranking, category
@@ -16,6 +17,8 @@ from paytables.contract import (
     Cue,
     Decision,
     Draw,
+    LevelHit,
+    LevelPlay,
     Outcome,
     Play,
     Remark,
@@ -78,14 +81,12 @@ class PokerRules(Tableless):
                 id=spot.id,
                 group=spot.id,
                 names=spot.name.model_dump(),
-                odds=max((row.pays for row in spot.pay), key=lambda odds: odds.net).text
+                odds=max((row.pays for row in spot.pay), key=lambda odds: (odds.share, odds.net)).text
                 if spot.pay
                 else "1:1",
-                least=spot.limits.least,
-                most=spot.limits.most,
-                step=spot.limits.step,
+                **spot.limits.model_dump(),
                 open=not spot.raised,
-                needs=self.definition.ante.id if spot.raised else spot.of,
+                needs=self.definition.ante.id if spot.raised else spot.of or spot.needs,
             )
             for spot in self.definition.spot
         )
@@ -128,6 +129,8 @@ class PokerRules(Tableless):
             odds += [Odds(str(factor), factor) for factor in factors.get(spot.id, ())]
             if not spot.raised:
                 check_whole(f"spot.{n}.limits", spot.limits, odds, file)
+        pays = {spot.id: (spot.limits, [row.pays for row in spot.pay]) for spot in self.definition.spot}
+        side_bets.check_levels(self.definition.progressive, pays, file)
 
     # ------------------------------------------------------------ the round
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -152,7 +155,8 @@ class PokerRules(Tableless):
             for settlement in self._settle(place, bank, board):
                 place.settled.append(settlement)
                 yield settlement
-        return Outcome(display=self._felt(list(seats.values()), bank, board, whole=True))
+        hits = tuple(hit for place in seats.values() for hit in self._hits(place, board))
+        return Outcome(progressives=hits, display=self._felt(list(seats.values()), bank, board, whole=True))
 
     def _against(self, place: Place) -> bool:
         """Whether a seat still has a bet that the bank's cards decide."""
@@ -304,6 +308,27 @@ class PokerRules(Tableless):
             result = spot.otherwise if result == "pays" else result
             yield {"win": settled(bet, EVEN), "push": pushed(bet)}.get(result, settled(bet, None))
 
+    def _hits(self, place: Place, board: list[Card]) -> Iterator[LevelHit]:
+        """What a seat's bets win of levels."""
+        for level in self.definition.progressive:
+            spot = self.definition.spots[level.spot]
+            row = self.row(spot.pay, spot, place.cards, board) if spot.id in place.bets else None
+            if row is not None and row.pays.share:
+                yield side_bets.hit(level, row.pays)
+
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+        """Return the level of each side bet of the wager that plays for one."""
+        staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
+        return tuple(
+            figures.side_bet(self.definition, level).play(staked.count(level.spot))
+            for level in self.definition.progressive
+            if level.spot in staked
+        )
+
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return every level at its one stake."""
+        return tuple(figures.side_bet(self.definition, level).play() for level in self.definition.progressive)
+
     # ------------------------------------------------------------ what is said and shown
     def _says(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
         duel = self.definition.duel
@@ -353,6 +378,7 @@ class PokerRules(Tableless):
             "felt": "cards",
             **self.table.to_json(),
             "hands": hands,
+            "progressives": side_bets.to_json(made.progressive),
             "pays": [
                 {"name": row.id, "names": row.title, "odds": row.pays.text, "spot": spot.id}
                 for spot in made.spot

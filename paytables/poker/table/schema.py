@@ -12,10 +12,11 @@ from pydantic import Field, StringConstraints, model_validator
 from paytables.cards import cards_of
 from paytables.cards.ranking import FIVE, FOUR, THREE, Order, Ranking
 from paytables.definition import Identifier, NaturalInt, PositiveInt, Strict, Text
-from paytables.layout import Limits, Pay, TableDefinition
+from paytables.layout import Limits, TableDefinition
 from paytables.poker.pays import HandRow
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
+from paytables.side_bets import LevelPay, Progressive
 
 ORDERS: Final[dict[str, Order]] = {"three": THREE, "four": FOUR, "five": FIVE}
 OrderName = Literal["three", "four", "five"]
@@ -33,17 +34,18 @@ def _is_hand(cards: str | None) -> None:
 
 
 class Row(HandRow):
-    """A row of a pay table and its odds."""
+    """A row of a pay table and its odds, or how much of the level its bet plays for."""
 
-    pays: Pay
+    pays: LevelPay
 
 
 class Stake(Strict):
     """A place for a bet and what becomes of it.
 
-    ``raised``: only an option stakes it. ``of``: it is staked with that bet, ``times`` as much. ``first``
-    rows pay whatever the bank has and end the matter; ``bonus`` rows pay beside the rest; neither does
-    anything for who has folded. Without results a bet is on the player's cards alone, by ``pay``. The cards
+    ``raised``: only an option stakes it. ``of``: it is staked with that bet, ``times`` as much. ``needs``: it
+    is none without that one. ``first`` rows pay whatever the bank has and end the matter; ``bonus`` rows pay
+    beside the rest; neither does anything for who has folded. Without results a bet is on the player's cards
+    alone, by ``pay``, and whoever folds does not lose it. The cards
     are the player's and the first ``board`` shared ones, the best of them by ``order`` (else the duel's).
     """
 
@@ -53,6 +55,7 @@ class Stake(Strict):
     raised: bool = False
     of: Identifier | None = None
     times: Times = "1"
+    needs: Identifier | None = None
     order: OrderName = "five"
     player: PositiveInt | None = None
     board: NaturalInt | None = None
@@ -174,7 +177,8 @@ class Proof(Strict):
     ``law`` has the chance of each net; ``staked`` is the mean of all that is staked; ``worst`` and
     ``simplest`` are the mean nets of the worst and of the simplest published play. ``policy`` is the place of
     the best answer by class of five cards and, where the bank shows one, by that card, of 52;
-    none where it is longer than a definition may carry.
+    none where it is longer than a definition may carry. ``levels`` is the chance of each row that pays of a
+    level; in ``law`` such a row is a net loss of the stake.
     """
 
     law: dict[str, Exact]
@@ -182,6 +186,7 @@ class Proof(Strict):
     worst: Exact
     simplest: Exact | None = None
     policy: Policy | None = None
+    levels: dict[Identifier, Exact] = Field({})
 
 
 class PokerDefinition(TableDefinition):
@@ -190,6 +195,7 @@ class PokerDefinition(TableDefinition):
     duel: Duel | None = None
     spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
     step: Annotated[tuple[Step, ...], Field(min_length=1)]
+    progressive: tuple[Progressive, ...] = ()
     strategy: Text | None = Field(None, description="the best play, in words")
     simplest: Text | None = Field(None, description="the simplest published play, in words")
     best: tuple[Line, ...] = Field((), description="the best play, where such lines are the best there is")
@@ -212,7 +218,7 @@ class PokerDefinition(TableDefinition):
         for spot in self.spot:
             for rows in filter(None, (spot.first, spot.bonus, spot.pay)):
                 for code, colon in (("en", ":"), ("fr", " :")):
-                    pays = "; ".join(f"{row.title[code].lower()} {row.pays.text}" for row in rows)
+                    pays = "; ".join(f"{row.title[code].lower()} {row.pays.said(code)}" for row in rows)
                     found[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
         return found
 
@@ -224,8 +230,13 @@ class PokerDefinition(TableDefinition):
         for n, spot in enumerate(self.spot):
             if spot.of is not None and spot.of not in ids:
                 raise ValueError(f"spot.{n}.of: there is no spot {spot.of!r}; there are {ids}")
+            if spot.needs is not None and spot.needs not in ids:
+                raise ValueError(f"spot.{n}.needs: there is no spot {spot.needs!r}; there are {ids}")
             if not spot.alone and self.duel is None:
                 raise ValueError(f"spot.{n}.better: there is no duel")
+            rows = (*spot.first, *spot.bonus, *(() if spot.alone else spot.pay))
+            if any(row.pays.share for row in rows):
+                raise ValueError(f"spot.{n}: only a bet on the player's cards alone pays a share of a level")
         for n, step in enumerate(self.step):
             asked = [option.spot for option in step.option if option.spot is not None]
             for name in (*asked, *step.unless, *step.only):

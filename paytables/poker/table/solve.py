@@ -94,6 +94,8 @@ def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fra
 def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
     """Return the proof of one bet on the player's cards, which may be taken back where the game asks."""
     cards, asked, back = seen(definition, spot)
+    if cards > 6 and any(row.pays.share for row in spot.pay):
+        raise BeyondReach(f"{spot.id}: pays a share of a level and goes by {cards} cards")
     if cards > 6:
         from paytables.poker.table.completed import completed  # noqa: PLC0415 (numba)
 
@@ -107,7 +109,9 @@ def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
     for row, count in zip(spot.pay, counts[1:].tolist(), strict=True):
         law[row.pays.net] += count
     mean = _mean(law)
-    return law_proof(law, Fraction(1), mean, None)
+    won = zip(spot.pay, counts[1:].tolist(), strict=True)
+    levels = {row.id: exact(Fraction(count, hands.count)) for row, count in won if row.pays.share}
+    return law_proof(law, Fraction(1), mean, None).model_copy(update={"levels": levels})
 
 
 def _mean(law: Counter[Fraction]) -> Fraction:

@@ -150,6 +150,7 @@ _HIT: Final = {
     "pool": "$:text",
     "level": "$:text",
     "mystery": "$:bool",
+    "share?": "$:text",
     "amount_cents?": "$:count",
     "claim?": "$:text",
     "shown_cents?": "$:count",

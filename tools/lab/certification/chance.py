@@ -47,7 +47,7 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
     """However the player decides, something is drawn before there is a result."""
     for name, option in _WAYS.items():
         asked = 0
-        for bet in (b for b in case.analysis.bets if b.options):
+        for bet in (b for b in case.analysis.bets if b.options and not b.beside):
             for _ in range(_GAMES):
                 decided, drawn = _played(case, bet, option, asked)
                 asked += decided

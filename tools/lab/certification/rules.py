@@ -10,10 +10,11 @@ from itertools import pairwise
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
 from egm.play.prize_limits import largest_win_cents
-from egm.progressive.pools import bets_kept, pools_of
+from egm.progressive.pools import bets_kept, is_of_its_worth, pools_of
 from paytables import (
     Choice,
     Decision,
+    Game,
     RecordingDraw,
     ReplayDraw,
     answered,
@@ -120,12 +121,14 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         for share in bet.progressives:
             even = share.break_even_credits
+            parts = "".join(f", {percent(part)} of it {one_in(rate)}" for part, rate in share.shares.items())
             yield Finding(
                 "progressive-levels",
                 ("I-01", "I-03", "R-09"),
                 passed(ok=even is None or even >= share.reset_credits),
-                f"bet {bet.bet}, {share.level}: {one_in(share.rate)}; {percent(share.rtp_at_reset)} at its "
-                f"reset of {counted(share.reset_credits, 'credit')}, {percent(share.increment)} increment, "
+                f"bet {bet.bet}, {share.level}: {one_in(share.rate)}{parts}; "
+                f"{percent(share.rtp_at_reset)} at its reset of {counted(share.reset_credits, 'credit')}, "
+                f"{percent(share.increment)} increment, "
                 + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
             )
     levels = dict.fromkeys(play.level for play in case.game.every_level())
@@ -133,13 +136,20 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
     if slots:
         try:
             pools = pools_of(case.game, case.game.denominations_cents, slots)
-            stored = [bets_kept(pools, case.game, cents) for cents in case.game.denominations_cents]
-            same = all(set(bets) == set(case.game.bet_options) for bets in stored)
+            same = all(
+                set(bets_kept(pools, case.game, cents)) == set(_bets_of_their_worth(case.game, cents))
+                for cents in case.game.denominations_cents
+            )
             found = f"{counted(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
         except OperatorError as error:
             same, found = False, str(error)
         unequal = _unequal_chances(case)
         yield Finding("progressive-stakes", ("I-03",), passed(ok=same and not unequal), unequal or found)
+
+
+def _bets_of_their_worth(game: Game, cents: int) -> Iterator[int]:
+    """The bets a game offers whose side bets are of the sum the text names, at a denomination."""
+    return (n for n in game.bet_options if is_of_its_worth(game, game.wager(n), cents))
 
 
 def _unequal_chances(case: Case) -> str:
@@ -296,7 +306,7 @@ def simulation(case: Case) -> Iterator[Finding]:
     largest one that so many games meet ten times, where the exact distribution is known.
     """
     for bet in case.analysis.bets:
-        if bet.variance is None:
+        if bet.variance is None or bet.beside:
             continue
         rtp, variance, most, words = bet.rtp, bet.variance, None, ""
         if bet.law is not None:

@@ -1,0 +1,144 @@
+"""Side bets that play for a progressive level: their own stake feeds it, and rows pay the whole or a part.
+
+What such a row pays is written as the texts print it, in per cent: ``"100%"``, ``"10%"``. Of a part, whole
+minor units are paid, rounded down, and the rest stays in the level; where several win in one round, each is
+paid of what the one before has left.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Final, TypeAlias
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from paytables.analysis import ProgressiveShare
+from paytables.contract import Json, LevelHit, LevelPlay, LevelShare
+from paytables.definition import Identifier, PositiveInt, Strict, Text
+from paytables.errors import DefinitionError
+from paytables.layout import ODDS, Limits, Odds
+from paytables.wording import counted
+
+_PER_CENT: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
+
+
+def _pay(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    found = _PER_CENT.fullmatch(value)
+    return Odds.parse(value) if found is None else Odds(value, Fraction(-1), Fraction(int(found[1]), 100))
+
+
+#: Odds, or so much per cent of the level of the bet.
+LevelPay: TypeAlias = Annotated[
+    Odds,
+    BeforeValidator(_pay),
+    WithJsonSchema({"type": "string", "pattern": f"^(?:{ODDS.pattern}|{_PER_CENT.pattern})$"}),
+]
+
+
+class Progressive(Strict):
+    """A level that bets on one spot feed and win; what is in it, and paying it, is the cabinet's.
+
+    It starts from ``reset_credits`` and grows by ``increment`` of each such bet, a fraction.
+    """
+
+    id: Identifier
+    name: Text
+    spot: Identifier
+    reset_credits: PositiveInt
+    increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
+
+
+@dataclass(frozen=True)
+class SideBet:
+    """One such bet: its level, its places, its stake in credits, and how often it wins of the level, exactly."""
+
+    level: Progressive
+    spots: tuple[str, ...]
+    stake: int
+    rates: Mapping[Fraction, Fraction]
+    """Mean hits of a stake, by share of the level; those of the whole stand under 1."""
+
+    def play(self, bets: int = 1) -> LevelPlay:
+        """Return what so many such bets play for."""
+        return LevelPlay(
+            level=self.level.id,
+            names=self.level.name.model_dump(),
+            stake_credits=self.stake,
+            odds=self.rates[Fraction(1)],
+            increment=Fraction(self.level.increment),
+            reset_credits=self.level.reset_credits,
+            spots=self.spots,
+            fed_credits=self.stake * bets,
+            shares={share: rate for share, rate in self.rates.items() if share < 1},
+        )
+
+    def share(self, rest: Fraction) -> ProgressiveShare:
+        """Return what the level adds to such a bet, which wins ``rest`` credits besides on average."""
+        mean = sum((share * rate for share, rate in self.rates.items()), Fraction(0))
+        return ProgressiveShare(
+            level=self.level.id,
+            rate=self.rates[Fraction(1)],
+            reset_credits=self.level.reset_credits,
+            rtp_at_reset=mean * self.level.reset_credits / self.stake,
+            increment=Fraction(self.level.increment),
+            break_even_credits=(self.stake - rest) / mean,
+            shares={share: rate for share, rate in self.rates.items() if share < 1},
+        )
+
+
+def hit(level: Progressive, odds: Odds) -> LevelHit:
+    """Return what a row wins of its level."""
+    return level.id if odds.share == 1 else LevelShare(level.id, odds.share)
+
+
+def to_json(levels: Iterable[Progressive]) -> list[Json]:
+    """Return the levels as a screen reads them before anything is played."""
+    return [
+        {"id": level.id, "name": level.name.model_dump(), "reset_credits": level.reset_credits}
+        for level in levels
+    ]
+
+
+def check_levels(
+    levels: Sequence[Progressive], spots: Mapping[str, tuple[Limits, Sequence[Odds]]], file: str
+) -> None:
+    """Hold levels against the bets that play for them: their limits and all their pays, by spot.
+
+    Raises :class:`DefinitionError` naming the key.
+    """
+    named = {level.spot: level for level in levels}
+    for n, level in enumerate(levels):
+        key = f"progressive.{n}"
+        if level.id in {other.id for other in levels[:n]}:
+            raise DefinitionError(file, f"{key}.id", f"{level.id!r} is there twice")
+        if level.spot not in spots or named[level.spot] is not level:
+            why = (
+                "another level has it"
+                if level.spot in spots
+                else f"there is none; there are {', '.join(spots)}"
+            )
+            raise DefinitionError(file, f"{key}.spot", f"{level.spot!r}: {why}")
+        limits, pays = spots[level.spot]
+        if limits.least != limits.most:
+            raise DefinitionError(
+                file,
+                f"{key}.spot",
+                f"{limits.least:,} to {counted(limits.most, 'credit')} may be staked on {level.spot!r}: "
+                "all bets that play for a level are of one stake",
+            )
+        shares = [odds.share for odds in pays if odds.share]
+        if Fraction(1) not in shares:
+            raise DefinitionError(file, f"{key}.spot", f'no row of {level.spot!r} pays "100%" of it')
+        if level.reset_credits * min(shares) < 1:
+            why = f"{counted(level.reset_credits, 'credit')}: a row pays less than one of it"
+            raise DefinitionError(file, f"{key}.reset_credits", why)
+        if Fraction(level.increment) >= 1:
+            raise DefinitionError(file, f"{key}.increment", f"{level.increment}: a part of the bet, below 1")
+    for spot, (_, pays) in spots.items():
+        if spot not in named and any(odds.share for odds in pays):
+            raise DefinitionError(
+                file, f"spot {spot}", "a row pays a share of a level, and no level has this spot"
+            )

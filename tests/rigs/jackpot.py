@@ -1,0 +1,72 @@
+"""Caribbean Stud with its progressive bet on a machine that keeps the jackpot, and the cards a test wants."""
+
+from pathlib import Path
+
+from egm.config.levels import LevelSlot
+from egm.kernel.events import EventType
+from egm.progressive.level import Level
+from egm.records.keys import ProgressiveKey
+from egm.testing.machine import MachineRig, ScriptedChance
+from paytables.cards import Shoe, cards_of
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+GAME, POOL = "quebec-caribbean-stud", "quebec-caribbean-stud.jackpot.100"
+OWN = (LevelSlot(game=GAME, level="jackpot"),)
+ROYAL, STRAIGHT_FLUSH = "As Ks Qs Js Ts", "9h 8h 7h 6h 5h"
+QUADS, FULL, FLUSH, PAIR = "4s 4h 4d 4c 9s", "4s 4h 4d 9c 9s", "As 9s 7s 4s 2s", "As Ad 9c 5h 3s"
+#: The bank's: it does not open with them, nor does any hand above need one of them.
+BANK = "Kd Jd 8c 6d 2c"
+
+
+def numbers(*deals: str) -> list[int]:
+    """What is drawn of a fresh deck so that these cards come, one deal of them after the other."""
+    shoe, found = Shoe.of(), []
+    for card in (card for deal in deals for card in cards_of(deal)):
+        found.append(sum(shoe.counts[:card]))
+        shoe.take(card)
+    return found
+
+
+def room_of(folder: Path, *hands: str, levels=OWN, cents=100, **options) -> MachineRig:
+    """A machine with the game at a denomination; the player is dealt ``hands``, the bank always the same."""
+    script = [number for hand in hands for number in numbers(hand, BANK)]
+    chance = ScriptedChance(*script) if hands else None
+    denominations = () if cents is None else (cents,)
+    return MachineRig(
+        folder, games=(GAME,), levels=levels, chance=chance, denominations_cents=denominations, **options
+    )
+
+
+def bet(room: MachineRig, **bets: int) -> None:
+    """Choose bets on spots."""
+    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+
+
+def begin(room: MachineRig, **bets: int) -> None:
+    """Bet and be dealt a hand; the bank shows a card."""
+    bet(room, **(bets or {"ante": 1, "progressive": 1}))
+    room.play()
+
+
+def decide(room: MachineRig, answer: str = "raise") -> None:
+    """Raise or fold, and see the bank's cards."""
+    room.engine.handle(EventType.CHOOSE, value=answer)
+
+
+def one_game(room: MachineRig, answer: str = "raise", **bets: int) -> None:
+    """A whole game."""
+    begin(room, **bets)
+    decide(room, answer)
+    room.shown()
+
+
+def level(room: MachineRig, pool: str = POOL) -> Level:
+    """The jackpot as it stands."""
+    return Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
+
+
+def audited(room: MachineRig) -> list[object]:
+    """What an audit of the whole journal finds."""
+    room.journal.self_audit()
+    return Auditor(Shelf()).run(room.journal.bodies()).findings
