@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from paytables.analysis import ProgressiveShare
-from paytables.contract import Json, LevelHit, LevelPlay, LevelShare
+from paytables.contract import LevelHit, LevelPlay, LevelShare
 from paytables.definition import Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import ODDS, Limits, Odds
@@ -23,7 +23,7 @@ from paytables.wording import counted
 _PER_CENT: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
 
 
-def _pay(value: Any) -> Any:
+def _pay(value: object) -> object:
     if not isinstance(value, str):
         return value
     found = _PER_CENT.fullmatch(value)
@@ -53,7 +53,7 @@ class Progressive(Strict):
 
 @dataclass(frozen=True)
 class SideBet:
-    """One such bet: its level, its places, its stake in credits, and how often it wins of the level, exactly."""
+    """One such bet: its level, places and stake in credits, and how often it wins what of it, exactly."""
 
     level: Progressive
     spots: tuple[str, ...]
@@ -94,7 +94,7 @@ def hit(level: Progressive, odds: Odds) -> LevelHit:
     return level.id if odds.share == 1 else LevelShare(level.id, odds.share)
 
 
-def to_json(levels: Iterable[Progressive]) -> list[Json]:
+def to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
     """Return the levels as a screen reads them before anything is played."""
     return [
         {"id": level.id, "name": level.name.model_dump(), "reset_credits": level.reset_credits}
