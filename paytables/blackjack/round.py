@@ -56,6 +56,8 @@ class Hand:
     split: bool = False
     closed: bool = False
     """It takes no more cards: it was doubled, or is one of two aces."""
+    became: list[str] = field(default_factory=list)
+    """What its bets were settled as, in order."""
 
     @property
     def values(self) -> list[int]:
@@ -330,9 +332,10 @@ class BlackjackRound:
                 shown.append({"id": name, "cards": names, "says": says(self._values(place), split=False)})
         for box in self.boxes:
             for hand in box.hands:
-                said = says(hand.values, split=hand.split)
+                bets = {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}
                 names = [card_name(card) for card in hand.cards]
-                shown.append({"id": hand.id, "cards": names, "says": said, "spot": spot_id(MAIN, box.number)})
+                said = says(hand.values, split=hand.split)
+                shown.append({"id": hand.id, "cards": names, "says": said, **bets})
         return {"kind": "table", "felt": "cards", "hands": shown}
 
     def _result(self) -> str:
@@ -374,7 +377,9 @@ def _settle(
         stakes[key] = stakes.get(key, 0) + piece.bet.credits
     hand.pieces = [piece for piece in hand.pieces if not which(piece)]
     for (spot, seat), credits_ in stakes.items():
-        yield replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
+        settlement = replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
+        hand.became.append(settlement.name)
+        yield settlement
 
 
 def _added(box: Box, hand: Hand) -> list[Piece]:

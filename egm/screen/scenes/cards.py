@@ -32,15 +32,22 @@ _TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
 _PAY: Final = 34.0
 _SAYS: Final = 34.0
 _HOLD: Final = 70.0
+#: So many of the player's hands lie in one row.
+_ROW: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to."""
+    """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to.
+
+    ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as.
+    """
 
     id: str
     cards: tuple[str, ...]
     says: Mapping[str, str]
+    staked: int = 0
+    became: tuple[str, ...] = ()
 
 
 # ---------------------------------------------------------------------- what is to be seen
@@ -59,7 +66,13 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
 
 def _hands(display: Mapping[str, Any]) -> list[Hand]:
     return [
-        Hand(str(told["id"]), tuple(map(str, told["cards"])), _words(told.get("says")))
+        Hand(
+            str(told["id"]),
+            tuple(map(str, told["cards"])),
+            _words(told.get("says")),
+            int(told.get("staked", 0)),
+            tuple(map(str, told.get("became", ()))),
+        )
         for told in display.get("hands", ())
     ]
 
@@ -75,6 +88,8 @@ def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
     index, card = int(cue.get("index", len(hand))), str(cue.get("card", ""))
     if kind == "deal":
         hand.append(card)
+    elif kind == "split" and hand:
+        cards.setdefault(str(cue.get("to", "")), []).append(hand.pop())
     elif kind in {"flip", "draw", "discard"} and 0 <= index < len(hand):
         hand[index] = card if kind != "discard" else ""
 
@@ -118,32 +133,63 @@ def _most_cards(stage: Stage, hand: Hand) -> int:
     return max(found, len(hand.cards), 1)
 
 
-def hand_name(stage: Stage, hand: Hand) -> str:
-    """Whose hand it is; one that a split has made is called as the one it came from."""
+def _base(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
+    """The hand of the game that one comes of by splits, and the names of all of them."""
     game = stage.view.game
     told = game.presentation.get("hands", ()) if game is not None else ()
-    named: Mapping[str, str] = next(
-        (one.get("names", {}) for one in told if hand.id.startswith(str(one["id"]))), {}
-    )
-    return stage.texts.local(named) if named else ""
+    names = {str(one["id"]): one.get("names", {}) for one in told}
+    return max((each for each in names if hand.startswith(each)), key=len, default=""), names
+
+
+def _numbered(stage: Stage, name: str, hand: str, hands: Sequence[str]) -> str:
+    """A name with the number of the hand where a split has made several of one, the first of them too."""
+    base, names = _base(stage, hand)
+    if not name or not any(each.startswith(f"{base}-") and each not in names for each in hands):
+        return name
+    return stage.texts.say("felt.hand_of", name=name, number=hand.removeprefix(base).strip("-") or 1)
+
+
+def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
+    """Whose hand it is, among the hands on the table."""
+    base, names = _base(stage, hand)
+    return _numbered(stage, stage.texts.local(names[base]) if base else "", hand, hands)
+
+
+def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
+    """The name of a bet with the number of the hand it lies on, where that was split."""
+    return _numbered(stage, name, hand, [each.id for each in _hands(step.display)]) if hand else name
+
+
+def _rows(hands: Sequence[Hand]) -> list[int]:
+    """How many hands lie in each row: the bank's above, the player's below, in two rows where many."""
+    banks = max(1, sum(hand.id.startswith("bank") for hand in hands))
+    rest = len(hands) - banks
+    return [banks, rest] if rest <= _ROW else [banks, -(-rest // 2), rest // 2]
 
 
 def _areas(rect: Rect, hands: Sequence[Hand]) -> list[Rect]:
-    """A place for each hand: the bank's above, the player's below it beside each other; one has it all."""
+    """A place for each hand: the bank's above, the player's below, beside each other; one has it all."""
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
     if len(hands) == 2 and w > 1.6 * h:  # the bank's on the left
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
-    if len(hands) > 5:  # many hands of one deal: the first large, the others in rows above it
+    if (
+        len(hands) > 5 and hands[0].id == "player"
+    ):  # many hands of one deal: the first large, the others in rows above it
         rest = len(hands) - 1
         columns = 3 if rest <= 9 else 7
         rows = -(-rest // columns)
         high, wide = h * 0.5 / rows, w / columns
         small = [(x + i % columns * wide, y + i // columns * high, wide, high) for i in range(rest)]
         return [(x, y + h * 0.5, w, h * 0.5), *small]
-    wide = w / (len(hands) - 1)
-    return [(x, y, w, h / 2), *((x + i * wide, y + h / 2, wide, h / 2) for i in range(len(hands) - 1))]
+    counts = _rows(hands)
+    each = h / len(counts)
+    return [
+        (x + place * w / count, y + row * each, w / count, each)
+        for row, count in enumerate(counts)
+        for place in range(count)
+    ]
 
 
 def _places(area: Rect, count: int) -> list[Rect]:
@@ -190,16 +236,15 @@ def draw_cards(
     asked = stage.view.decision
     holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
     flying, places = _flying(step, time, since), _places_of(stage, table, hands)
+    areas = _areas(cards_rect(stage, table), hands)
     for number, (hand, rects) in enumerate(zip(hands, places, strict=True)):
         for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
             lifted = holding and number == 0 and stage.view.held >> i & 1
             draw_card(stage, rect if not lifted else (rect[0], rect[1] - 10, *rect[2:]), card)
-        said = stage.texts.local(hand.says) if hand.says and time is None else ""
-        words = "  ·  ".join(
-            each for each in (hand_name(stage, hand) if len(hands) > 1 else "", said) if each
-        )
+        words = "  ·  ".join(_said_of(stage, hand, hands, still=time is None))
         if words:
-            _says(stage, rects, words)
+            turn = time is None and asked is not None and hand.id == asked.display.get("hand")
+            _says(stage, areas[number], rects, words, lit=turn)
         if flying is not None and flying[0] == hand.id:
             _fly(stage, rects, flying, len(hand.cards))
     if holding:
@@ -207,6 +252,27 @@ def draw_cards(
             held = bool(stage.view.held >> i & 1)
             words = stage.texts.say("feature.held" if held else "feature.hold")
             draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=held)
+
+
+def _said_of(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
+    """What stands below a hand: whose it is, what it comes to, what is bet on it or what that became."""
+    said = [hand_name(stage, hand.id, [each.id for each in hands])] if len(hands) > 1 else []
+    if still and hand.says:
+        said.append(stage.texts.local(hand.says))
+    if still and hand.staked and stage.view.snapshot is not None:
+        said.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
+    if still and hand.became:
+        said.append(" / ".join(settlement_name(stage, each) for each in hand.became))
+    return [each for each in said if each]
+
+
+def settlement_name(stage: Stage, name: str) -> str:
+    """What a bet was settled as, in words: the game's own for a pay, the screen's for won, lost and push."""
+    key = f"felt.as_{name.replace(' ', '_')}"
+    if stage.texts.has(key):
+        return stage.texts.say(key)
+    named = next((pay["names"] for pay in pays_of(stage) if pay["name"] == name), None)
+    return stage.texts.local(named) if named else name
 
 
 def _waiting(stage: Stage, table: Table) -> None:
@@ -230,13 +296,16 @@ def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float
     draw_card(stage, (*at, w, h), _BACK if share < 0.7 else card)
 
 
-def _says(stage: Stage, rects: Sequence[Rect], words: str) -> None:
-    x, y, w, h = rects[0]
-    wide = rects[-1][0] + w - x
-    at = (x + wide / 2, y + h + 8 + _SAYS / 2)
+def _says(stage: Stage, area: Rect, rects: Sequence[Rect], words: str, *, lit: bool) -> None:
+    _, y, _, h = rects[0]
+    at = (area[0] + area[2] / 2, y + h + 8 + _SAYS / 2)
     if stage.view.decision is not None and _holds(stage):
         at = (at[0], y - 20)
-    stage.painter.text(words, at, Style("strong", "small", "text", 2), width=max(wide, 180.0))
+    room = area[2] - 16
+    if lit:
+        panel = (area[0] + 4, at[1] - _SAYS / 2, area[2] - 8, _SAYS)
+        stage.painter.panel(panel, radius=8, fill=(122, 66, 8, 255), edge="meter")
+    stage.painter.text(words, at, Style("strong", "small", "text", 2), width=room)
 
 
 def draw_card(stage: Stage, rect: Rect, card: str) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.cards import pays_glasses
+from egm.screen.scenes.cards import pays_glasses, settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
@@ -146,21 +146,11 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> Non
         spot, back = table.spots.get(str(each.get("spot", ""))), int(each["credits"])
         named = settlement_name(stage, str(each["name"]))
         name = stage.texts.local(spot.names) if spot is not None else named
+        name = split_hand(stage, name, over, str(each.get("hand", "")))
         style = Style("strong", "caption", "text")
         p.text(name, (x, at), style, align="left", width=w * 0.7)
         style = Style("numbers", "small", "win") if back else Style("text", "caption", "text")
         p.text(stage.money(back * unit) if back else named, (x + w, at), style, align="right", width=w * 0.28)
-
-
-def settlement_name(stage: Stage, name: str) -> str:
-    """What a bet was settled as, in words: the game's own for a pay, the screen's for won, lost and push."""
-    key = f"felt.as_{name.replace(' ', '_')}"
-    if stage.texts.has(key):
-        return stage.texts.say(key)
-    game = stage.view.game
-    pays = game.presentation.get("pays", ()) if game is not None else ()
-    named = next((pay["names"] for pay in pays if pay["name"] == name), None)
-    return stage.texts.local(named) if named else name
 
 
 def _strip(stage: Stage, table: Table) -> None:
