@@ -25,8 +25,21 @@ from paytables.blackjack.schema import (
 )
 from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.cards.card import Card, Shoe, card_name, rank_of, suit_of
-from paytables.contract import Bet, Choice, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Step
+from paytables.contract import (
+    Bet,
+    Choice,
+    Cue,
+    Decision,
+    Draw,
+    Json,
+    LevelHit,
+    Outcome,
+    Play,
+    Settlement,
+    Step,
+)
 from paytables.layout import Odds, pushed, settled
+from paytables.side_bets import hit
 
 BANK: Final = "bank"
 FACE_DOWN: Final = "??"
@@ -110,6 +123,8 @@ class BlackjackRound:
         self._against = sorted({piece.against for box in self.boxes for piece in box.hands[0].pieces})
         self._hidden = False
         self._shoe = Shoe.of()
+        self._levels = {level.spot: level for level in definition.progressive}
+        self._hits: list[LevelHit] = []
 
     @property
     def up(self) -> int:
@@ -134,7 +149,11 @@ class BlackjackRound:
         yield from self._sides()
         for place, against in enumerate(self._against):
             yield from self._dealer(place, against, draw)
-        return Outcome(display={**self.felt(), "result": self._result()}, table=left(rules, self._shoe))
+        return Outcome(
+            progressives=tuple(self._hits),
+            display={**self.felt(), "result": self._result()},
+            table=left(rules, self._shoe),
+        )
 
     def _take(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
         cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
@@ -315,7 +334,9 @@ class BlackjackRound:
             ready = [each for each in box.sides if most is None or each[0].cards <= most]
             box.sides = [each for each in box.sides if each not in ready]
             for side, bet in ready:
-                row = side.won([*box.dealt], self.dealers[0][0])
+                row = side.won(box.dealt, self.dealers[0][0])
+                if row is not None and row.pays.share:
+                    self._hits.append(hit(self._levels[side.id], row.pays))
                 yield lost(bet) if row is None else settled(bet, row.pays, row.id)
 
     # ------------------------------------------------------------ what is shown

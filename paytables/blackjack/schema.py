@@ -16,6 +16,7 @@ from paytables.cards.card import ACE, RANKS, Card, is_red, rank_of, suit_of
 from paytables.definition import Identifier, Strict, Text
 from paytables.layout import Limits, Odds, Pay, TableDefinition
 from paytables.poker.table.schema import Proof
+from paytables.side_bets import LevelPay, Progressive
 
 #: The value of each rank, two to ace.
 VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
@@ -145,7 +146,7 @@ class Row(Strict):
 
     id: Identifier
     name: Text
-    pays: Pay
+    pays: LevelPay
     cards: Annotated[int, Field(ge=1, le=5)] = 2
     dealer: bool = False
     ranks: tuple[Ranks, ...] = ()
@@ -281,6 +282,9 @@ class BlackjackDefinition(TableDefinition):
     main: Main = Main()
     rules: HouseRules = HouseRules()
     side: tuple[Side, ...] = ()
+    progressive: tuple[Progressive, ...] = Field(
+        (), description="levels that side bets play for, by their ids"
+    )
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
 
     def every_pay(self) -> list[tuple[str, str, Text, Odds]]:

@@ -6,6 +6,7 @@ from paytables.definition import Text
 
 if TYPE_CHECKING:
     from paytables.blackjack.schema import BlackjackDefinition, HouseRules, Side
+    from paytables.layout import Odds
 
 #: What a hand may be settled as beside won, lost and push: pays of the game's own, by their names.
 BLACKJACK: Final = "blackjack"
@@ -46,15 +47,16 @@ _ORIGINAL: Final = (
         fr="Son blackjack emporte tout ce qui est misé sur une main moindre.",
     ),
     Text(
-        en="His blackjack takes only the first bet of a hand of less: what was doubled or split is given back.",
-        fr="Son blackjack n'emporte que la mise initiale d'une main moindre : ce qui a été ajouté en doublant "
-        "ou en partageant est rendu.",
+        en="His blackjack takes only the first bet of a hand of less: what was doubled or split is "
+        "given back.",
+        fr="Son blackjack n'emporte que la mise initiale d'une main moindre : ce qui a été ajouté en "
+        "doublant ou en partageant est rendu.",
     ),
 )
 _DOUBLE: Final = Text(
     en="Double, for one more card, on two cards that total {0}, an ace as 1 or 11; {1} after a split.",
-    fr="On double, pour une seule carte de plus, sur deux cartes totalisant {0}, l'as valant 1 ou 11; {1} après "
-    "un partage.",
+    fr="On double, pour une seule carte de plus, sur deux cartes totalisant {0}, l'as valant 1 ou 11; "
+    "{1} après un partage.",
 )
 _AFTER_SPLIT: Final = (Text(en="not", fr="non"), Text(en="also", fr="aussi"))
 _SPLIT: Final = {
@@ -96,7 +98,8 @@ _AT_ONCE: Final = {
     ),
     SUITED: Text(
         en="6, 7 and 8 of one suit, in three cards, win at once, whatever the dealer has.",
-        fr="6, 7 et 8 de même couleur, en trois cartes, gagnent aussitôt, quelle que soit la main du croupier.",
+        fr="6, 7 et 8 de même couleur, en trois cartes, gagnent aussitôt, quelle que soit la main du "
+        "croupier.",
     ),
 }
 _ACTIONS: Final = Text(
@@ -157,9 +160,13 @@ def pay_lines(made: "BlackjackDefinition", code: str) -> list[str]:
     lines: dict[str, list[str]] = {}
     for spot, name, title, odds in made.every_pay():
         if name != EVEN_MONEY:
-            lines.setdefault(spot, []).append(f"{_of(title, code)}{colon} {odds.words()[code]}")
+            lines.setdefault(spot, []).append(f"{_of(title, code)}{colon} {_paid(odds, code)}")
     found = [*lines.pop("main"), *lines.pop("insurance", [])]
     return found + [_side(sides[spot], rows, code, colon) for spot, rows in lines.items()]
+
+
+def _paid(odds: "Odds", code: str) -> str:
+    return odds.said(code) if odds.share else odds.words()[code]
 
 
 def _side(side: "Side", rows: list[str], code: str, colon: str) -> str:
