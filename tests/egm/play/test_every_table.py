@@ -4,11 +4,12 @@ import random
 
 import pytest
 
+from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.records.tables import standing_tables, table_of
 from egm.testing.machine import MachineRig
-from paytables import tables
+from paytables import load_game, tables
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -20,7 +21,8 @@ class Player:
 
     def __init__(self, folder, game, seed):
         self.folder, self.game, self.rng = folder, game, random.Random(seed)
-        self.room = MachineRig(folder, games=(game,)).boot()
+        self.levels = tuple(LevelSlot(game=game, level=each.level) for each in load_game(game).every_level())
+        self.room = MachineRig(folder, games=(game,), levels=self.levels).boot()
         assert self.room.refused == ()
 
     def play(self, rounds):
@@ -39,7 +41,7 @@ class Player:
                 self._between()
             if self.rng.random() < 0.02:
                 self.room.close()
-                self.room = MachineRig(self.folder, games=(self.game,)).boot()
+                self.room = MachineRig(self.folder, games=(self.game,), levels=self.levels).boot()
 
     def _between(self):
         room = self.room

@@ -29,6 +29,7 @@ histories = st.lists(
     st.one_of(
         st.tuples(st.just("wager"), st.integers(1, 50_000)),
         st.tuples(st.just("hit"), st.none()),
+        st.tuples(st.just("part"), st.integers(1, 99)),
         st.tuples(st.just("void"), st.none()),
         st.tuples(st.just("change"), terms()),
         st.tuples(st.just("receive"), st.fractions(min_value=0, max_value=5000, max_denominator=977)),
@@ -52,6 +53,16 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             assert level.terms == (before.next_terms or before.terms)
             assert level.shown_cents >= level.terms.base_cents
             paid.append(amount)
+        elif what == "part":
+            amount, level = level.hit(Fraction(value, 100))
+            assert amount == before.shown_cents * value // 100
+            assert (level.terms, level.next_terms) == (before.terms, before.next_terms)
+            assert level.shown_cents >= level.terms.base_cents
+            if level.seeded == before.seeded:
+                assert level.held == before.held - amount
+            else:  # only what it left below the base was put up, and nothing more
+                assert level.shown_cents - int(before.overflow) <= level.terms.base_cents
+            paid.append(amount)
         elif what == "void" and paid:
             level = level.give_back(paid.pop())
         elif what == "change":
@@ -60,7 +71,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
         elif what == "receive":
             level = level.receive(value)
         level.check()
-        if what != "hit":
+        if what not in {"hit", "part"}:
             assert level.current >= before.current
         if level.terms.ceiling_cents is not None:
             assert level.shown_cents <= level.terms.ceiling_cents
@@ -101,6 +112,34 @@ def test_above_the_ceiling_comes_the_overflow_and_the_next_prize_has_it():
     put_back = max(2500, hidden) + overflow
     assert (level.shown_cents, int(level.overflow)) == (4000, put_back - 4000)
     assert level.hidden == before.hidden - hidden
+
+
+@pytest.mark.requirement("I-14")
+def test_a_share_is_rounded_down_and_the_rest_stays():
+    level = Level.open(Terms(base_cents=2500, increment=Fraction(1, 3))).contribute(4000)
+    assert level.current == 2500 + Fraction(4000, 3)
+    amount, after = level.hit(Fraction(1, 10))
+    assert (amount, after.current) == (383, level.current - 383)
+    assert (after.seeded, after.paid, after.hits) == (2500, 383, 1)
+    amount, after = after.hit(Fraction(9, 10))  # 345 are left, and a third
+    assert (amount, after.current, after.seeded) == (3105, 2500 + Fraction(1, 3), 2500 + 2155)
+    for wrong in (Fraction(0), Fraction(-1, 2), Fraction(11, 10)):
+        with pytest.raises(LevelDefectiveError, match="of a level"):
+            level.hit(wrong)
+
+
+@pytest.mark.requirement("I-05")
+def test_what_a_share_leaves_below_the_base_comes_from_the_hidden_pool_first():
+    level = Level.open(TERMS).contribute(50_000)
+    assert (level.current, int(level.hidden)) == (2750, 71)
+    amount, after = level.hit(Fraction(1, 2))
+    assert (amount, after.shown_cents) == (1375, 2500)
+    assert (after.seeded - level.seeded, int(after.hidden)) == (1125 - 71, 0)
+    full = level.contribute(1_000_000)
+    assert (full.shown_cents, int(full.overflow)) == (4000, 3750)
+    amount, after = full.hit(Fraction(1, 10))  # the overflow comes after, up to the ceiling
+    assert (amount, after.shown_cents, int(after.overflow)) == (400, 4000, 3350)
+    assert (after.seeded, after.hidden) == (full.seeded, full.hidden)
 
 
 @pytest.mark.requirement("I-06")

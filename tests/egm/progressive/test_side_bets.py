@@ -1,24 +1,43 @@
 """A side bet that plays for a level: fed by its own stake, paid the whole or a share of it, with the game."""
 
+import json
 from fractions import Fraction
 
 import pytest
 from rigs.jackpot import (
+    BANK,
     FLUSH,
     FULL,
+    GAME,
+    OWN,
     PAIR,
+    POOL,
     QUADS,
     ROYAL,
     STRAIGHT_FLUSH,
     audited,
     begin,
+    bet,
     decide,
     level,
+    numbers,
+    one_game,
     room_of,
 )
 
 from egm.app.view import snapshot
+from egm.config.cabinet_file import GameSlot
+from egm.config.levels import Kind, LevelSlot
+from egm.kernel.events import EventType, State
+from egm.kernel.positions import Position
+from egm.play.installed_games import admit
+from egm.profiles import load_profile
 from egm.records.keys import MoneyKey
+from egm.testing.clearing import clear_it
+from egm.testing.machine import MachineRig, ScriptedChance
+from meters.entry import canonical
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 
 def views(room):
@@ -76,3 +95,203 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(room
     left = pot - won
     assert level(machine).current == max(left, 10_000_00)
     assert audited(machine) == []
+
+
+@pytest.mark.requirement("I-01")
+def test_who_folds_keeps_his_side_bet(room):
+    machine = room(FULL)
+    before = machine.credit_cents
+    one_game(machine, "fold")
+    assert machine.credit_cents == before - 100 - 100 + 100_00
+
+
+@pytest.mark.requirement("I-01", "I-14")
+def test_only_the_side_bet_feeds_the_level(room):
+    machine = room(PAIR, PAIR)
+    one_game(machine, ante=20)
+    assert level(machine).current == 10_000_00
+    one_game(machine, ante=20, progressive=1)
+    assert level(machine).current == 10_000_50
+    start = machine.records("game.start")[-1]
+    assert [(each["pool"], each["wager_cents"]) for each in start["fed"]] == [(POOL, 100)]
+    assert machine.journal.meters().values["progressive.contributed"] == 50
+    assert audited(machine) == []
+
+
+@pytest.mark.requirement("I-18", "I-02")
+def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(room):
+    machine = room()
+    bet(machine, ante=1)
+    assert [(v.level, v.amount_cents, v.status) for v in views(machine)] == [("jackpot", 10_000_00, "up")]
+    assert snapshot(machine.engine, fingerprint="").shut == ("raise",)
+
+
+@pytest.mark.requirement("I-03")
+@pytest.mark.parametrize(("levels", "cents"), [((), 100), (OWN, 25), (OWN, 500)])
+def test_without_its_level_or_at_another_worth_the_side_bet_is_not_taken(room, levels, cents):
+    machine = room(levels=levels, cents=cents)
+    assert views(machine) == ()
+    assert snapshot(machine.engine, fingerprint="").shut == ("raise", "progressive")
+    bet(machine, ante=1)
+    chosen = machine.machine.selection
+    bet(machine, ante=1, progressive=1)
+    assert (machine.notice, machine.machine.selection) == ("refused.bet_is_offered", chosen)
+    one_game(machine, "fold", ante=1)
+    assert "pools" not in machine.records("game.start")[-1]
+    assert audited(machine) == []
+
+
+@pytest.mark.requirement("I-03")
+def test_let_it_rides_dollar_is_a_dollar_too(tmp_path):
+    machine = MachineRig(tmp_path, games=("quebec-let-it-ride",)).boot().insert(100_00)
+    three = {"bet-3": 1, "bet-1": 1, "bet-2": 1}
+    for cents in (25, 100, 500):
+        machine.engine.handle(EventType.DENOMINATION, value=cents)
+        machine.engine.handle(EventType.BET, value=4, options={"bets": three | {"side": 1}})
+        assert (machine.notice is None) == (cents == 100), cents
+    machine.close()
+
+
+@pytest.mark.requirement("I-06", "I-14")
+def test_other_terms_wait_for_the_whole_level(room, tmp_path):
+    room(PAIR).close()
+    other = (LevelSlot(game=GAME, level="jackpot", ceiling_bases=3),)
+    machine = room_of(tmp_path, STRAIGHT_FLUSH, ROYAL, levels=other).boot()
+    one_game(machine)
+    assert level(machine).terms.ceiling_cents is None
+    one_game(machine)
+    assert level(machine).terms.ceiling_cents == 30_000_00
+    assert machine.machine.memory.get(MoneyKey.HANDPAY)["pool"] == POOL
+    assert audited(machine) == []
+    machine.close()
+
+
+@pytest.mark.requirement("I-09", "O-01")
+def test_of_two_positions_the_second_wins_what_the_first_has_left(tmp_path):
+    first = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(1, 2)).boot()
+    second = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(2, 2), beside=first).boot()
+    for each in (first, second):
+        each.insert(100_00)
+        begin(each)
+    assert level(first).current == 10_001_00
+    decide(second)
+    decide(first)
+    won = [each.hands.told[-1].progressives[0].amount_cents for each in (second, first)]
+    assert won == [1000_10, 1000_00]  # ten per cent of 10,001.00, then of the base that is put up again
+    for each in (first, second):
+        each.shown()
+        assert each.state is State.IDLE
+    assert (level(first).paid, level(first).hits) == (sum(won), 2)
+    assert audited(first) == []
+    second.close()
+    first.close()
+
+
+@pytest.mark.requirement("A-08", "I-09")
+def test_a_restart_between_hit_and_payment_pays_what_was_locked(room, tmp_path):
+    machine = room(STRAIGHT_FLUSH)
+    begin(machine)
+    machine.close()
+    machine = room_of(tmp_path).boot()  # between its stake and its hit: asked again
+    machine.machine.chance = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
+    decide(machine)
+    machine.close()
+    again = room_of(tmp_path).boot()
+    assert again.hands.told[-1].progressives[0].amount_cents == 1000_05
+    again.shown()
+    assert worth(again) == 100_00 - 100 + 100 + 1000_05
+    assert level(again).hits == 1
+    assert audited(again) == []
+    again.close()
+
+
+@pytest.mark.requirement("I-13", "I-09")
+def test_what_is_won_of_a_level_the_cabinet_file_names_no_more_is_still_owed(room, tmp_path):
+    machine = room(STRAIGHT_FLUSH)
+    begin(machine)
+    machine.close()
+    machine = room_of(tmp_path, levels=()).boot()
+    machine.machine.chance = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
+    decide(machine)
+    machine.shown()
+    assert worth(machine) == 100_00 - 100 + 100 + 1000_05
+    assert level(machine).current == 10_000_00
+    assert audited(machine) == []
+    machine.close()
+
+
+@pytest.mark.requirement("G-02")
+def test_a_void_game_gives_its_share_back_to_the_level(room, tmp_path):
+    machine = room(STRAIGHT_FLUSH)
+    begin(machine)
+    decide(machine)
+    machine.close()
+    machine = room_of(tmp_path).boot()
+    machine.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    machine.engine.handle(EventType.MENU, key="operator")
+    machine.engine.handle(
+        EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
+    )
+    assert level(machine).current == 10_000_00 + 1000_05
+    assert (level(machine).paid, level(machine).hits) == (0, 0)
+    assert audited(machine) == []
+    machine.close()
+
+
+@pytest.mark.requirement("A-05", "I-09")
+def test_an_authorised_clear_carries_the_share_over(room, tmp_path):
+    machine = room(STRAIGHT_FLUSH)
+    begin(machine)
+    decide(machine)
+    machine.close()
+    clear_it(tmp_path)
+    machine = room_of(tmp_path).boot()
+    assert machine.hands.told[-1].progressives[0].amount_cents == 1000_05
+    machine.shown()
+    assert worth(machine) == 100_00 - 100 + 100 + 1000_05
+    assert level(machine).current == 10_000_00
+    assert audited(machine) == []
+    machine.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda hit: hit.pop("share"), "it hit"),
+        (lambda hit: hit.update(share="1/5"), "it hit"),
+        (lambda hit: hit.update(amount_cents=1000_06), "was locked"),
+    ],
+)
+@pytest.mark.requirement("I-14", "D-02")
+def test_the_audit_names_another_share_than_the_hand_won(room, change, why):
+    machine = room(STRAIGHT_FLUSH)
+    one_game(machine)
+    bodies = list(machine.journal.bodies())
+    at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.choice")
+    raw = json.loads(bodies[at])
+    change(raw["record"]["hits"][0])
+    bodies[at] = canonical(raw)
+    assert any(why in finding.why for finding in Auditor(Shelf()).run(bodies).findings)
+
+
+@pytest.mark.requirement("I-03")
+def test_the_audit_names_a_side_bet_of_another_sum(room):
+    machine = room(PAIR)
+    one_game(machine, "fold")
+    bodies = list(machine.journal.bodies())
+    at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.start")
+    raw = json.loads(bodies[at])
+    raw["record"]["denomination_cents"] = 25
+    bodies[at] = canonical(raw)
+    found = Auditor(Shelf()).run(bodies).findings
+    assert any("a bet is not of the sum it must be" in finding.why for finding in found)
+
+
+@pytest.mark.requirement("I-03", "I-09")
+def test_a_level_won_in_part_is_the_machines_own_or_refused(room):
+    linked = (LevelSlot(game=GAME, level="jackpot", kind=Kind.LINKED, stakes={"100": "POT"}),)
+    broadcast = (linked[0].model_copy(update={"carrier": "sas", "stakes": {"100": "1.1"}}),)
+    for levels in (linked, broadcast):
+        admitted, refused = admit((GameSlot(game=GAME),), load_profile("generic"), levels)
+        assert not admitted
+        assert "is also won in part: only the machine itself can keep it" in refused[0].reason
