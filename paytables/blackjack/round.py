@@ -149,6 +149,7 @@ class BlackjackRound:
         yield from self._sides()
         for place, against in enumerate(self._against):
             yield from self._dealer(place, against, draw)
+        yield from self._sides(levels=True)
         return Outcome(
             progressives=tuple(self._hits),
             display={**self.felt(), "result": self._result()},
@@ -328,10 +329,14 @@ class BlackjackRound:
             yield from _settle(hand, pushed if hand.points == dealer else lost, here)
 
     # ------------------------------------------------------------ side bets
-    def _sides(self, most: int | None = None) -> Iterator[Settlement]:
-        """Settle the side bets on at most so many cards, by the cards that were dealt."""
+    def _sides(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
+        """Settle the side bets on at most so many cards, by the cards that were dealt.
+
+        Those that play for ``levels`` wait for the end: what is won of a level is won with the round, so that a
+        round that is void before gives their stake back.
+        """
         for box in self.boxes:
-            ready = [each for each in box.sides if most is None or each[0].cards <= most]
+            ready = [e for e in box.sides if e[0].cards <= most and (levels or e[0].id not in self._levels)]
             box.sides = [each for each in box.sides if each not in ready]
             for side, bet in ready:
                 row = side.won(box.dealt, self.dealers[0][0])
