@@ -332,8 +332,8 @@ class BlackjackRound:
     def _sides(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
         """Settle the side bets on at most so many cards, by the cards that were dealt.
 
-        Those that play for ``levels`` wait for the end: what is won of a level is won with the round, so that a
-        round that is void before gives their stake back.
+        Those that play for ``levels`` wait for the end: what is won of a level is won with the round, so that
+        a round that is void before gives their stake back.
         """
         for box in self.boxes:
             ready = [e for e in box.sides if e[0].cards <= most and (levels or e[0].id not in self._levels)]
