@@ -43,6 +43,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "roulette": "paytables.roulette",
     "sic-bo": "paytables.sicbo",
     "super-pan-9": "paytables.bank.super_pan",
+    "trente-et-quarante": "paytables.bank.trente",
     "video-poker": "paytables.poker.video",
     "war": "paytables.bank.war",
     "wheel": "paytables.wheel",

@@ -253,9 +253,16 @@ class Layout:
     def _together(self, after: Mapping[str, int]) -> None:
         """Hold all that a seat then has on the table against what bets need and the table allows."""
         for name, credits_ in after.items():
-            needs = self.by_id[name].needs if name in self.by_id else None
-            if credits_ and needs is not None and not after.get(needs):
-                raise WagerError(f"bets.{name}: needs a bet on {needs!r}, and there is none")
+            spot = self.by_id.get(name)
+            if not credits_ or spot is None or spot.needs is None:
+                continue
+            if not after.get(spot.needs):
+                raise WagerError(f"bets.{name}: needs a bet on {spot.needs!r}, and there is none")
+            if spot.share is not None and credits_ * spot.share != after[spot.needs]:
+                raise WagerError(
+                    f"bets.{name}: {counted(credits_, 'credit')} for {after[spot.needs]:,} on {spot.needs!r}:"
+                    f" it is one for each {spot.share:,} credits, and only of a multiple of them"
+                )
         total, most = sum(after.values()), self.table.most
         if most is not None and total > most:
             raise WagerError(f"bets: {counted(total, 'credit')} on the table; {most:,} at most")

@@ -53,7 +53,7 @@ def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]
     ]
 
 
-def left(rules: ShoeRules, shoe: Shoe) -> object:
+def left(rules: ShoeRules, shoe: Shoe) -> dict[str, object] | None:
     """Return what the round leaves of its shoe for the next; None: it is shuffled again."""
     if rules.stop is None or shoe.left <= rules.stop:
         return None

@@ -51,6 +51,8 @@ class Spot:
     covers: tuple[str, ...] = ()
     """The single results it wins on, as the display names them: pockets of a wheel, totals of dice."""
     worth_cents: int | None = None
+    share: int | None = None
+    """The bet is one credit for each so many on the spot it needs, no more and no less: an insurance."""
 
     def stakes_cents(self, denomination_cents: int) -> range:
         """Return what may be staked here at a denomination, in minor units; nothing where no bet is taken."""
@@ -75,6 +77,7 @@ class Spot:
             "open": self.open,
             "needs": self.needs,
             "covers": list(self.covers),
+            **({} if self.share is None else {"share": self.share}),
         }
 
 

@@ -15,7 +15,8 @@ from paytables.layout import Case, analysed
 from paytables.wording import percent
 
 if TYPE_CHECKING:
-    from paytables.onedraw.table import Held, OneDrawTable
+    from paytables.onedraw.table import OneDrawTable
+    from paytables.prison import Held
 
 _STRATEGY: Final = "take your part back at every zero"
 

@@ -8,19 +8,16 @@ A bet may outlast its draw: one on the same number several times in a row, and a
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal, Self
+from typing import Literal, Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
 from paytables.definition import Header
-from paytables.layout import Form, Layout, Odds, Table, bets_from_json, settled
+from paytables.layout import Form, Layout, Odds, Table, settled
 from paytables.onedraw import figures
+from paytables.prison import Held, held_from_json, held_to_json, is_half, part_back, question, released
 from paytables.tableless import Tableless
 from paytables.wording import counted
-
-#: What a player may choose at zero: half of what his stake is worth back, or all of it in prison.
-HALF: Final = "half"
-PRISON: Final = "prison"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +28,6 @@ class Place:
     pays: Mapping[str, Odds]
     spins: int = 1
     on_zero: Literal["lost", "half", "choice"] = "lost"
-
-
-@dataclass(frozen=True, slots=True)
-class Held(Bet):
-    """A bet on the table: ``count`` is 0 as it is laid, then spins that came or zeros met (see above)."""
-
-    count: int = 0
-
-    @property
-    def value(self) -> int:
-        """What a stake in prison is worth when it is freed: half less for each zero after the first."""
-        return self.credits >> max(0, self.count - 1)
-
-    @property
-    def part(self) -> int:
-        """What its player may take back of a stake at the zero last met: a half, a quarter, an eighth ..."""
-        return self.credits >> self.count
 
 
 @dataclass(frozen=True)
@@ -119,13 +99,7 @@ class OneDrawTable(Tableless):
     def _held(self, table: Json) -> tuple[Held, ...]:
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"no round of this table leaves {table!r}")
-        bets = bets_from_json(table["held"], self.by_spot, self.table.seats)
-        counts = [each.get("count") for each in table["held"]]
-        if any(isinstance(count, bool) or not isinstance(count, int) or count < 1 for count in counts):
-            raise ValueError(f"bets stand without what they have met: {table!r}")
-        held = tuple(Held(b.spot, b.credits, b.seat, n) for b, n in zip(bets, counts, strict=True))
-        if len({(h.seat, h.spot, h.count) for h in held}) != len(held):
-            raise ValueError("a bet stands twice")
+        held = held_from_json(table["held"], self.by_spot, self.table.seats)
         results = set(self.weights)
         for bet in held:
             place = self.by_spot[bet.spot]
@@ -141,8 +115,7 @@ class OneDrawTable(Tableless):
     def _may_stand(place: Place, bet: Held) -> bool:
         if place.spins > 1:
             return bet.count < place.spins
-        whole = bet.count < bet.credits.bit_length() and bet.credits % (2 << bet.count) == 0
-        return place.on_zero == "choice" and whole
+        return place.on_zero == "choice" and bet.may_stay
 
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that stay: repeats under way, and stakes in prison."""
@@ -155,7 +128,7 @@ class OneDrawTable(Tableless):
         """
         prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
         left = tuple(bet for bet in self.held if bet not in prison)
-        return tuple(_part_back(bet) for bet in prison), _state(left)
+        return tuple(part_back(bet) for bet in prison), _state(left)
 
     def fate(self, bet: Held, result: str) -> tuple[Settlement | None, Held | None]:
         """Return what a result makes of a bet: a settlement, or how it stands; both: the player chooses."""
@@ -167,10 +140,9 @@ class OneDrawTable(Tableless):
         if result in self.zero and place.on_zero != "lost" and result not in place.pays:
             met = replace(bet, count=bet.count + 1)
             may_stand = self._may_stand(place, met)
-            return _part_back(met), met if may_stand else None
+            return part_back(met), met if may_stand else None
         if bet.count:
-            name, credits_ = ("freed", bet.value) if result in place.pays else ("lost", 0)
-            return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat), None
+            return released(bet, won=result in place.pays), None
         return settled(bet, place.pays.get(result)), None
 
     def on_table(self, wager: Wager) -> Iterator[Held]:
@@ -189,20 +161,13 @@ class OneDrawTable(Tableless):
         for bet in bets:
             settlement, stands = self.fate(bet, result)
             if settlement is not None and stands is not None:
-                choice = yield self._question(stands, shown)
-                settlement, stands = (
-                    (settlement, None) if choice is None or choice.value == HALF else (None, stands)
-                )
+                taken = is_half((yield question(stands, shown, "zero")))
+                settlement, stands = (settlement, None) if taken else (None, stands)
             if settlement is not None:
                 yield settlement
             elif stands is not None:
                 standing.append(stands)
         return Outcome(display=shown, table=_state(standing))
-
-    @staticmethod
-    def _question(bet: Held, shown: Mapping[str, Json]) -> Decision:
-        prompt = {**shown, "spot": bet.spot, "staked": bet.credits, "credits": bet.part, "advice": HALF}
-        return Decision("zero", (HALF, PRISON), prompt, seat=bet.seat, default=HALF)
 
     def presentation(self) -> dict[str, Json]:
         """Return the cloth with its spots, and what the family pictures besides."""
@@ -239,12 +204,7 @@ class OneDrawTable(Tableless):
         return figures.analyse_bets(self, self.wager(wager.credits, **wager.options), "bets")
 
 
-def _part_back(bet: Held) -> Settlement:
-    detail = {"part": f"1/{1 << bet.count}"}
-    return Settlement("half", bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)
-
-
 def _state(held: Sequence[Held]) -> Json:
     if not held:
         return None
-    return {"held": [{**bet.to_json(), "count": bet.count} for bet in held]}
+    return {"held": held_to_json(held)}

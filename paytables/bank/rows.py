@@ -1,0 +1,126 @@
+"""How often two rows of trente et quarante end on the same point, of a full shoe: counted, exact.
+
+A row is dealt until it passes 30. Of the rows that end on 30 + d, ``(n - 1)! / (c1! ... c10!)`` orders of n
+cards times the cards of d and more are dealt so: any of those may be the last, any order comes before it. So
+what both rows have of each value is counted value by value, from tens to aces, as the factor
+``(1 + t x**v + u y**v) ** N`` of a generating function: x and y carry what the rows add to, t and u how many
+cards they have. The powers of t and u lie side by side in one whole number, so that a product is a shift.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from math import comb, factorial
+from typing import Final
+
+#: Rows end on 31 to 40.
+FIRST: Final = 31
+LAST: Final = 40
+_TENS: Final = 10
+
+#: ``cells[a][b]``: the ways to a sum of a and b, packed by how many cards that takes.
+Cells = Sequence[Sequence[int]]
+
+
+@cache
+def equal_rows(decks: int) -> tuple[Fraction, Fraction]:
+    """Return the chance that both rows of a fresh shoe end on the same point, and that both end on 31."""
+    return rows_of({value: (16 if value == _TENS else 4) * decks for value in range(1, _TENS + 1)})
+
+
+def rows_of(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
+    """Return the same of cards by value, 1 to 10, that are enough for two rows."""
+    return _Rows(counts).counted()
+
+
+class _Rows:
+    """Both rows of a shoe of ``counts`` cards by value."""
+
+    def __init__(self, counts: Mapping[int, int]) -> None:
+        self.counts, self.cards = counts, sum(counts.values())
+        longest, left = 1, LAST
+        for value in range(1, _TENS + 1):
+            cards = min(counts[value], left // value)
+            longest, left = longest + cards, left - cards * value
+        most = comb(self.cards, min(2 * longest, self.cards // 2)) * comb(2 * longest, longest)
+        self.t = (most * longest**2 * _TENS).bit_length()  # no sum of ways is ever wider
+        self.u = self.t * (longest + 1)
+
+    def counted(self) -> tuple[Fraction, Fraction]:
+        """Go from tens to aces; ``ended`` are rows whose last card is chosen, by what they lack of 40.
+
+        Rows that end on 30 + d have chosen theirs among the cards of d and more; shifted so that 30 + d is
+        40, all of them are one. Both rows are alike: of unequal sums, one of two is enough at the end.
+        """
+        size = range(LAST + 1)
+        free: Cells = [[int(a == b == 0) for b in size] for a in size]
+        ended: Cells = [[0 for _ in size] for _ in size]
+        for value in range(_TENS, 1, -1):
+            half = value == 2
+            free = self._with(free, value, FIRST - 1 + value, half=half)
+            ended = self._with(ended, value, LAST, half=half)
+            shift = _TENS - value
+            for a in range(LAST + 1 - shift):
+                for b in range(a if half else 0, LAST + 1 - shift):
+                    if free[a][b]:
+                        ended[a + shift][b + shift] += self._chosen(free[a][b])
+        refait = self._chosen(self._aces(free, FIRST))
+        return self._chance(self._aces(ended, LAST) + refait), self._chance(refait)
+
+    def _with(self, cells: Cells, value: int, most: int, *, half: bool) -> list[list[int]]:
+        """The ways with cards of a value added, to sums of at most so much."""
+        size = range(LAST + 1)
+        return [
+            [
+                self._into(cells, value, a, b) if max(a, b) <= most and not (half and a > b) else 0
+                for b in size
+            ]
+            for a in size
+        ]
+
+    def _into(self, cells: Cells, value: int, a: int, b: int) -> int:
+        """The ways to sums of a and b with every number of cards of a value in either row."""
+        count, found = self.counts[value], 0
+        for i in range(min(count, a // value) + 1):
+            row, ways = cells[a - i * value], 0
+            for j in range(min(count - i, b // value) + 1):
+                if row[b - j * value]:
+                    ways += row[b - j * value] * comb(count - i, j) << (j * self.u)
+            found += ways * comb(count, i) << (i * self.t)
+        return found
+
+    def _aces(self, cells: Cells, end: int) -> int:
+        """The ways to the same sum in both rows, as many as aces make them from the sums before."""
+        count, found = self.counts[1], 0
+        for i in range(min(count, end) + 1):
+            for j in range(min(count - i, i) + 1):
+                ways = cells[end - i][end - j] * comb(count, i) * comb(count - i, j) * (1 + (j < i))
+                found += ways << (i * self.t + j * self.u)
+        return found
+
+    def _terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
+        """The cards in the first row and in the second, and in how many ways."""
+        second = 0
+        while cell:
+            line, first = cell & ((1 << self.u) - 1), 0
+            while line:
+                ways = line & ((1 << self.t) - 1)
+                if ways:
+                    yield first, second, ways
+                line, first = line >> self.t, first + 1
+            cell, second = cell >> self.u, second + 1
+
+    def _chosen(self, cell: int) -> int:
+        """The ways with one card of each row chosen to be its last."""
+        return sum(
+            ways * first * second << (first * self.t + second * self.u)
+            for first, second, ways in self._terms(cell)
+        )
+
+    def _chance(self, cell: int) -> Fraction:
+        """How likely the ways are, in every order of the cards before the last ones."""
+        orders = sum(
+            ways * factorial(first - 1) * factorial(second - 1) * factorial(self.cards - first - second)
+            for first, second, ways in self._terms(cell)
+        )
+        return Fraction(orders, factorial(self.cards))

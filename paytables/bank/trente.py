@@ -1,0 +1,401 @@
+"""Trente et quarante (Monaco, arrêté 88-384, art. 9): two rows of cards, and the one nearer 30 wins.
+
+The first row is black's, the second red's; each is dealt until it passes 30. Faces count ten, an ace one.
+Colour wins where the first card of the first row has the colour of the row that wins, inverse where it has
+not. Equal rows decide nothing, but for 31 and 31, the refait: half of a stake comes back, or all of it goes
+in prison (art. 8.2), as its player likes; an insured stake comes back whole.
+
+What the text leaves open, and is so here: a coup that decides nothing leaves a stake in prison where it is,
+and gives an insurance back with its stake; insured is a stake of which one per cent is whole credits. Where
+the stop card comes before the point is known every bet of the coup is given back, and the cards are shuffled.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated, ClassVar, Final, Literal, Self
+
+from pydantic import Field
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.bank.dealing import ShoeRules, left, opened, shoe_of
+from paytables.bank.rows import equal_rows
+from paytables.bank.rules import BankRules, Hands, check_bets
+from paytables.bank.schema import BankBet, BankDefinition
+from paytables.cards.card import Card, Shoe, card_name, is_red, rank_of
+from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Spot, Wager
+from paytables.definition import PositiveInt, Strict, Text
+from paytables.errors import DefinitionError
+from paytables.game import Family
+from paytables.layout import Case, Layout, pushed, settled
+from paytables.prison import (
+    Held,
+    held_from_json,
+    held_to_json,
+    is_half,
+    part_back,
+    question,
+    released,
+)
+from paytables.wording import percent
+
+#: Points of each rank, two to ace.
+POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
+_PASSED: Final = 30
+_REFAIT: Final = 31
+_STRATEGY: Final = "take your part back at every refait"
+_MOST_CARDS: Final = 28
+INSURED: Final = "-insured"
+
+Row = Literal["black", "red"]
+Chance = Literal["black", "red", "colour", "inverse"]
+ROWS: Final[tuple[Row, Row]] = ("black", "red")
+
+
+class Taille(ShoeRules):
+    """``[shoe]``: six decks; a stop card before the last five cards, or none where a shuffler deals."""
+
+    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    stop: PositiveInt | None = Field(
+        default=None, description="cards behind the stop card; none: a fresh shuffle every round"
+    )
+
+
+class ChanceBet(BankBet):
+    """A bet on one of the four chances."""
+
+    on: Chance
+
+
+class Insurance(Strict):
+    """``[insurance]``: against the refait, for ``percent`` of a stake of at least ``least`` credits."""
+
+    name: Text = Text(en="Insurance", fr="Assurance")
+    percent: PositiveInt = 1
+    least: PositiveInt = 100
+
+    @property
+    def share(self) -> int:
+        """How many credits of a stake one credit insures."""
+        return 100 // self.percent
+
+
+class TrenteDefinition(BankDefinition):
+    """A whole game of trente et quarante; payments are made in the order of the bets."""
+
+    shoe: Taille = Taille()
+    bet: tuple[ChanceBet, ...] = Field(min_length=1)
+    insurance: Insurance | None = None
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return what each bet pays, and what insurance costs, by language."""
+        lines = {code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet] for code in _SAID}
+        if self.insurance is not None:
+            for code, words in _SAID.items():
+                share, least = self.insurance.share, self.insurance.least
+                said = words.format(self.insurance.percent, share, least)
+                lines[code].append(f"{getattr(self.insurance.name, code)} - {said}")
+        return lines
+
+
+_SAID: Final = {
+    "en": "{0} % of the stake, a multiple of {1} credits, {2} or more",
+    "fr": "{0} % de la mise, un multiple de {1} crédits, {2} ou plus",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Coup:
+    """What a coup came to: the points of black's row and of red's, None where the stop card voids it."""
+
+    points: tuple[int, int] | None
+    first_red: bool = False
+
+    @property
+    def won(self) -> frozenset[str]:
+        """The two chances that win; none where nothing is decided."""
+        if self.points is None or self.points[0] == self.points[1]:
+            return frozenset()
+        row = ROWS[self.points[1] < self.points[0]]
+        return frozenset({row, "colour" if self.first_red == (row == "red") else "inverse"})
+
+    @property
+    def result(self) -> str:
+        """``black``, ``red``, ``tie``, ``refait`` or ``void``."""
+        if self.points is None:
+            return "void"
+        if self.points[0] == self.points[1]:
+            return "refait" if self.points[0] == _REFAIT else "tie"
+        return ROWS[self.points[1] < self.points[0]]
+
+
+@dataclass(frozen=True)
+class TrenteRules(BankRules[TrenteDefinition]):
+    """A game of trente et quarante made playable; ``held`` are stakes in prison."""
+
+    held: tuple[Held, ...] = field(default=(), compare=False)
+    hands: ClassVar[Hands] = (
+        ("black", {"en": "Black", "fr": "Noir"}, _MOST_CARDS),
+        ("red", {"en": "Red", "fr": "Rouge"}, _MOST_CARDS),
+    )
+
+    @property
+    def betting_seconds(self) -> int | None:
+        """How long several seats place bets on one round; a shoe that lasts is each position's own."""
+        table, shoe = self.definition.table, self.definition.shoe
+        return table.betting_seconds if table.seats > 1 and shoe.stop is None else None
+
+    def bets(self) -> tuple[ChanceBet, ...]:
+        """Return the definition's bets."""
+        return self.definition.bet
+
+    @cached_property
+    def chances(self) -> dict[str, ChanceBet]:
+        """The bets on a chance by their ids."""
+        return {bet.id: bet for bet in self.definition.bet}
+
+    @cached_property
+    def cloth(self) -> Layout:
+        """The four chances, and beside each its insurance; a stake in prison is in no limit."""
+        insurance = self.definition.insurance
+        spots = [_insured(bet, insurance) for bet in self.bets()] if insurance is not None else []
+        return Layout((*super().cloth.spots, *spots), self.definition.table, self.definition.form)
+
+    # ------------------------------------------------------------------ what lasts
+    def at(self, table: object) -> Self:
+        """Return the rules with shoe and prison as a round left them. Raises ValueError for any other."""
+        if table is None:
+            return replace(self, table=None, held=())
+        if not isinstance(table, dict) or not table or set(table) - {"shoe", "held"}:
+            raise ValueError(f"no round of this table leaves {table!r}")
+        shoe = {"shoe": table["shoe"]} if "shoe" in table else None
+        if shoe is not None:
+            shoe_of(self.definition.shoe, shoe)
+        held = self._held(table["held"]) if "held" in table else ()
+        return replace(self, table=shoe, held=held)
+
+    def _held(self, data: object) -> tuple[Held, ...]:
+        if not isinstance(data, list) or not data:
+            raise ValueError(f"no round of this table leaves {data!r} in prison")
+        held = held_from_json(data, self.chances, self.definition.table.seats)
+        for bet in held:
+            limits = self.chances[bet.spot].limits
+            if (
+                not limits.least <= bet.credits <= limits.most
+                or bet.credits % limits.step
+                or not bet.may_stay
+            ):
+                raise ValueError(f"no bet of this table stands as {bet.to_json()} after {bet.count}")
+        return held
+
+    def standing(self) -> tuple[Bet, ...]:
+        """Return the stakes in prison."""
+        return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
+
+    def take_down(self) -> tuple[tuple[Settlement, ...], object]:
+        """Return the part of each stake in prison that its player could have taken at the refait."""
+        return tuple(part_back(bet) for bet in self.held), self.table
+
+    def wager(self, credits_: int, **options: object) -> Wager:
+        """Return the wager of ``credits_``; while stakes are in prison a coup may cost nothing."""
+        if self.held and credits_ == 0 and options in ({}, {"bets": {}}):
+            return Wager(0, {"bets": {}})
+        return super().wager(credits_, **options)
+
+    # ------------------------------------------------------------------ a coup
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Deal both rows and settle every bet; at a refait ask for half or prison."""
+        accepted = self.wager(wager.credits, **wager.options)
+        rules = self.definition.shoe
+        shoe, cues = opened(rules, self.table, draw)
+        yield from cues
+        rows: dict[str, list[Card]] = {name: [] for name in ROWS}
+        whole = True
+        for name in ROWS:
+            while whole and _points(rows[name]) <= _PASSED:
+                whole = rules.stop is None or shoe.left > rules.stop
+                yield _dealt(rows, name, shoe, draw) if whole else Cue("stop", {"cards": shoe.left})
+        points = (_points(rows["black"]), _points(rows["red"])) if whole else None
+        coup = Coup(points, first_red=is_red(rows["black"][0]))
+        shown = _display(rows, coup)
+        bets = tuple(self.on_table(accepted))
+        insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
+        staying: list[Held] = []
+        for bet in bets:
+            settlement, stays = self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
+            if settlement is not None and stays is not None:
+                taken = is_half((yield question(stays, shown, "refait")))
+                settlement, stays = (settlement, None) if taken else (None, stays)
+            if settlement is not None:
+                yield settlement
+            elif stays is not None:
+                staying.append(stays)
+        return Outcome(display=shown, table=_state(left(rules, shoe), staying))
+
+    def on_table(self, wager: Wager) -> Iterator[Held]:
+        """Every bet of a coup in the order it is settled: seat by seat as the cloth has the spots."""
+        order = {spot.id: n for n, spot in enumerate(self.cloth.spots)}
+        laid = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+        yield from sorted((*self.held, *laid), key=lambda bet: (bet.seat, order[bet.spot], -bet.count))
+
+    def fate(self, bet: Held, coup: Coup, *, insured: bool) -> tuple[Settlement | None, Held | None]:
+        """Return what a coup makes of a bet: a settlement, or how it stays; both: the player chooses."""
+        rule, won = self.chances.get(bet.spot), coup.won
+        if not won and coup.result != "refait":
+            return (
+                (None, bet) if bet.count else (pushed(bet, "void" if coup.points is None else "push"), None)
+            )
+        if rule is None:
+            return settled(bet, None), None
+        if not won and insured and not bet.count:
+            return pushed(bet, "insured"), None
+        if not won:
+            met = replace(bet, count=bet.count + 1)
+            return part_back(met), met if met.may_stay else None
+        if bet.count:
+            return released(bet, won=rule.on in won), None
+        return settled(bet, rule.pays if rule.on in won else None), None
+
+    # ------------------------------------------------------------------ figures
+    def _settled(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
+        """What a coup settles, every part taken back at once."""
+        insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
+        fates = (self.fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
+        return [settlement for settlement, _ in fates if settlement is not None]
+
+    def cases(self, wager: Wager) -> Iterable[Case]:
+        """Return every coup of a fresh shoe with what it settles.
+
+        The rows are dealt alike, so either is as likely to win; and a card is as likely red as black.
+        """
+        bets = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+        tie, refait = equal_rows(self.definition.shoe.decks)
+        for coup in _COUPS:
+            chance = {"refait": refait, "tie": tie - refait}.get(coup.result, (1 - tie) / 4)
+            yield Case(chance, self._settled(bets, coup))
+
+    def most_of_round(self, wager: Wager) -> int:
+        """Return the most a coup gives back, what is in prison included."""
+        bets = list(self.on_table(wager))
+        return max(sum(each.credits for each in self._settled(bets, coup)) for coup in _COUPS)
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures of every chance at its least stake, plain and insured."""
+        found, insurance = super().analyse(depth), self.definition.insurance
+        if insurance is None:
+            return found
+        more = []
+        for bet in self.bets():
+            least = self.cloth.by_id[bet.id + INSURED].least
+            stakes = {bet.id: least * insurance.share, bet.id + INSURED: least}
+            more.append(self.analysed(bet.id + INSURED, stakes, depth))
+        return replace(found, bets=(*found.bets, *more))
+
+    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+        """Return the figures of taking every part back, with those of leaving every stake in prison."""
+        figures = super().analysed(name, stakes, depth)
+        asked = [
+            met
+            for spot, credits_ in stakes.items()
+            if spot in self.chances and spot + INSURED not in stakes
+            for met in [Held(spot, credits_, count=1)]
+            if met.may_stay
+        ]
+        if not asked:
+            return figures
+        _, refait = equal_rows(self.definition.shoe.decks)
+        more = sum((refait * (self._in_prison(bet) - bet.part) for bet in asked), Fraction(0))
+        worst = figures.rtp + more / figures.cost_credits
+        note = (
+            f"with every stake left in prison {percent(worst)} %, its later coups counted as of a fresh shoe"
+        )
+        return replace(
+            figures,
+            strategy=_STRATEGY,
+            worst_rtp=worst,
+            simplest_strategy=_STRATEGY,
+            simplest_rtp=figures.rtp,
+            notes=(*figures.notes, note),
+        )
+
+    def _in_prison(self, bet: Held) -> Fraction:
+        """What a stake in prison comes to on average that stays there as long as it may."""
+        tie, refait = equal_rows(self.definition.shoe.decks)
+        met = replace(bet, count=bet.count + 1)
+        later = self._in_prison(met) if met.may_stay else Fraction(met.part)
+        return ((1 - tie) / 2 * bet.value + refait * later) / (1 - tie + refait)
+
+
+#: One coup of each kind: black or red with colour or inverse, equal rows, the refait.
+_COUPS: Final = (
+    Coup((31, 32)),
+    Coup((31, 32), first_red=True),
+    Coup((32, 31)),
+    Coup((32, 31), first_red=True),
+    Coup((32, 32)),
+    Coup((_REFAIT, _REFAIT)),
+)
+
+
+def _insured(bet: ChanceBet, insurance: Insurance) -> Spot:
+    """The place of a bet's insurance."""
+    words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _SAID}
+    return Spot(
+        id=bet.id + INSURED,
+        group="insurance",
+        names=words,
+        odds=f"{insurance.percent} %",
+        least=-(-max(insurance.least, bet.limits.least) // insurance.share),
+        most=bet.limits.most // insurance.share,
+        needs=bet.id,
+        share=insurance.share,
+    )
+
+
+def _points(row: Sequence[Card]) -> int:
+    return sum(POINTS[rank_of(card)] for card in row)
+
+
+def _dealt(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
+    card = shoe.deal(draw, f"{name} card {len(rows[name]) + 1}")
+    rows[name].append(card)
+    return Cue("deal", {"hand": name, "card": card_name(card)})
+
+
+def _state(shoe: Mapping[str, object] | None, held: Sequence[Held]) -> object:
+    table = {**(shoe or {}), **({"held": held_to_json(held)} if held else {})}
+    return table or None
+
+
+def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
+    chances = sorted(coup.won - {coup.result})
+    return {
+        "kind": "table",
+        "felt": "cards",
+        "result": coup.result,
+        **({"chance": chances[0]} if chances else {}),
+        "hands": [
+            {"id": name, "cards": [card_name(card) for card in row], "says": str(_points(row))}
+            for name, row in rows.items()
+        ],
+    }
+
+
+def _build(data: TrenteDefinition, file: str) -> TrenteRules:
+    insurance = data.insurance
+    if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
+        why = f"{insurance.percent} % of {insurance.least} credits is no whole number of credits"
+        raise DefinitionError(file, "insurance", why)
+    for n, bet in enumerate(data.bet):
+        if bet.limits.step % 2:
+            why = f"{bet.limits.step} has no half: the refait gives the half back"
+            raise DefinitionError(file, f"bet.{n}.limits.step", why)
+        if bet.on in {other.on for other in data.bet[:n]}:
+            raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is there twice")
+    rules = TrenteRules(data)
+    check_bets(rules, file)
+    return rules
+
+
+FAMILY = Family(TrenteDefinition, _build)

@@ -1,0 +1,78 @@
+"""Stakes "in prison" (Monaco, arrêté 88-384, art. 8.2), and whatever bet outlasts its round.
+
+At zero, or at a refait, a player takes half of his stake back or leaves all of it in prison. What he could
+have taken is halved each time that it comes again.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from paytables.contract import Bet, Choice, Decision, Json, Settlement
+from paytables.layout import bets_from_json
+
+#: What a player may choose: half of what his stake is worth back, or all of it in prison.
+HALF: Final = "half"
+PRISON: Final = "prison"
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Bet):
+    """A bet on the table; ``count``: 0 as it is laid, then how often it met what keeps it there."""
+
+    count: int = 0
+
+    @property
+    def value(self) -> int:
+        """What a stake in prison is worth when it is freed: half less for each zero after the first."""
+        return self.credits >> max(0, self.count - 1)
+
+    @property
+    def part(self) -> int:
+        """What its player may take back of a stake at the zero last met: a half, a quarter, an eighth ..."""
+        return self.credits >> self.count
+
+    @property
+    def may_stay(self) -> bool:
+        """Whether the stake may stay in prison: the part after the next zero would be whole too."""
+        return self.count < self.credits.bit_length() and self.credits % (2 << self.count) == 0
+
+
+def part_back(bet: Held) -> Settlement:
+    """Return the part of a stake that its player takes back."""
+    detail = {"part": f"1/{1 << bet.count}"}
+    return Settlement("half", bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+
+
+def released(bet: Held, *, won: bool) -> Settlement:
+    """Return what becomes of a stake in prison when its chance is decided: freed, or lost."""
+    name, credits_ = ("freed", bet.value) if won else ("lost", 0)
+    return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+
+
+def question(bet: Held, shown: Mapping[str, Json], kind: str) -> Decision:
+    """Ask its player for half or prison; ``shown`` is the table as it lies."""
+    prompt = {**shown, "spot": bet.spot, "staked": bet.credits, "credits": bet.part, "advice": HALF}
+    return Decision(kind, (HALF, PRISON), prompt, seat=bet.seat, default=HALF)
+
+
+def is_half(choice: Choice | None) -> bool:
+    """Whether the answer takes the part back."""
+    return choice is None or choice.value == HALF
+
+
+def held_to_json(held: Iterable[Held]) -> list[Json]:
+    """Return held bets as a table keeps them; :func:`held_from_json` is the inverse."""
+    return [{**bet.to_json(), "count": bet.count} for bet in held]
+
+
+def held_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple[Held, ...]:
+    """Read held bets back. Raises ValueError for what no round leaves."""
+    bets = bets_from_json(data, spots, seats)
+    counts = [each.get("count") for each in data]
+    if any(isinstance(count, bool) or not isinstance(count, int) or count < 1 for count in counts):
+        raise ValueError(f"bets stand without what they have met: {data!r}")
+    held = tuple(Held(b.spot, b.credits, b.seat, n) for b, n in zip(bets, counts, strict=True))
+    if len({(h.seat, h.spot, h.count) for h in held}) != len(held):
+        raise ValueError("a bet stands twice")
+    return held

@@ -1,0 +1,372 @@
+"""Trente et quarante: exact chances against a plain recursion, and play against settlements from the text."""
+
+import json
+from fractions import Fraction
+from functools import lru_cache
+
+import pytest
+
+from paytables import (
+    Choice,
+    DefinitionError,
+    Depth,
+    RecordingDraw,
+    ReplayDraw,
+    Round,
+    WagerError,
+    analyse,
+    answered,
+    drive,
+    game_from,
+    load_game,
+)
+from paytables.bank.rows import equal_rows, rows_of
+from paytables.cards.card import Shoe, cards_of
+
+GAME = "monaco-trente-et-quarante"
+CHANCES = ("inverse", "black", "red", "colour")
+
+
+# ---------------------------------------------------------------------------------- counted
+def by_dealing(counts):
+    """The same two chances by dealing every card of both rows, one after another."""
+
+    @lru_cache(None)
+    def row(left, points):
+        if points > 30:
+            return {(points, left): Fraction(1)}
+        ends = {}
+        for value, count in enumerate(left, 1):
+            if count:
+                after = tuple(n - (v == value) for v, n in enumerate(left, 1))
+                for end, chance in row(after, points + value).items():
+                    ends[end] = ends.get(end, 0) + chance * Fraction(count, sum(left))
+        return ends
+
+    equal = refait = Fraction(0)
+    for (points, left), chance in row(counts, 0).items():
+        same = sum(share for (other, _), share in row(left, 0).items() if other == points)
+        equal += chance * same
+        refait += chance * same * (points == 31)
+    return equal, refait
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0, 0, 2, 1, 1, 2, 1, 5), (2, 0, 1, 0, 2, 0, 2, 0, 1, 5)])
+def test_rows_are_counted_as_they_are_dealt(counts):
+    assert rows_of(dict(enumerate(counts, 1))) == by_dealing(counts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("counts", [(1, 1, 1, 1, 1, 1, 1, 1, 1, 4), (3, 2, 1, 1, 1, 1, 1, 1, 1, 4)])
+def test_longer_rows_are_counted_as_they_are_dealt(counts):
+    assert rows_of(dict(enumerate(counts, 1))) == by_dealing(counts)
+
+
+def without_end():
+    """Where a row ends if cards never run out: chances of 31 to 40."""
+    share = {value: Fraction(4 if value == 10 else 1, 13) for value in range(1, 11)}
+    comes = {0: Fraction(1)}
+    for points in range(1, 41):
+        before = ((points - value, chance) for value, chance in share.items())
+        comes[points] = sum((comes[p] * chance for p, chance in before if 0 <= p <= 30), Fraction(0))
+    return {points: comes[points] for points in range(31, 41)}
+
+
+def test_six_decks_are_near_cards_without_end_as_they_are_published():
+    ends = without_end()
+    assert sum(ends.values()) == 1
+    assert f"{float(ends[31] ** 2):.6f}" == "0.021922"
+    assert f"{float(1 - ends[31] ** 2 / 2) * 100:.3f}" == "98.904"
+    equal, refait = equal_rows(6)
+    assert abs(refait - ends[31] ** 2) < Fraction(1, 10_000)
+    assert abs(equal - sum(chance**2 for chance in ends.values())) < Fraction(1, 1_000)
+
+
+def test_a_refait_costs_half_of_it_and_insurance_a_hundredth_of_what_is_decided():
+    equal, refait = equal_rows(6)
+    figures = {bet.bet: bet for bet in analyse(load_game(GAME), Depth.FULL).bets}
+    assert set(figures) == {*CHANCES, *(f"{each}-insured" for each in CHANCES)}
+    for each in CHANCES:
+        assert figures[each].rtp == 1 - refait / 2
+        insured = figures[f"{each}-insured"]
+        assert insured.rtp == 1 - (1 - equal + refait) / 101
+        assert f"{float(1 - insured.rtp) * 100:.2f}" == "0.90"  # published
+        assert insured.worst_rtp is None
+    freed = Fraction(1 - equal) / 2 / (1 - equal + refait)
+    again = refait / (1 - equal + refait)
+    later = freed * 20 + again * Fraction(5)  # of 20 credits the second refait gives a quarter, and no eighth
+    assert figures["red"].worst_rtp == 1 - refait + (refait * later) / 20
+
+
+def test_the_law_of_several_chances_together():
+    game = load_game(GAME)
+    equal, refait = equal_rows(6)
+    wager = game.wager(221, bets={"red": 100, "red-insured": 1, "inverse": 80, "black": 40})
+    law = game.rules.analyse_wager(wager).law
+    chances = {win: Fraction(count, law.total) for win, count in law.counts.items()}
+    fourth = (1 - equal) / 4
+    assert chances == {
+        200 + 160: fourth,
+        200: fourth,
+        80 + 160: fourth,
+        80: fourth,
+        221: equal - refait,
+        100 + 40 + 20: refait,
+    }
+    assert game.rules.most_of_round(wager) == 360
+
+
+# ---------------------------------------------------------------------------------- settled again, from the text
+def worth(card):
+    return {"A": 1, "T": 10, "J": 10, "Q": 10, "K": 10}.get(card[0]) or int(card[0])
+
+
+def rows_by_the_text(cards):
+    """Deal the cards that came into two rows; what is left over is a mistake."""
+    rows = [[], []]
+    for row in rows:
+        while cards and sum(map(worth, row)) <= 30:
+            row.append(cards.pop(0))
+    assert not cards
+    return rows
+
+
+def won_by_the_text(rows):
+    noir, rouge = (sum(map(worth, row)) for row in rows)
+    if rouge <= 30:
+        return "void", ()
+    if noir == rouge:
+        return ("refait" if noir == 31 else "equal"), ()
+    row = "black" if noir < rouge else "red"
+    first = "red" if rows[0][0][1] in "dh" else "black"
+    return "decided", (row, "colour" if first == row else "inverse")
+
+
+def settled_by_the_text(stakes, prison, what, won, answers):
+    """What comes back by spot, and who is in prison then: ``prison`` is (spot, stake, refaits met)."""
+    back, stays = [], []
+    for spot, stake, met in prison:
+        if what in {"void", "equal"}:
+            stays.append((spot, stake, met))
+        elif what == "decided":
+            back.append((spot, stake // 2 ** (met - 1) if spot in won else 0))
+        elif stake % 2 ** (met + 2) == 0 and answers.pop(0) == "prison":
+            stays.append((spot, stake, met + 1))
+        else:
+            back.append((spot, stake // 2 ** (met + 1)))
+    for spot, stake in stakes.items():
+        insured = f"{spot}-insured" in stakes
+        if what in {"void", "equal"} or (what == "refait" and insured):
+            back.append((spot, stake))
+        elif what == "decided":
+            back.append((spot, 2 * stake if spot in won else 0))
+        elif spot.endswith("-insured"):
+            back.append((spot, 0))
+        elif stake % 4 == 0 and answers.pop(0) == "prison":
+            stays.append((spot, stake, 1))
+        else:
+            back.append((spot, stake // 2))
+    return back, stays
+
+
+def some_stakes(pick, prison):
+    stakes = {spot: 20 + 4 * pick.below(20, "") for spot in CHANCES if not pick.below(2, "")}
+    for spot in tuple(stakes):
+        if not pick.below(3, ""):
+            hundreds = 1 + pick.below(20, "")
+            stakes |= {spot: 100 * hundreds, f"{spot}-insured": hundreds}
+    return stakes or ({} if prison else {"red": 20})
+
+
+def hold(seeded_draw, count, refaits=False):
+    """Play ``count`` rounds from shoe to shoe; ``refaits``: of eight coups three in a row are dealt to be one."""
+    whole, table, prison, seen = load_game(GAME), None, [], {}
+    pick = seeded_draw("player")
+    for seed in range(count):
+        game = whole.at(json.loads(json.dumps(table)))
+        assert {(b.spot, b.credits) for b in game.rules.standing()} == {(s, n) for s, n, _ in prison}
+        draw = RecordingDraw(Stacked(game) if refaits and seed % 8 < 3 else seeded_draw(seed))
+        stakes = some_stakes(pick, prison)
+        wager = game.wager(sum(stakes.values()), bets=stakes)
+        played, told, cards = Round(game.play(wager, draw), wager), [], []
+        played.advance()
+        while True:
+            cards += [cue.data["card"] for cue in played.cues if cue.kind == "deal"]
+            if played.decision is None:
+                break
+            told.append(("half", "prison", "prison")[pick.below(3, "")])
+            played.advance(Choice(told[-1]))
+        replayed = ReplayDraw(draw.records)
+        assert drive(game.play(wager, replayed), wager, [Choice(each) for each in told]) == played.outcome
+        replayed.finish()
+        rows = rows_by_the_text(list(cards))
+        what, won = won_by_the_text(rows)
+        order = {spot.id: n for n, spot in enumerate(game.rules.layout())}
+        lies = sorted(prison, key=lambda each: (order[each[0]], -each[2]))
+        laid = {spot: stakes[spot] for spot in order if spot in stakes}
+        back, prison = in_order(laid, lies, what, won, told, order)
+        assert sorted((s.spot, s.credits) for s in played.settlements) == sorted(back)
+        left = [(h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])]
+        assert sorted(left) == sorted(prison)
+        assert [hand["cards"] for hand in played.outcome.display["hands"]] == rows
+        assert played.undecided() == tuple(b for b in played.undecided() if (b.spot in {s for s, _, _ in prison}))
+        table = played.outcome.table
+        seen[what] = seen.get(what, 0) + 1
+        for each in prison:
+            seen[each[2]] = seen.get(each[2], 0) + 1
+    return seen
+
+
+def in_order(laid, lies, what, won, told, order):
+    """Settle spot by spot as the cloth has them, so that the answers fall to who was asked."""
+    answers, back, stays = list(told), [], []
+    for spot in order:
+        stakes = {each: laid[each] for each in (spot,) if each in laid}
+        stakes |= {name: laid[name] for name in (f"{spot}-insured",) if stakes and name in laid}
+        if spot.endswith("-insured"):
+            continue
+        mine = [each for each in lies if each[0] == spot]
+        some, left = settled_by_the_text(stakes, mine, what, won, answers)
+        back, stays = back + some, stays + left
+    assert not answers
+    return back, stays
+
+
+class Stacked:
+    """Draws of a stacked shoe: the cards of a refait first, as far as the shoe still has them."""
+
+    def __init__(self, game):
+        shoe = game.rules.table["shoe"] if game.rules.table else Shoe.of(6).to_json()
+        self.left = Shoe.from_json(shoe)
+        self.cards = list(cards_of("Ks Kh Kd Ac Qs Qh Qd Ah"))
+
+    def below(self, bound, purpose):
+        del purpose
+        card = self.cards.pop(0) if self.cards else next(c for c, n in enumerate(self.left.counts) if n)
+        if not self.left.counts[card]:
+            card = next(c for c, n in enumerate(self.left.counts) if n)
+        place = sum(self.left.counts[:card])
+        assert bound == self.left.left
+        self.left.take(card)
+        return place
+
+
+def test_coups_are_settled_as_the_text_says(seeded_draw):
+    seen = hold(seeded_draw, 1600)
+    assert min(seen[each] for each in ("void", "equal", "refait", "decided")) > 20
+
+
+def test_refaits_are_settled_as_the_text_says(seeded_draw):
+    seen = hold(seeded_draw, 400, refaits=True)
+    assert seen[1] > 50
+    assert seen[2] > 5
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_coups_are_settled_as_the_text_says(seeded_draw):
+    assert hold(seeded_draw, 80_000)["void"] > 1000
+    assert hold(seeded_draw, 20_000, refaits=True)[3] > 5
+
+
+def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
+    shoe = {"shoe": {"Kc": 6, "5d": 1}, "held": [{"spot": "red", "credits": 20, "count": 1}]}
+    game = load_game(GAME).at(shoe)
+    wager = game.wager(141, bets={"black": 40, "red": 100, "red-insured": 1})
+
+    class First:
+        def below(self, bound, purpose):
+            return 0
+
+    outcome = drive(game.play(wager, First()), wager)
+    assert [(s.spot, s.name, s.credits) for s in outcome.settlements] == [
+        ("black", "void", 40),
+        ("red", "void", 100),
+        ("red-insured", "void", 1),
+    ]
+    assert outcome.display["result"] == "void"
+    assert outcome.push_credits == outcome.win_credits == 141
+    assert outcome.table == {"held": shoe["held"]}  # and no shoe: the next coup is dealt of a new one
+    taken, left = game.rules.take_down()
+    assert [(each.name, each.credits) for each in taken] == [("half", 10)]
+    assert left == {"shoe": shoe["shoe"]}
+    assert game.wager(0).credits == 0
+
+
+@pytest.mark.parametrize(
+    ("bets", "why"),
+    [
+        ({"red": 22}, "22 credits: no multiple of 4"),
+        ({"red": 104, "red-insured": 1}, "1 credit for 104 on 'red': it is one for each 100 credits"),
+        ({"red": 200, "red-insured": 1}, "1 credit for 200 on 'red'"),
+        ({"black": 100, "red-insured": 1}, "needs a bet on 'red'"),
+        ({"red-insured": 1}, "needs a bet on 'red'"),
+        ({"red": 2100}, "20 to 2,000"),
+        ({}, "nothing is staked"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(bets, why):
+    with pytest.raises(WagerError, match=why):
+        load_game(GAME).wager(sum(bets.values()), bets=bets)
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ([], "no round of this table"),
+        ({}, "no round of this table"),
+        ({"cards": {}}, "no round of this table"),
+        ({"shoe": {"As": 7}}, "6 decks|7 of As|shuffled before"),
+        ({"shoe": {"As": 3}}, "shuffled before"),
+        ({"held": []}, "in prison"),
+        ({"held": [{"spot": "red", "credits": 20}]}, "without what they have met"),
+        ({"held": [{"spot": "red", "credits": 20, "count": 2}]}, "stands as"),
+        ({"held": [{"spot": "red", "credits": 22, "count": 1}]}, "stands as"),
+        ({"held": [{"spot": "red-insured", "credits": 1, "count": 1}]}, "stands as"),
+        ({"held": [{"spot": "red", "credits": 20, "count": 1}] * 2}, "stands twice"),
+    ],
+)
+def test_a_table_that_no_coup_leaves_is_refused(table, why):
+    with pytest.raises(ValueError, match=why):
+        load_game(GAME).at(table)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda d: d["insurance"].update(percent=3), "no whole number"),
+        (lambda d: d["insurance"].update(least=150), "no whole number"),
+        (lambda d: d["bet"][0].update(limits={"least": 5, "most": 50, "step": 5}), "has no half"),
+        (lambda d: d["bet"][0].update(on="red"), "there twice"),
+        (lambda d: d["bet"][0].update(on="green"), "'black', 'red', 'colour' or 'inverse'"),
+        (lambda d: d["form"][1]["bets"].update({"red-insured": 2}), "one for each 100"),
+        (lambda d: d["shoe"].update(stop=400), "behind the stop card"),
+    ],
+)
+def test_a_definition_that_cannot_be_played_is_refused(change, why):
+    data = json.loads(load_game(GAME).text)
+    change(data)
+    with pytest.raises(DefinitionError, match=why):
+        game_from(data, "test")
+
+
+def test_a_dealing_shuffler_has_no_stop_card_and_leaves_no_shoe(seeded_draw):
+    data = json.loads(load_game(GAME).text)
+    del data["shoe"]["stop"]
+    data["table"] = {"seats": 3, "betting_seconds": 20}
+    game = game_from(data, "test")
+    assert game.rules.betting_seconds == 20
+    seats = {"0": {"red": 20}, "2": {"black": 100, "black-insured": 1}}
+    wager = game.wager(121, seats=seats)
+    for seed in range(60):
+        outcome = answered(game.play(wager, seeded_draw(seed)), wager, lambda asked: Choice("half"))
+        assert outcome.table is None
+        assert {s.seat for s in outcome.settlements} == {0, 2}
+        assert outcome.display["result"] != "void"
+
+
+def test_the_rules_read_by_the_player_name_every_pay():
+    game = load_game(GAME)
+    for code in ("en", "fr"):
+        for odds in {spot.odds for spot in game.rules.layout()}:
+            assert odds in game.help[code]
+        assert {"en": "malfunction", "fr": "défectuosité"}[code] in game.help[code]
