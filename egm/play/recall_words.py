@@ -11,7 +11,7 @@ from paytables import Game, Settlement, Wager
 Label = tuple[str | Words, Words]
 _TIMES: Final = "\u00d7"
 #: What a bet is settled as at any table; other names are of a game's own pays.
-_SETTLED: Final = frozenset({"won", "lost", "push", "half", "freed", "taken down"})
+_SETTLED: Final = frozenset({"won", "lost", "push", "half", "freed", "insured", "void", "taken down"})
 _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 

@@ -125,7 +125,7 @@ def rows_of(spots: Iterable[Spot], width: float, finger: float, most: int) -> li
         if _is_run(kind):
             run = tuple(spot.id for spot in kind)
             rows += [Row(part, run) for part in _dealt(kind, int((width - _title(width)) // finger))]
-        elif rows and not rows[-1].run and len(rows[-1].spots) + len(kind) <= room:
+        elif rows and not rows[-1].run and len(rows[-1].spots) + len(kind) <= room and not kind[0].share:
             rows[-1] = Row((*rows[-1].spots, *kind))
         else:
             rows += [Row(part) for part in _dealt(kind, room)]

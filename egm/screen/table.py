@@ -43,6 +43,7 @@ class Spot:
     open: bool
     needs: str | None
     covers: tuple[str, ...]
+    share: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +110,7 @@ def read_table(game: GameView) -> Table:
                 open=bool(told.get("open", True)),
                 needs=None if told.get("needs") is None else str(told["needs"]),
                 covers=tuple(map(str, told.get("covers", ()))),
+                share=None if told.get("share") is None else int(told["share"]),
             )
             for told in data.get("spots", ())
         ]
@@ -186,7 +188,7 @@ def laid(table: Table, chips: Chips, spots: tuple[str, ...], held: Limits) -> Ch
     if chips.tool == "ask":
         return replace(chips, asked=spots[0], refused="")
     if chips.tool == "take":
-        return _taken(chips, spots[0], held)
+        return _taken(table, chips, spots[0], held)
     bets, why = dict(chips.bets), ""
     for name in spots:
         spot = table.spots[name]
@@ -194,6 +196,9 @@ def laid(table: Table, chips: Chips, spots: tuple[str, ...], held: Limits) -> Ch
         if why:
             return replace(chips, asked=name, refused=why)
         bets[name] = after
+    bets = _with_followers(table, bets, held)
+    if sum(each for each in bets.values() if each > 0) > held.credits:
+        return replace(chips, asked=spots[0], refused="credit")
     return chips.changed(bets, spots[0])
 
 
@@ -207,8 +212,11 @@ def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tup
     stood, now = held.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     if spot.id in held.shut:
         return now, "shut"
-    if spot.needs is not None and bets.get(spot.needs, 0) + held.standing.get(spot.needs, 0) <= 0:
-        return now, "needs"
+    needed = _needed(spot, bets, held)
+    short = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
+    if needed <= 0 or short:
+        return now, "needs" if needed <= 0 else "share"
+    value = value if spot.share is None else needed // spot.share - stood - now
     wanted = max(stood + now + value, spot.least) - stood
     wanted = -(-wanted // spot.step) * spot.step
     wanted = min(wanted, (spot.most - stood) // spot.step * spot.step)
@@ -222,12 +230,32 @@ def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tup
     return wanted, ""
 
 
-def _taken(chips: Chips, spot: str, held: Limits) -> Chips:
+def _needed(spot: Spot, bets: Bets, held: Limits) -> int:
+    """What lies on the spot it needs, for a share what is newly laid there; one where it needs none."""
+    if spot.needs is None:
+        return 1
+    return bets.get(spot.needs, 0) + (held.standing.get(spot.needs, 0) if spot.share is None else 0)
+
+
+def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
+    """The bets without those whose needed bet is gone, each share of another as high as that now wants."""
+    kept = dict(bets)
+    for spot in table.spots.values():
+        needed, now = _needed(spot, kept, held), kept.get(spot.id, 0)
+        if now > 0 and spot.share is not None:
+            kept[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
+        if now > 0 and needed <= 0:
+            kept[spot.id] = 0
+    return kept
+
+
+def _taken(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     """The new bet off a spot; where there is none, the standing one is to be taken down (or left, again)."""
     now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
     if not now and not stood:
         return replace(chips, asked=spot, refused="nothing")
-    return chips.changed({**chips.bets, spot: -stood if now == 0 else 0}, spot)
+    bets = {**chips.bets, spot: -stood if now == 0 else 0}
+    return chips.changed(_with_followers(table, bets, held), spot)
 
 
 def undone(chips: Chips) -> Chips:

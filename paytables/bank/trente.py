@@ -45,7 +45,8 @@ POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 _PASSED: Final = 30
 _REFAIT: Final = 31
 _STRATEGY: Final = "take your part back at every refait"
-_MOST_CARDS: Final = 28
+#: What a row mostly has at most; it may have more.
+_CARDS: Final = 8
 INSURED: Final = "-insured"
 
 Row = Literal["black", "red"]
@@ -136,8 +137,8 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     held: tuple[Held, ...] = field(default=(), compare=False)
     hands: ClassVar[Hands] = (
-        ("black", {"en": "Black", "fr": "Noir"}, _MOST_CARDS),
-        ("red", {"en": "Red", "fr": "Rouge"}, _MOST_CARDS),
+        ("black", {"en": "Black", "fr": "Noir"}, _CARDS),
+        ("red", {"en": "Red", "fr": "Rouge"}, _CARDS),
     )
 
     @property

@@ -34,6 +34,8 @@ _SAYS: Final = 34.0
 _HOLD: Final = 70.0
 #: So many of the player's hands lie in one row.
 _ROW: Final = 4
+#: Two hands of more cards lie below each other.
+_BESIDE: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +169,15 @@ def _rows(hands: Sequence[Hand]) -> list[int]:
     return [banks, rest] if rest <= _ROW else [banks, -(-rest // 2), rest // 2]
 
 
-def _areas(rect: Rect, hands: Sequence[Hand]) -> list[Rect]:
-    """A place for each hand: the bank's above, the player's below, beside each other; one has it all."""
+def _areas(rect: Rect, hands: Sequence[Hand], longest: int) -> list[Rect]:
+    """A place for each hand: the bank's above, the player's below, beside each other; one has it all.
+
+    Where a hand may have so many cards as ``longest``, two lie below each other if that is many.
+    """
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
-    if len(hands) == 2 and w > 1.6 * h:  # the bank's on the left
+    if len(hands) == 2 and w > 1.6 * h and longest <= _BESIDE:  # the bank's on the left
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     if (
         len(hands) > 5 and hands[0].id == "player"
@@ -203,8 +208,15 @@ def _places(area: Rect, count: int) -> list[Rect]:
     return [(left + i * step, top, wide, high) for i in range(count)]
 
 
+def _areas_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Rect]:
+    game = stage.view.game
+    told = game.presentation.get("hands", ()) if game is not None else ()
+    longest = max((int(one.get("cards", 0)) for one in told), default=0)
+    return _areas(cards_rect(stage, table), hands, longest)
+
+
 def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[list[Rect]]:
-    areas = _areas(cards_rect(stage, table), hands)
+    areas = _areas_of(stage, table, hands)
     return [_places(area, _most_cards(stage, hand)) for area, hand in zip(areas, hands, strict=True)]
 
 
@@ -236,7 +248,7 @@ def draw_cards(
     asked = stage.view.decision
     holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
     flying, places = _flying(step, time, since), _places_of(stage, table, hands)
-    areas = _areas(cards_rect(stage, table), hands)
+    areas = _areas_of(stage, table, hands)
     for number, (hand, rects) in enumerate(zip(hands, places, strict=True)):
         for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
             lifted = holding and number == 0 and stage.view.held >> i & 1

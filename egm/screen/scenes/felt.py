@@ -15,6 +15,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import card_places, draw_cards
 from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_chip, draw_won
 from egm.screen.scenes.dice import draw_dice, draw_point
+from egm.screen.scenes.felt_glass import settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
 from egm.screen.scenes.rotor import POCKETS, draw_rotor
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
@@ -125,7 +126,7 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
         if stage.layout.slim:
             for rect, action in hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
-    _bets(stage, table, laid, over if over is not None and not marked_since(view) else None)
+    _bets(stage, table, laid, settled_step(stage) if over is not None and not marked_since(view) else None)
 
 
 def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool) -> None:
@@ -239,20 +240,22 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
 
 
 def _question(stage: Stage, table: Table, asked: Decision) -> None:
-    """The answers, each with what it costs; above them, where no cards are to be seen, what is asked."""
+    """The answers, each with what it costs; above them of which stake, and without cards what is asked."""
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+    places = felt_answers(stage, asked)
+    spot = table.spots.get(str(asked.display.get("spot", "")))
     if table.felt != "cards":
         key = f"decide.{asked.kind}"
         words = stage.texts.say(key if stage.texts.has(key) else "decide.other")
         style = Style("heavy", "title", stage.look.accent)
         stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
-        spot = table.spots.get(str(asked.display.get("spot", "")))
-        if spot is not None:
-            staked = stage.money(int(asked.display.get("staked", 0)) * unit)
-            words = f"{stage.texts.local(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
-            stage.painter.text(words, (x + w / 2, y + 170), Style("strong", "lead", "text"), width=w - 80)
-    for rect, action in felt_answers(stage, asked):
+    if spot is not None and "hand" not in asked.display:
+        at = y + 170 if table.felt != "cards" else places[0][0][1] - 24
+        staked = stage.money(int(asked.display.get("staked", 0)) * unit)
+        words = f"{stage.texts.local(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
+        stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
+    for rect, action in places:
         draw_button(stage, rect, answer_words(stage, asked, str(action.value), unit), size="body")
 
 

@@ -49,12 +49,13 @@ def felt_glasses(stage: Stage) -> None:
 
 
 def settled_step(stage: Stage) -> TableStep | None:
-    """The round on the cloth that has been settled and shown."""
+    """The round on the cloth once it is settled and shown, with all that it settled between questions."""
     view, line = stage.view, times(stage.view, stage.theme)
     if view.show is None or line is None or view.now - view.show.began < line.spun:
         return None
     step = last_step(view)
-    return step if isinstance(step, TableStep) and step.settlements else None
+    done = [each for one in view.show.steps if isinstance(one, TableStep) for each in one.settlements]
+    return replace(step, settlements=tuple(done)) if isinstance(step, TableStep) and done else None
 
 
 def spot_asked(stage: Stage, table: Table) -> Spot | None:
@@ -115,7 +116,7 @@ def _about(stage: Stage, spot: Spot, rect: Rect) -> None:
 def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
     """The odds, limits and stakes of a spot in words, each with its colour."""
     say, view = stage.texts.say, stage.view
-    lines = [(say("felt.odds", odds=spot.odds), "meter")]
+    lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=spot.odds), "meter")]
     least, most = (stage.money(each * unit_cents) for each in (spot.least, spot.most))
     lines.append((say("felt.limits", least=least, most=most), "text"))
     standing = view.snapshot.standing.get(spot.id, 0) if view.snapshot else 0

@@ -7,6 +7,7 @@ from egm.play.recall_words import wager_rows, win_rows
 from egm.records.tables import standing_tables
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import Outcome, Wager, load_game
+from paytables.cards.card import Shoe, card_of
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -96,3 +97,35 @@ def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
         ("Douzaine 1-12", "as_lost"),
         ("Rouge", "as_half"),
     ]
+
+
+def dealt(*names):
+    """The numbers that deal these cards from a fresh shoe of six decks."""
+    shoe, numbers = Shoe.of(6), []
+    for card in map(card_of, names):
+        numbers.append(sum(shoe.counts[:card]))
+        shoe.take(card)
+    return numbers
+
+
+@pytest.mark.requirement("P-07", "D-15")
+def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other_over_a_restart(tmp_path):
+    game = "monaco-trente-et-quarante"
+    rows = dealt("Ks", "Kh", "Kd", "Ac", "Qs", "Qh", "Qd", "Ah")
+    room = MachineRig(
+        tmp_path / "state", games=(game,), denominations_cents=(25,), chance=ScriptedChance(*rows)
+    )
+    room.boot().insert(10000)
+    spin(room, "prison", black=40, red=100, **{"red-insured": 1})
+    assert room.credit_cents == 10000 - 41 * 25
+    (table,) = standing_tables(room.machine)
+    assert table.table["held"] == [{"spot": "black", "credits": 40, "count": 1}]
+    assert sum(table.table["shoe"].values()) == 312 - len(rows)
+    room.close()
+    again = MachineRig(tmp_path / "state", games=(game,), denominations_cents=(25,)).boot()
+    again.engine.handle(EventType.CASH_OUT)
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert again.journal.balance_cents("out:handpay_cancelled_credit") == 10000 - 21 * 25
+    meters = sound(again)
+    assert (meters["coin_in"], meters["push"], meters["games_pushed"]) == (141 * 25, 120 * 25, 1)
+    again.close()

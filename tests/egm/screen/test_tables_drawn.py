@@ -11,11 +11,11 @@ from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
 from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
-from egm.screen.scenes.felt_glass import shown_results
+from egm.screen.scenes.felt_glass import settled_step, shown_results
 from egm.screen.table import bets_in_force
 from egm.screen.view import Action, bet_credits, times, unfinished
 from paytables import WagerError
-from tools.dev.gallery import Walk
+from tools.dev.gallery import Walk, felts
 from tools.dev.gallery.felts import FELTS, felt, felt_scenes
 from tools.lab.views import UNIT_CENTS, at_rest, snapshot
 
@@ -330,3 +330,34 @@ def test_a_finger_finds_its_spot_also_at_the_edge_of_its_place(table, theme):
             assert inside(touch.rect, x + 1, y + 1)
             assert picture.touched(view, x + 1, y + 1) == touch.action
             assert picture.touched(view, x + w - 1, y + h - 1) == touch.action
+
+
+def test_an_insurance_is_as_high_as_its_stake_wants_and_goes_with_it(theme):
+    game, told = felt("monaco-trente-et-quarante")
+    player = Player(game, at_rest((told,), told, "en"), theme)
+    player.does("clear")
+    player.does("spot", "red-insured")
+    assert player.view.chips.refused == "needs"
+    player.does("chip", 100)
+    player.does("spot", "red")
+    player.does("spot", "red-insured")
+    assert player.bets == {"red": 100, "red-insured": 1}
+    player.does("spot", "red")  # one per cent of it still
+    assert player.bets == {"red": 200, "red-insured": 2}
+    player.does("chip", 10)
+    player.does("spot", "red")  # 212 credits: one per cent makes no whole credits
+    assert player.bets == {"red": 212}
+    player.does("spot", "red-insured")
+    assert player.view.chips.refused == "share"
+    player.does("undo")
+    player.does("tool", "take")
+    player.does("spot", "red")
+    assert player.bets == {}
+
+
+def test_a_round_of_several_questions_lists_all_that_it_settled(theme, monkeypatch):
+    monkeypatch.setattr(felts, "Walk", lambda name: Walk(f"{name}a10"))  # a refait
+    scenes = dict(felt_scenes(*felt("monaco-trente-et-quarante"), "en", theme, LANDSCAPE))
+    assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
+    settled = settled_step(Picture(theme)._stage(scenes["settled"]))
+    assert {each["spot"] for each in settled.settlements} == {"inverse", "black", "red", "colour"}

@@ -209,7 +209,9 @@ def hold(seeded_draw, count, refaits=False):
         left = [(h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])]
         assert sorted(left) == sorted(prison)
         assert [hand["cards"] for hand in played.outcome.display["hands"]] == rows
-        assert played.undecided() == tuple(b for b in played.undecided() if (b.spot in {s for s, _, _ in prison}))
+        assert played.undecided() == tuple(
+            b for b in played.undecided() if (b.spot in {s for s, _, _ in prison})
+        )
         table = played.outcome.table
         seen[what] = seen.get(what, 0) + 1
         for each in prison:
