@@ -4,11 +4,11 @@ At zero, or at a refait, a player takes half of his stake back or leaves all of 
 have taken is halved each time that it comes again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from paytables.contract import Bet, Choice, Decision, Json, Settlement
+from paytables.contract import Bet, Choice, Decision, Settlement
 from paytables.layout import bets_from_json
 
 #: What a player may choose: half of what his stake is worth back, or all of it in prison.
@@ -50,7 +50,7 @@ def released(bet: Held, *, won: bool) -> Settlement:
     return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
-def question(bet: Held, shown: Mapping[str, Json], kind: str) -> Decision:
+def question(bet: Held, shown: Mapping[str, object], kind: str) -> Decision:
     """Ask its player for half or prison; ``shown`` is the table as it lies."""
     prompt = {**shown, "spot": bet.spot, "staked": bet.credits, "credits": bet.part, "advice": HALF}
     return Decision(kind, (HALF, PRISON), prompt, seat=bet.seat, default=HALF)
@@ -61,12 +61,14 @@ def is_half(choice: Choice | None) -> bool:
     return choice is None or choice.value == HALF
 
 
-def held_to_json(held: Iterable[Held]) -> list[Json]:
+def held_to_json(held: Iterable[Held]) -> list[dict[str, object]]:
     """Return held bets as a table keeps them; :func:`held_from_json` is the inverse."""
     return [{**bet.to_json(), "count": bet.count} for bet in held]
 
 
-def held_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple[Held, ...]:
+def held_from_json(
+    data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seats: int
+) -> tuple[Held, ...]:
     """Read held bets back. Raises ValueError for what no round leaves."""
     bets = bets_from_json(data, spots, seats)
     counts = [each.get("count") for each in data]
