@@ -70,11 +70,14 @@ def held_from_json(
     data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seats: int
 ) -> tuple[Held, ...]:
     """Read held bets back. Raises ValueError for what no round leaves."""
-    bets = bets_from_json(data, spots, seats)
-    counts = [each.get("count") for each in data]
-    if any(isinstance(count, bool) or not isinstance(count, int) or count < 1 for count in counts):
-        raise ValueError(f"bets stand without what they have met: {data!r}")
-    held = tuple(Held(b.spot, b.credits, b.seat, n) for b, n in zip(bets, counts, strict=True))
-    if len({(h.seat, h.spot, h.count) for h in held}) != len(held):
+    if not isinstance(data, list):
+        raise ValueError(f"no standing bets: {data!r}")
+    held = []
+    for bet, each in zip(bets_from_json(data, spots, seats), data, strict=True):
+        count = each.get("count")
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError(f"bets stand without what they have met: {data!r}")
+        held.append(Held(bet.spot, bet.credits, bet.seat, count))
+    if len({(bet.seat, bet.spot, bet.count) for bet in held}) != len(held):
         raise ValueError("a bet stands twice")
-    return held
+    return tuple(held)

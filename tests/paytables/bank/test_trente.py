@@ -320,6 +320,7 @@ def test_what_cannot_be_counted_is_refused(bets, why):
         ({"shoe": {"As": 7}}, "6 decks|7 of As|shuffled before"),
         ({"shoe": {"As": 3}}, "shuffled before"),
         ({"held": []}, "in prison"),
+        ({"held": {"spot": "red", "credits": 20, "count": 1}}, "in prison"),
         ({"held": [{"spot": "red", "credits": 20}]}, "without what they have met"),
         ({"held": [{"spot": "red", "credits": 20, "count": 2}]}, "stands as"),
         ({"held": [{"spot": "red", "credits": 22, "count": 1}]}, "stands as"),
