@@ -70,7 +70,7 @@ def held_from_json(
     data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seats: int
 ) -> tuple[Held, ...]:
     """Read held bets back. Raises ValueError for what no round leaves."""
-    if not isinstance(data, list):
+    if not isinstance(data, list) or not data:
         raise ValueError(f"no standing bets: {data!r}")
     held = []
     for bet, each in zip(bets_from_json(data, spots, seats), data, strict=True):
