@@ -55,7 +55,11 @@ def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Deci
         play_id=game.play_id,
         kind=decision.kind,
         options=tuple(decision.options),
-        display=dict(decision.prompt),
+        display={
+            key: told
+            for key, told in decision.prompt.items()
+            if key != "advice" or machine.profile.play.advice
+        },
         costs={str(option): decision.adds(option) for option in decision.options if decision.adds(option)},
         seat=decision.seat,
         settlements=_settled(conversation.settlements),

@@ -168,6 +168,8 @@ class Play(_Table):
     """The dearest credit (Québec VLT: $0.25); dearer denominations are not offered."""
     game_time_ms: Annotated[int, Field(ge=0, strict=True)]
     """The least time from button to button."""
+    advice: bool = True
+    """The best answer may be shown, or held for the player, where the game knows it (NJ-A(g), NZ 1.22.13)."""
 
 
 class Awards(_Table):

@@ -291,7 +291,12 @@ def status(stage: Stage) -> tuple[str, str]:
         return _notice_status(stage, view.news)
     if view.decision is not None:
         key = f"decide.{view.decision.kind}"
-        return stage.texts.say(key if stage.texts.has(key) else "decide.other"), "amber"
+        words = stage.texts.say(key if stage.texts.has(key) else "decide.other")
+        advised = view.decision.display.get("advice")
+        if advised in view.decision.options and stage.texts.has(f"decide.{advised}"):
+            option = stage.texts.say(f"decide.{advised}")
+            words = f"{words}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
+        return words, "amber"
     line = times(view, stage.theme)
     if snapshot.state == "playing" and view.show is not None and line is not None:
         return _game_status(stage, view.show, line)

@@ -1,0 +1,65 @@
+"""What to answer best is told where the profile allows it, as words and as cards held; nothing else changes."""
+
+from importlib.resources import files
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.kernel.messages import Decision
+from egm.screen.layout import LANDSCAPE
+from egm.screen.message_reducer import heard
+from egm.screen.painter import Painter
+from egm.screen.scenes.glass import status
+from egm.screen.scenes.stage import Stage
+from egm.screen.text import Texts
+from egm.screen.theme import load_theme
+from egm.testing.machine import MachineRig, ScriptedChance
+from paytables import load_game
+from tools.dev.gallery.felts import felt
+from tools.lab.views import at_rest
+
+GENERIC = files("egm.profiles").joinpath("generic.toml").read_text()
+GAME = "quebec-red-dog"
+
+
+def asked(folder, profile="generic"):
+    """The question of a two and an ace: whether to raise."""
+    cards = 52 * load_game(GAME).rules.definition.shoe.decks
+    chance = ScriptedChance(0, cards - 2)
+    room = MachineRig(folder, games=(GAME,), profile=profile, chance=chance).boot().insert(1000)
+    least = room.machine.games[GAME].bet_options[0]
+    room.engine.handle(EventType.BET, value=least)
+    room.play()
+    assert room.state is State.PLAYING
+    found = room.hands.told[-1]
+    assert isinstance(found, Decision)
+    return found
+
+
+@pytest.mark.requirement("C-10")
+def test_advice_is_told_where_the_profile_allows_it_and_binds_nobody(tmp_path):
+    silent = tmp_path / "silent.toml"
+    silent.write_text(GENERIC.replace("game_time_ms = 0", "game_time_ms = 0\nadvice = false"))
+    told, untold = asked(tmp_path / "a"), asked(tmp_path / "b", silent)
+    assert told.display["advice"] == "raise"
+    assert told.options == untold.options == ("stand", "raise")
+    assert untold.display == {key: value for key, value in told.display.items() if key != "advice"}
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "Your choice  ·  Advice: RAISE"), ("fr", "Votre choix  ·  Conseil\u00a0: RELANCER")],
+)
+def test_the_screen_says_it_beside_the_question(tmp_path, language, words):
+    question, theme = asked(tmp_path), load_theme()
+    _, told = felt(GAME)
+    view = at_rest((told,), told, language)
+    view = heard(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
+
+    def said(question):
+        return status(Stage(Painter(theme), Texts(language), LANDSCAPE, heard(view, question)))[0]
+
+    assert said(question) == words
+    plain = words.partition("  ·")[0]
+    assert said(question.model_copy(update={"options": ("stand",)})) == plain  # the credit does not cover it
+    assert said(question.model_copy(update={"display": {"hands": []}})) == plain
