@@ -29,7 +29,7 @@ from paytables.contract import (
     answered,
     drive,
 )
-from paytables.definition import Definition, library, tables
+from paytables.definition import Definition, library, shipped, tables
 from paytables.errors import (
     AnalysisError,
     BeyondReach,
@@ -103,5 +103,6 @@ __all__ = [
     "mystery_rate",
     "play_through",
     "remarks",
+    "shipped",
     "tables",
 ]

@@ -228,6 +228,11 @@ def tables() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (LIBRARY / "tables").glob("*.toml")))
 
 
+def shipped() -> tuple[str, ...]:
+    """Return the ids of every game that ships with the machine, those without a table first."""
+    return (*library(), *tables())
+
+
 def source_of(name: str | Path) -> Source:
     """Read the definition of a library id or of a path. Raises :class:`DefinitionError`."""
     return read(name, LIBRARY)

@@ -20,6 +20,7 @@ from paytables.analysis import BetAnalysis, Depth, Law, Prize
 from paytables.contract import Bet, Json, Settlement, Spot, Wager
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError, WagerError
+from paytables.tableless import Tableless
 from paytables.wording import counted
 
 #: Seats that may play one round together.
@@ -129,6 +130,11 @@ class Table(Strict):
     betting_seconds: PositiveInt = Field(
         default=30, description="how long a table of several takes bets, from the first"
     )
+
+    @property
+    def common_seconds(self) -> int | None:
+        """How long several seats place bets on one round; None where it is played by one."""
+        return self.betting_seconds if self.seats > 1 else None
 
 
 class Form(Strict):
@@ -308,6 +314,28 @@ class Layout:
         }
 
 
+class TableRules(Tableless):
+    """The rules of a table: places for bets, and a wager that is bets laid on them."""
+
+    @property
+    def cloth(self) -> Layout:
+        """The spots and limits as the table stands; a family says them."""
+        raise NotImplementedError
+
+    def layout(self) -> tuple[Spot, ...]:
+        """Return the spots as the table stands."""
+        return self.cloth.spots
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        """What the forms cost, in credits, ascending. Bets laid freely may cost other sums."""
+        return self.cloth.bet_options
+
+    def wager(self, credits_: int, **asked: Json) -> Wager:
+        """Return the wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
+        return self.cloth.wager(credits_, **asked)
+
+
 def check_forms(layout: Layout, file: str) -> None:
     """Hold the forms of a definition against its own layout as it opens. Raises :class:`DefinitionError`."""
     for n, form in enumerate(layout.forms):
@@ -375,6 +403,11 @@ def law_of(wins: Mapping[int, int | Fraction]) -> Law:
     chances = {win: Fraction(weight) / whole for win, weight in sorted(wins.items()) if weight}
     total = lcm(*(chance.denominator for chance in chances.values()))
     return Law(total, {win: int(chance * total) for win, chance in chances.items()})
+
+
+def returned(wager: Wager, cases: Iterable[Case]) -> Fraction:
+    """Return the mean return of a wager, per credit of its cost, from every result it may have."""
+    return analysed("", wager, cases, Depth.RETURN).rtp
 
 
 def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Depth.FULL) -> BetAnalysis:

@@ -124,11 +124,12 @@ def locate(name: str | Path, library: Path) -> Path:
     written = str(name)
     if written.endswith(_SUFFIX):
         raise DefinitionError(written, "file", f"a file is named by a path: write ./{written}")
-    shipped = {path.stem: path for path in sorted(library.rglob(f"*{_SUFFIX}"))}
-    if written not in shipped:
-        known = ", ".join(sorted(shipped))
-        raise DefinitionError(written, "id", f"not in the library; there are: {known}")
-    return shipped[written].resolve()
+    if _ID.fullmatch(written):
+        for path in (library / f"{written}{_SUFFIX}", *library.glob(f"*/{written}{_SUFFIX}")):
+            if path.is_file():
+                return path.resolve()
+    known = ", ".join(sorted(path.stem for path in library.rglob(f"*{_SUFFIX}")))
+    raise DefinitionError(written, "id", f"not in the library; there are: {known}")
 
 
 def read(name: str | Path, library: Path) -> Source:

@@ -21,7 +21,7 @@ from egm.play.prize_limits import largest_prizes
 from egm.profiles import Profile, available, load_profile
 from egm.progressive.connection import check_certificates
 from egm.tickets.templates import load_template
-from paytables import Game, PaytableError, library, load_game, tables
+from paytables import Game, PaytableError, load_game, shipped
 
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
@@ -114,7 +114,7 @@ def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
     try:
         return load_game(name), []
     except PaytableError as error:
-        return None, [Fault(key, str(error), meant=near(name, (*library(), *tables())), stops=False)]
+        return None, [Fault(key, str(error), meant=near(name, shipped()), stops=False)]
 
 
 def _files(file: CabinetFile) -> Iterator[Fault]:

@@ -291,6 +291,7 @@ class MachineProcess:
     def _station_of(self, machine: Machine) -> Station:
         station = Station(machine, self._installed, self._folder, self._handle_at, self._told)
         machine.recorded = partial(self._recorded, station)
+        self._table.sit(machine, partial(self._handle_at, station))
         ledgers, number = station.ledgers, machine.position.number
         station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))
         return station

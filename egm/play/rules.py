@@ -87,15 +87,11 @@ _PLAYING: Final = only(State.PLAYING)
 
 _HANDPAY: Final = only(State.HANDPAY)
 
+#: What holds before a game begins.
+MAY_PLAY: Final = (no_reminder_stands, bet_is_covered, game_is_enabled, levels_are_up, chance_is_ready)
+
 RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(
-        EventType.PLAY,
-        _IDLE,
-        (no_reminder_stands, bet_is_covered, game_is_enabled, levels_are_up, chance_is_ready),
-        (start_game,),
-        State.PLAYING,
-        TELL,
-    ),
+    Rule(EventType.PLAY, _IDLE, MAY_PLAY, (start_game,), State.PLAYING, TELL),
     Rule(EventType.BET, BETTABLE, (bet_is_offered,), (set_bet,), Next.SAME, TELL),
     Rule(EventType.GAME, _IDLE, (game_is_offered,), (select_game,), Next.SAME, TELL),
     Rule(

@@ -12,10 +12,8 @@ from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import TELL, DerivedState, Rule
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import EVERYWHERE, only
-from egm.money.host.controls import game_is_enabled
-from egm.play.player_protection import no_reminder_stands
-from egm.play.rounds import bet_is_covered, chance_is_ready, start_game
-from egm.progressive.game_levels import levels_are_up
+from egm.play.rounds import start_game
+from egm.play.rules import MAY_PLAY
 from egm.seats.table import (
     SharedTable,
     TableEvent,
@@ -28,37 +26,31 @@ from egm.seats.table import (
 )
 
 _BETTING: Final = only(State.BETTING)
-_MAY_PLAY: Final = (no_reminder_stands, bet_is_covered, game_is_enabled, levels_are_up, chance_is_ready)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *_MAY_PLAY), (join,), State.BETTING, TELL),
+    Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *MAY_PLAY), (join,), State.BETTING, TELL),
     Rule(EventType.CASH_OUT, _BETTING, (), (leave_and_do,), Next.DERIVED, TELL),
-    Rule(TableEvent.NO_MORE_BETS, _BETTING, _MAY_PLAY, (start_game,), State.PLAYING),
+    Rule(TableEvent.NO_MORE_BETS, _BETTING, MAY_PLAY, (start_game,), State.PLAYING),
     Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (say_not_taken,), Next.DERIVED_ONCE_TESTED),
 )
 
 
 class BettingClock:
-    """Ends the betting time of each game, from the first position for all, and tells how much is left."""
+    """Ends the betting time of each game, one for all positions, and tells how much is left."""
 
     name = "betting"
 
     def __init__(self, context: MachineContext) -> None:
-        machine = context.engine.machine
-        self._clock = context.clock
-        self._table = machine.state(SharedTable)
-        self._first = machine.position.number == 1
+        self._table = context.engine.machine.state(SharedTable)
         self._news = asyncio.Event()
         self._told: dict[str, int] = {}
-        self._table.sit(machine, context.handle)
 
     async def run(self) -> None:
         """Look whenever something has happened, and each second while a betting time runs."""
         while True:
             self._news.clear()
-            if self._first:
-                self._look()
-            wait = 1.0 if self._first and self._table.closes_ns else None
+            self._look()
+            wait = 1.0 if self._table.closes_ns else None
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._news.wait()
@@ -68,10 +60,9 @@ class BettingClock:
         self._news.set()
 
     def _look(self) -> None:
-        now_ns = self._clock.monotonic_ns()
-        for game, closes_ns in list(self._table.closes_ns.items()):
-            left = -(-(closes_ns - now_ns) // 1_000_000_000)
-            if left <= 0 or self._table.is_complete(game):
+        for game in list(self._table.closes_ns):
+            left = self._table.seconds_left(game)
+            if not left or self._table.is_complete(game):
                 self._told.pop(game, None)
                 self._table.close(game)
             elif self._told.get(game) != left:
@@ -81,7 +72,7 @@ class BettingClock:
 
 
 def clock(context: MachineContext) -> Iterable[Attachment]:
-    """One for each of several positions."""
+    """One, where there are several positions."""
     return (BettingClock(context),) if context.engine.machine.position.of > 1 else ()
 
 
@@ -96,6 +87,6 @@ SEATS: Final = Feature(
     name="seats",
     rules=RULES,
     states=(DerivedState(State.BETTING, has_joined),),
-    position_services=(clock,),
+    services=(clock,),
     notices=notices,
 )

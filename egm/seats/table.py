@@ -48,6 +48,13 @@ class SharedTable:
         """The seats with bets on a game, in the order of their positions."""
         return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
 
+    def seconds_left(self, game: str) -> int | None:
+        """How long bets are still taken on a game whose betting time runs, begun seconds counted whole."""
+        closes_ns, seat = self.closes_ns.get(game), next(iter(self.seats.values()), None)
+        if closes_ns is None or seat is None:
+            return None
+        return max(0, -(-(closes_ns - seat.machine.clock.monotonic_ns()) // 1_000_000_000))
+
     def join(self, machine: Machine, game: str, seconds: int) -> None:
         """A seat has placed its bets; the first opens the betting time."""
         self.seats[machine.position.number].game = game
@@ -114,10 +121,7 @@ def has_joined(machine: Machine) -> bool:
 def seconds_left(machine: Machine) -> int | None:
     """How long bets are still taken on the game this position has chosen; None: nobody has begun."""
     table = machine.installed(SharedTable)
-    closes_ns = None if table is None else table.closes_ns.get(game_before(machine))
-    if closes_ns is None:
-        return None
-    return max(0, -(-(closes_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
+    return None if table is None or not table.closes_ns else table.seconds_left(game_before(machine))
 
 
 # ---------------------------------------------------------------------------------- guards, effects

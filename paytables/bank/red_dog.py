@@ -16,11 +16,9 @@ from paytables.bank.rules import BANK, BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
-from paytables.definition import Text
-from paytables.layout import Case, Odds, Pay, pushed, settled
+from paytables.layout import Case, Odds, Pay, pushed, returned, settled
 
 _RANKS: Final = 13
-MAIN: Final = "ante"
 RAISE: Final = "raise"
 
 
@@ -43,7 +41,6 @@ class RedDogDefinition(BankDefinition):
     """A whole game of red dog."""
 
     ante: RedDogBet
-    raise_name: Text = Text(en="Raise", fr="Relance")
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread pays, by language."""
@@ -140,8 +137,8 @@ class RedDogRules(BankRules[RedDogDefinition]):
         found = super().analysed(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         every = frozenset(range(1, _RANKS - 1))
-        never = _rtp(self._cases(wager, frozenset()), wager.credits)
-        worst = _rtp(self._cases(wager, every - self.raised_spreads), wager.credits)
+        never = returned(wager, self._cases(wager, frozenset()))
+        worst = returned(wager, self._cases(wager, every - self.raised_spreads))
         least = min(self.raised_spreads, default=0)
         return replace(
             found,
@@ -150,14 +147,6 @@ class RedDogRules(BankRules[RedDogDefinition]):
             simplest_rtp=never,
             worst_rtp=worst,
         )
-
-
-def _rtp(cases: Iterable[Case], cost: int) -> Fraction:
-    whole = back = 0
-    for case in cases:
-        whole += int(case.weight)
-        back += int(case.weight) * (sum(each.credits for each in case.settlements) - case.added)
-    return Fraction(back, whole * cost)
 
 
 def _decided(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:

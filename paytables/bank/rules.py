@@ -11,8 +11,7 @@ from paytables.bank.schema import BankBet, BankDefinition
 from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
-from paytables.layout import Case, Layout, analysed, check_forms, check_whole
-from paytables.tableless import Tableless
+from paytables.layout import Case, Layout, TableRules, analysed, check_forms, check_whole
 
 D = TypeVar("D", bound=BankDefinition)
 
@@ -23,7 +22,7 @@ PLAYER: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
 
 
 @dataclass(frozen=True)
-class BankRules(Tableless, Generic[D]):
+class BankRules(TableRules, Generic[D]):
     """A card game against the bank made playable; ``table`` is the shoe the rounds before have left."""
 
     definition: D
@@ -66,24 +65,11 @@ class BankRules(Tableless, Generic[D]):
         )
         return Layout(spots, self.definition.table, self.definition.form)
 
-    def layout(self) -> tuple[Spot, ...]:
-        """Return the places for bets."""
-        return self.cloth.spots
-
-    @property
-    def bet_options(self) -> tuple[int, ...]:
-        """What the forms cost, in credits, ascending."""
-        return self.cloth.bet_options
-
     def at(self, table: object) -> Self:
         """Return the rules with the shoe as it was left. Raises ValueError for what no round leaves."""
         if table is not None:
             shoe_of(self.definition.shoe, table)
         return replace(self, table=table)
-
-    def wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_``; see :meth:`paytables.layout.Layout.wager`."""
-        return self.cloth.wager(credits_, **options)
 
     def presentation(self) -> dict[str, object]:
         """Return the places for bets and the hands."""

@@ -19,7 +19,7 @@ from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, card_name, rank_of
 from paytables.contract import Cue, Decision, Draw, Outcome, Play, Settlement, Wager
-from paytables.layout import Case, pushed, settled
+from paytables.layout import Case, pushed, returned, settled
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
 POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
@@ -133,23 +133,17 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         found = super().analysed(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         other = {"draw": "stand", "stand": "draw"}
-        worst = self._rtp(wager, lambda hand: other[self.advice(hand)])
-        banks = self._rtp(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
+        worst = returned(wager, self._cases(wager, lambda hand: other[self.advice(hand)]))
+        by_bank = self._cases(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
         draws = [hand for hand in _hands() if self.advice(hand) == "draw"]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(
             found,
             strategy=f"draw on {most} or less",
             simplest_strategy="draw on five or less, as the bank does",
-            simplest_rtp=banks,
+            simplest_rtp=returned(wager, by_bank),
             worst_rtp=worst,
         )
-
-    def _rtp(self, wager: Wager, answer: Answer) -> Fraction:
-        back = Fraction(0)
-        for case in self._cases(wager, answer):
-            back += case.weight * sum(each.credits for each in case.settlements)
-        return back / wager.credits
 
 
 def _points(hand: Sequence[Card]) -> int:

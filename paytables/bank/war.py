@@ -16,7 +16,7 @@ from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
-from paytables.layout import Case, pushed, settled
+from paytables.layout import Case, pushed, returned, settled
 
 _RANKS: Final = 13
 _BURNED: Final = 3
@@ -131,15 +131,13 @@ class WarRules(BankRules[WarDefinition]):
         if MAIN not in stakes:
             return found
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        up = Fraction(0)
-        for case in self._cases(wager, surrender=True):
-            up += case.weight * sum(each.credits for each in case.settlements)
+        up = returned(wager, self._cases(wager, surrender=True))
         return replace(
             found,
             strategy="always go to war",
             simplest_strategy="always go to war",
             simplest_rtp=found.rtp,
-            worst_rtp=min(up / wager.credits, found.rtp),
+            worst_rtp=min(up, found.rtp),
         )
 
 

@@ -6,19 +6,18 @@ from functools import cached_property
 from typing import Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager
 from paytables.craps import figures
 from paytables.craps.places import Felt, Place
 from paytables.craps.schema import CrapsDefinition
 from paytables.craps.state import OPENING, State, most_odds, state_from_json, thrown
 from paytables.errors import WagerError
-from paytables.layout import Layout
-from paytables.tableless import Tableless
+from paytables.layout import Layout, TableRules
 from paytables.wording import counted
 
 
 @dataclass(frozen=True)
-class CrapsRules(Tableless):
+class CrapsRules(TableRules):
     """A craps table made playable, as its last throw left it."""
 
     felt: Felt
@@ -44,15 +43,6 @@ class CrapsRules(Tableless):
             standing=self.state.bets,
             removable=self.felt.removable,
         )
-
-    @property
-    def bet_options(self) -> tuple[int, ...]:
-        """What the forms cost, in credits, ascending. Bets laid freely may cost other sums."""
-        return self.cloth.bet_options
-
-    def layout(self) -> tuple[Spot, ...]:
-        """Return the spots as the table stands."""
-        return self.cloth.spots
 
     def at(self, table: object) -> Self:
         """Return the rules with the table as a throw left it. Raises ValueError for what no throw leaves."""

@@ -13,10 +13,9 @@ from typing import Literal, Self
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Bet, Cue, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
 from paytables.definition import Header
-from paytables.layout import Form, Layout, Odds, Table, settled
+from paytables.layout import Form, Layout, Odds, Table, TableRules, settled
 from paytables.onedraw import figures
 from paytables.prison import Held, held_from_json, held_to_json, is_half, part_back, question, released
-from paytables.tableless import Tableless
 from paytables.wording import counted
 
 
@@ -31,7 +30,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class OneDrawTable(Tableless):
+class OneDrawTable(TableRules):
     """The rules of a table of one draw; its family says what is drawn (:meth:`drawn`, :attr:`weights`)."""
 
     header: Header
@@ -68,16 +67,7 @@ class OneDrawTable(Tableless):
     @property
     def betting_seconds(self) -> int | None:
         """How long several seats place bets on one spin; None where it is played by one."""
-        return self.table.betting_seconds if self.table.seats > 1 else None
-
-    @property
-    def bet_options(self) -> tuple[int, ...]:
-        """What the forms cost, in credits, ascending."""
-        return self.cloth.bet_options
-
-    def layout(self) -> tuple[Spot, ...]:
-        """Return the spots in the order of the cloth."""
-        return self.cloth.spots
+        return self.table.common_seconds
 
     def wager(self, credits_: int, **asked: Json) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`).

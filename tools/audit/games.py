@@ -25,10 +25,9 @@ from paytables import (
     Outcome,
     PaytableError,
     ReplayDraw,
-    library,
     load_game,
     play_through,
-    tables,
+    shipped,
 )
 from tools.audit import prizes
 from tools.audit.records import DoubleUpStakes, GameEnd, GameVoid, PrizesWon, record_of
@@ -56,7 +55,7 @@ class Shelf:
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
-        self._library = frozenset((*library(), *tables()))
+        self._library = frozenset(shipped())
         self._files = [path for folder in folders for path in sorted(folder.glob("*.toml"))]
         self._by_digest: dict[str, Game] = {}
 

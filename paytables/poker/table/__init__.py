@@ -9,7 +9,7 @@ from paytables.poker.table.schema import PokerDefinition
 def build(data: PokerDefinition, file: str) -> PokerRules:
     """Make the rules. Raises :class:`DefinitionError` for what the model alone cannot see."""
     rules = PokerRules(data)
-    check_forms(rules.table, file)
+    check_forms(rules.cloth, file)
     rules.check(file)
     return rules
 

@@ -27,13 +27,12 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Layout, Odds, check_whole, pushed, settled
+from paytables.layout import Layout, Odds, TableRules, check_whole, pushed, settled
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.policy import HAND, answer, unpacked
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
-from paytables.tableless import Tableless
 from paytables.wording import counted
 
 #: The most ways to complete a hand that are gone through while a player waits.
@@ -59,7 +58,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class PokerRules(Tableless):
+class PokerRules(TableRules):
     """A poker game against the bank made playable."""
 
     definition: PokerDefinition
@@ -69,14 +68,9 @@ class PokerRules(Tableless):
         return {name: Ranking(order) for name, order in ORDERS.items()}
 
     @cached_property
-    def table(self) -> Layout:
-        """The places for bets, and what a wager on them must keep to."""
-        made = self.definition
-        return Layout(self.layout(), made.table, made.form)
-
-    def layout(self) -> tuple[Spot, ...]:
-        """Return every spot; one that only a raise stakes takes no bet at first."""
-        return tuple(
+    def cloth(self) -> Layout:
+        """The places for bets; one that only a raise stakes takes no bet at first."""
+        spots = tuple(
             Spot(
                 id=spot.id,
                 group=spot.id,
@@ -90,15 +84,11 @@ class PokerRules(Tableless):
             )
             for spot in self.definition.spot
         )
-
-    @property
-    def bet_options(self) -> tuple[int, ...]:
-        """What the forms cost, in credits, ascending."""
-        return self.table.bet_options
+        return Layout(spots, self.definition.table, self.definition.form)
 
     def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
-        made = self.table.wager(credits_, **asked)
+        made = self.cloth.wager(credits_, **asked)
         seats: dict[int, dict[str, int]] = {}
         for bet in made.bets:
             seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
@@ -376,7 +366,7 @@ class PokerRules(Tableless):
         return {
             "kind": "table",
             "felt": "cards",
-            **self.table.to_json(),
+            **self.cloth.to_json(),
             "hands": hands,
             "progressives": side_bets.to_json(made.progressive),
             "pays": [

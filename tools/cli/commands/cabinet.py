@@ -21,7 +21,7 @@ from egm.people import Permission
 from egm.profiles import available, load_profile
 from meters import JournalError, open_view
 from meters.recall import details
-from paytables import library, tables
+from paytables import shipped
 from paytables.source import contents, toml
 from tools.cli.cabinet_file import Asked, written
 from tools.cli.staff import prove, roster_of
@@ -99,7 +99,7 @@ def _row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
 # ---------------------------------------------------------------------- new
 def _game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
-        if value not in {*library(), *tables()} and not value.endswith(".toml"):
+        if value not in shipped() and not value.endswith(".toml"):
             raise click.BadParameter(
                 f"{value!r}: no game of the library and no .toml file; see egm game list"
             )

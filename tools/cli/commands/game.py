@@ -19,10 +19,9 @@ from paytables import (
     PaytableError,
     Remark,
     analyse,
-    library,
     load_game,
     remarks,
-    tables,
+    shipped,
 )
 from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
@@ -64,9 +63,8 @@ def command() -> None:
 def list_(*, form: Form) -> None:
     """List the games of the library with their lowest returns, rounded down as on the screen."""
     rows = []
-    shipped = (*library(), *tables())
-    with working("analysing", len(shipped)) as done:
-        for name in shipped:
+    with working("analysing", len(shipped())) as done:
+        for name in shipped():
             game = load_game(name)
             lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
             rows.append((name, game.family, lowest, game.title["en"], game.title["fr"]))
@@ -143,8 +141,8 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         raise click.ClickException(f"{wanted!r} is no id: letters and digits first, then also + . _ - (--id)")
     template = files("tools.lab").joinpath("templates", f"{family_name}.toml")
     if origin is None and not template.is_file():
-        shipped = (load_game(name) for name in (*library(), *tables()))
-        origin = next((game.id for game in shipped if game.family == family_name), None)
+        games = (load_game(name) for name in shipped())
+        origin = next((game.id for game in games if game.family == family_name), None)
     if origin is None:
         words = template.read_text(encoding="utf-8").replace("@ID@", wanted)
         text, what = words, f"a template of a {family_name} game"

@@ -7,7 +7,7 @@ part of the cycle; the whole would take minutes. Both are windows of the cycle s
 from collections.abc import Iterator
 from functools import partial
 
-from paytables import Depth, analyse, library, load_game, tables
+from paytables import Depth, analyse, load_game, shipped
 from paytables.definition import parse, source_of
 from paytables.game import game_from
 from paytables.reels import compiled, moments
@@ -115,7 +115,7 @@ def _simulation() -> Iterator[Figure]:
 
 
 def _library() -> Iterator[Figure]:
-    for name in (*library(), *tables()):
+    for name in shipped():
         game = load_game(name)
         quick = processor_seconds(lambda name=name: analyse(load_game(name), Depth.RETURN))  # type: ignore[misc]
         yield Figure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
