@@ -15,7 +15,8 @@ from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED, pay
 from paytables.cards.card import ACE, RANKS, Card, is_red, rank_of, suit_of
 from paytables.definition import Identifier, Strict, Text
 from paytables.layout import Limits, Odds, Pay, TableDefinition
-from paytables.poker.table.schema import Proof
+from paytables.poker.policy import Policy
+from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay, Progressive
 
 #: The value of each rank, two to ace.
@@ -272,6 +273,24 @@ def fewest(decks: int, cards: int | None) -> int:
     low_first = sorted(value_of(card) for card in range(52))
     shoe = [value for value in low_first for _ in range(decks)]
     return sum(shoe[:cards])
+
+
+class Proof(Strict):
+    """Exact figures of one initial stake on a hand, of a fresh shoe; amounts in stakes.
+
+    ``mean`` is the mean net of the best play, ``policy`` that play as data
+    (:mod:`paytables.blackjack.advice`), ``staked`` the mean of all it stakes. ``chart`` is the best play by
+    totals, in lines of :mod:`paytables.blackjack.chart`, ``charted`` its mean net; ``dealers`` is that of the
+    dealer's own rules, ``worst`` of whoever decides worst every time.
+    """
+
+    mean: Exact
+    staked: Exact
+    charted: Exact
+    dealers: Exact
+    worst: Exact
+    chart: tuple[str, ...]
+    policy: Policy
 
 
 class BlackjackDefinition(TableDefinition):

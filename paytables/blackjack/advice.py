@@ -1,0 +1,132 @@
+"""The best play as data: an answer for each hand, packed into a definition, looked up in plain Python.
+
+A byte a question, in this order for each first card of the dealer's, ace to ten: hands of a box that has
+not split; then for each pair, ace to ten, its hands whose second card is no pair card, and those that are a
+pair (of tens, where pairs are of one rank, both again for a first card of that rank). Where 6, 7 and 8 of a
+suit win at once, the two cards that may become it have that again for two of one suit. Then into how many
+hands each pair is split by first card, whether each two cards are insured, and at which first cards even
+money is taken.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Final
+
+from paytables.blackjack.hands import CARD, decks_of, every_hand, holding, packed
+from paytables.blackjack.schema import ACES, TEN, House
+
+STAND: Final = 0
+HIT: Final = 1
+DOUBLE: Final = 2
+ANSWERS: Final = ("stand", "hit", "double")
+SIX_SEVEN_EIGHT: Final = CARD[5] + CARD[6] + CARD[7]
+#: Two cards that a third of their suit may make 6, 7 and 8 of.
+SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is known beside a hand: the dealer's first card, the pair it was split from, and how.
+
+    ``pair`` is 0 for a box that has not split. ``paired``: a pair that no further split is open to.
+    ``fewer``: of tens that are split by rank, the dealer's first card is of that rank too.
+    """
+
+    up: int
+    pair: int = 0
+    paired: bool = False
+    fewer: bool = False
+
+
+#: A question: about a hand, with whether it is two cards of one suit.
+Question = tuple[Kind, int, bool]
+#: A pair: the dealer's first card, its value, whether fewer of its cards are left than can be.
+Pair = tuple[int, int, bool]
+
+
+@cache
+def _questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
+    """Return the place of each question."""
+    shoe = decks_of(decks)
+    two = [hand for hand, known in every_hand(shoe).items() if known.cards >= 2]
+    found: dict[Question, int] = {}
+    for of_suit in (False, True)[: 1 + suited]:
+        for up in range(ACES, TEN + 1):
+            kinds = [(Kind(up), two)]
+            for pair in range(ACES, TEN + 1):
+                hands = [hand for hand in holding(shoe, CARD[pair - 1]) if hand != CARD[pair - 1]]
+                for fewer in (False, True)[: 1 + (same_rank and pair == up == TEN)]:
+                    kinds.append((Kind(up, pair, fewer=fewer), hands))
+                    pairs = holding(shoe, 2 * CARD[pair - 1])
+                    kinds.append((Kind(up, pair, paired=True, fewer=fewer), pairs))
+            for kind, hands in kinds:
+                for hand in hands:
+                    if not of_suit or hand in SUITED:
+                        found[kind, hand, of_suit] = len(found)
+    return found
+
+
+def _pairs() -> list[Pair]:
+    return [
+        (up, pair, fewer)
+        for up in range(ACES, TEN + 1)
+        for pair in range(ACES, TEN + 1)
+        for fewer in (False, True)
+    ]
+
+
+def _insured(decks: int) -> list[int]:
+    return [hand for hand, known in every_hand(decks_of(decks)).items() if known.cards == 2]
+
+
+@dataclass(frozen=True)
+class PlayData:
+    """The best play of a house: answers, splits, what is insured, when even money is taken."""
+
+    house: House
+    text: bytes
+
+    @classmethod
+    def of(
+        cls,
+        house: House,
+        answers: Mapping[Question, int],
+        splits: Mapping[Pair, int],
+        insured: set[int],
+        even: set[int],
+    ) -> "PlayData":
+        """Return the data of a play; a question without an answer is never asked."""
+        own = bytes(answers.get(question, STAND) for question in cls(house, b"").places)
+        into = bytes(splits.get(pair, 0) for pair in _pairs())
+        cover = bytes(hand in insured for hand in _insured(house.decks))
+        return cls(house, own + into + cover + bytes(up in even for up in (ACES, TEN)))
+
+    @cached_property
+    def places(self) -> dict[Question, int]:
+        """The place of the answer to each question."""
+        house = self.house
+        return _questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
+
+    def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
+        """Return what a hand does that is not split: stand, hit or double."""
+        hand = _hand(values)
+        of_suit = suited and self.house.suited_678 is not None and hand in SUITED
+        return ANSWERS[self.text[self.places[kind, hand, of_suit]]]
+
+    def split(self, up: int, pair: int, *, fewer: bool = False) -> int:
+        """Return into how many hands a pair is split, as far as it may be; 0: it is not."""
+        return self.text[len(self.places) + _pairs().index((up, pair, fewer))]
+
+    def insures(self, values: Sequence[int]) -> bool:
+        """Whether two cards are insured."""
+        hands = _insured(self.house.decks)
+        return bool(self.text[-2 - len(hands) + hands.index(_hand(values))])
+
+    def takes_even_money(self, up: int) -> bool:
+        """Whether a blackjack takes even money against a first card of the dealer's."""
+        return bool(self.text[-2 + (ACES, TEN).index(up)])
+
+
+def _hand(values: Sequence[int]) -> int:
+    return packed([values.count(value) for value in range(ACES, TEN + 1)])

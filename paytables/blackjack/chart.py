@@ -1,0 +1,269 @@
+"""The best chart a person can remember: what to do by the hand's total, and which pairs to split.
+
+A chart has one answer for all hands of a total, hard or soft, against each first card of the dealer's. It is
+improved total by total, each hand weighed by how often the chart itself comes to it, until no answer of it
+can be changed alone and be better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
+from paytables.blackjack.hands import CARD, values_of
+from paytables.blackjack.policies import BLACKJACK, Asked, Table
+from paytables.blackjack.schema import ACES, BEST, TEN
+from paytables.blackjack.solve import Branch, Chooser, Options, Play, Round, Sums
+
+#: The dealer's first cards as a chart has them.
+UPS: Final = (*range(2, TEN + 1), ACES)
+#: A soft hand or not, and its total.
+Cell: TypeAlias = tuple[bool, int]
+#: Draw or stand, and whether two cards are doubled where they may be.
+Answer: TypeAlias = tuple[int, bool]
+#: From the last to the first: no hand comes to one of an earlier place.
+ORDER: Final[tuple[Cell, ...]] = (
+    *((False, total) for total in range(BEST, 11, -1)),
+    *((True, total) for total in range(BEST, 11, -1)),
+    *((False, total) for total in range(11, 3, -1)),
+)
+_LETTERS: Final[Mapping[Answer, str]] = {
+    (STAND, False): "S",
+    (HIT, False): "H",
+    (HIT, True): "D",
+    (STAND, True): "E",
+}
+_ANSWERS: Final = {letter: answer for answer, letter in _LETTERS.items()}
+SPLITS: Final = "P"
+
+
+@dataclass(slots=True)
+class Chart:
+    """A chart: answers by total and first card, and the pairs that are split, as often as they may be.
+
+    As lines, which :func:`lines` and :func:`read` exchange: S stand, H hit, D double, else hit, E double,
+    else stand, P split; a dot where a pair is played by its total.
+    """
+
+    answers: dict[tuple[int, Cell], Answer] = field(default_factory=dict)
+    pairs: set[tuple[int, int]] = field(default_factory=set)
+
+    def answer(self, up: int, values: Sequence[int], best: int, *, soft: bool, options: Iterable[int]) -> int:
+        """Return what a hand does that is not split."""
+        otherwise, doubles = self.answers.get((up, (soft, best)), (STAND, False))
+        if doubles and DOUBLE in options and len(values) == 2:
+            return DOUBLE
+        return otherwise if otherwise in options else STAND
+
+    def chooser(self, table: Table) -> Chooser:
+        """Return the chart as a play of a table."""
+
+        def choose(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+            known = table.rounds[0].known[hand]
+            return self.answer(kind.up, values_of(hand), known.best, soft=known.soft, options=options)
+
+        return choose
+
+    def take(self, asked: Asked, sums: list[Sums]) -> int:
+        """Split as the chart says, into as many hands as may be; no insurance, no even money."""
+        if asked.kind != "split" or (asked.up, values_of(asked.hand)[0]) not in self.pairs:
+            return 0
+        return len(sums) - 1
+
+
+def lines(chart: Chart) -> tuple[str, ...]:
+    """Return a chart as text: a line a total or pair, a letter for each first card from two to ace."""
+    found = []
+    for soft, name in ((False, "hard"), (True, "soft")):
+        for total in range(4 if not soft else 12, BEST + 1):
+            letters = [chart.answers.get((up, (soft, total))) for up in UPS]
+            if all(each is not None for each in letters):
+                row = "".join(_LETTERS[each] for each in letters if each is not None)
+                found.append(f"{name} {total:2} {row}")
+    found += [
+        f"pair {pair:2} " + "".join(SPLITS if (up, pair) in chart.pairs else "." for up in UPS)
+        for pair in range(ACES, TEN + 1)
+        if any((up, pair) in chart.pairs for up in UPS)
+    ]
+    return tuple(found)
+
+
+def read(text: Iterable[str]) -> Chart:
+    """Read a chart from its lines. Raises ValueError for what is no line of one."""
+    chart = Chart()
+    for line in text:
+        name, total, row = line.split()
+        if (
+            name not in {"hard", "soft", "pair"}
+            or len(row) != len(UPS)
+            or set(row) - {*_ANSWERS, SPLITS, "."}
+        ):
+            raise ValueError(f"{line!r} is no line of a chart")
+        for up, letter in zip(UPS, row, strict=True):
+            if name != "pair":
+                chart.answers[up, (name == "soft", int(total))] = _ANSWERS[letter]
+            elif letter == SPLITS:
+                chart.pairs.add((up, int(total)))
+    return chart
+
+
+def best_chart(table: Table) -> Chart:
+    """Return the best chart of a table."""
+    chart = Chart()
+    for round_ in table.rounds:
+        _Column(table.play, round_).improve(chart)
+    return chart
+
+
+@dataclass(slots=True)
+class _Place:
+    """A hand of a branch: what standing and doubling come to, and drawing beside the hands it draws to."""
+
+    cell: Cell
+    stand: int
+    double: int | None
+    drawn: int | None
+    children: list[_Place] = field(default_factory=list)
+    value: int = 0
+    weight: int | Fraction = 0
+
+    def answered(self, answer: Answer) -> int:
+        """The place of the answer it is given."""
+        if answer[1] and self.double is not None:
+            return DOUBLE
+        return HIT if answer[0] == HIT and self.drawn is not None else STAND
+
+    def comes_to(self, answer: Answer) -> int:
+        """What it comes to so answered, the hands it draws to being valued."""
+        place = self.answered(answer)
+        if place == DOUBLE:
+            return self.double or 0
+        return self.stand if place == STAND else (self.drawn or 0) + sum(each.value for each in self.children)
+
+
+@dataclass(slots=True)
+class _Pair:
+    """A pair that may be split: the same two cards kept, the part of their orders it is, and its hands."""
+
+    kept: _Place
+    part: Fraction
+    starts: list[_Place]
+
+    @property
+    def gain(self) -> Fraction:
+        """What splitting adds."""
+        return sum(each.value for each in self.starts) - self.kept.value * self.part
+
+
+class _Column:
+    """One first card of the dealer's: all hands against it, and the answers that are being improved."""
+
+    def __init__(self, play: Play, round_: Round) -> None:
+        self.play, self.round = play, round_
+        self.ordered: list[_Place] = []
+        whole = self._places(Branch(Kind(round_.up), 0, 0, round_.tree))
+        self.starts = [
+            (place, 1 if len(set(values_of(hand))) == 1 else 2)
+            for hand, place in whole.items()
+            if round_.known[hand].cards == 2 and hand != BLACKJACK
+        ]
+        self.pairs: dict[int, list[_Pair]] = {}
+        for split in round_.splits:
+            have, starts = round_.dealer.full[split.pair - 1], list[_Place]()
+            for branch in split.branches[max(split.branches)]:
+                places = self._places(branch)
+                starts += [places[hand] for hand in play.starts(round_.known, branch)]
+            part = Fraction(split.ways, have * (have - 1))
+            pair = _Pair(whole[2 * CARD[split.pair - 1]], part, starts)
+            self.pairs.setdefault(split.pair, []).append(pair)
+        self.cells: dict[Cell, list[_Place]] = {cell: [] for cell in ORDER}
+        for place in self.ordered:
+            self.cells[place.cell].append(place)
+
+    def _places(self, branch: Branch) -> dict[int, _Place]:
+        """Make the places of a branch's hands of two and more cards, those of fewer cards first."""
+        known, found = self.round.known, dict[int, _Place]()
+        for hand in reversed(branch.tree):
+            if known[hand].cards < 2:
+                break
+            options = self._options(hand, branch)
+            place = _Place(
+                (known[hand].soft, known[hand].best), options[STAND], options.get(DOUBLE), options.get(HIT)
+            )
+            if place.drawn is not None:
+                place.children = [found[child] for _, child in known[hand].next if child in found]
+            found[hand] = place
+        self.ordered += reversed(found.values())
+        return found
+
+    def _options(self, hand: int, branch: Branch) -> dict[int, int]:
+        """What the answers come to where the hands drawn to are worth nothing; suits on average."""
+        known, play = self.round.known[hand], self.play
+        worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
+        plain = play.options(known, branch.tree, hand, worth, branch.kind, suited=False)
+        found = {answer: mean for answer, (mean, _) in plain.items()}
+        if play.house.suited_678 is not None and known.cards == 2 and hand in SUITED:
+            third = SIX_SEVEN_EIGHT
+            if third in branch.tree:
+                worth[third] = (play.standing(third, branch.tree[third]), 0)
+            for answer in found:
+                both = [
+                    play.options(known, branch.tree, hand, worth, branch.kind, suited=suited)[answer][0]
+                    for suited in (False, True)
+                ]
+                found[answer] += (both[1] - both[0]) // 4
+        return found
+
+    def improve(self, chart: Chart) -> None:
+        """Put the best answers into a chart: until none of them changes."""
+        answers: dict[Cell, Answer] = dict.fromkeys(ORDER, (STAND, False))
+        for soft, total in ORDER:
+            answers[soft, total] = (HIT if total < (18 if soft else 12) else STAND, False)
+        split: set[int] = set()
+        while True:
+            self._weigh(answers, split)
+            better = {cell: self._best(cell, answers[cell]) for cell in ORDER}
+            pairs = {pair for pair, parts in self.pairs.items() if sum(each.gain for each in parts) > 0}
+            if better == answers and pairs == split:
+                break
+            answers, split = better, pairs
+        for cell, answer in answers.items():
+            if any(place.weight and place.drawn is not None for place in self.cells[cell]):
+                chart.answers[self.round.up, cell] = answer
+        chart.pairs |= {(self.round.up, pair) for pair in split}
+
+    def _weigh(self, answers: Mapping[Cell, Answer], split: set[int]) -> None:
+        """Count the orders in which each hand is come to."""
+        for place in self.ordered:
+            place.weight = 0
+        for place, orders in self.starts:
+            place.weight = orders
+        for pair in split:
+            for each in self.pairs[pair]:
+                each.kept.weight -= each.part
+                for place in each.starts:
+                    place.weight += 1
+        for place in self.ordered:
+            if place.weight and place.answered(answers[place.cell]) == HIT:
+                for child in place.children:
+                    child.weight += place.weight
+
+    def _best(self, cell: Cell, before: Answer) -> Answer:
+        """Return the best answer of a total, and value its hands by it; of equal ones the one before."""
+        places = self.cells[cell]
+        found = before
+        weighed = [place for place in places if place.weight and place.drawn is not None]
+        if weighed:
+            sums = {
+                answer: sum(place.weight * place.comes_to(answer) for place in weighed)
+                for answer in _LETTERS
+                if not answer[1] or any(place.double is not None for place in weighed)
+            }
+            top = max(sums.values())
+            found = before if sums.get(before) == top else max(sums, key=lambda each: sums[each])
+        for place in places:
+            place.value = place.comes_to(found)
+        return found

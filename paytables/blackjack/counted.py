@@ -1,0 +1,88 @@
+"""Bets beside the main one, by counting: in how many of all orders of the first cards each row pays.
+
+Rows of three cards and more are counted for a player who takes these cards: while one of them can still be
+had, drawing is open to him (no hand of so few cards is over 20). Where the dealer looks at a hidden second
+card, his blackjack ends the round before a third card comes.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
+
+from paytables.blackjack.schema import ACES, TEN, Row, Side, value_of
+from paytables.cards.card import RANKS, Card, deck, rank_of
+
+#: The chance of each row, by its id.
+Chances: TypeAlias = dict[str, Fraction]
+
+
+@lru_cache(maxsize=64)
+def chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
+    """Return the chance of each row of a bet; not ``taken``: no third card is drawn."""
+    found = {row.id: Fraction(0) for row in side.row}
+    rows = tuple(row for row in side.row if taken or row.cards <= 2)
+    for weight, dealt, up in _orders(rows, decks, (), [decks] * 52, Fraction(1)):
+        for row, part in _won(rows, dealt, up, decks, hole=hole):
+            found[row.id] += weight * part
+    return found
+
+
+def _orders(
+    rows: Sequence[Row], decks: int, dealt: tuple[Card, ...], left: list[int], weight: Fraction
+) -> Iterator[tuple[Fraction, tuple[Card, ...], Card | None]]:
+    """Deal the box's cards in order while a row of more of them can still be had, then the dealer's first."""
+    open_ = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
+    size = 52 * decks - len(dealt)
+    if open_:
+        for card in deck():
+            if left[card]:
+                left[card] -= 1
+                yield from _orders(rows, decks, (*dealt, card), left, weight * Fraction(left[card] + 1, size))
+                left[card] += 1
+    elif any(row.dealer and row.cards == len(dealt) and _may_become(row, dealt) for row in rows):
+        for card in deck():
+            if left[card]:
+                yield weight * Fraction(left[card], size), dealt, card
+    else:
+        yield weight, dealt, None
+
+
+def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
+    """Whether more cards may make a row of these: never no where they may."""
+    ranks = [rank_of(card) for card in dealt]
+    if row.ranks:
+        patterns = [[RANKS.index(rank) for rank in each] for each in row.ranks]
+        if not any(all(ranks.count(rank) <= each.count(rank) for rank in ranks) for each in patterns):
+            return False
+    if row.kind == "same" and len(set(ranks)) > 1:
+        return False
+    plain = row.model_copy(update={"ranks": (), "kind": None, "total": None})
+    return row.suits is None or not dealt or plain.fits(dealt)
+
+
+def _won(
+    rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
+) -> Iterator[tuple[Row, Fraction]]:
+    """The row that is paid; of rows of more than two cards only as often as the round goes so far."""
+    rest = Fraction(1)
+    for row in rows:
+        if len(dealt) < row.cards or (row.dealer and up is None):
+            continue
+        cards = [*dealt[: row.cards], *([up] if row.dealer and up is not None else [])]
+        if not row.fits(cards):
+            continue
+        if row.cards <= 2 or not hole:
+            yield row, rest
+            return
+        goes_on = 1 - _blackjack(dealt[: row.cards], decks)
+        yield row, rest * goes_on
+        rest *= 1 - goes_on
+
+
+def _blackjack(out: Sequence[Card], decks: int) -> Fraction:
+    """The chance that two cards of what is left are a blackjack."""
+    values = [value_of(card) for card in out]
+    left = 52 * decks - len(out)
+    aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)
+    return Fraction(2 * aces * tens, left * (left - 1))

@@ -1,0 +1,118 @@
+"""What the dealer comes to, counted: for laboratories (numpy).
+
+His hands are gone through as counts of cards, each with the number of orders that lead to it; how often one
+comes from a shoe is a product of falling factorials. Counts of hands of so many cards are below 2^63, which
+is shown at the full shoe before anything is multiplied.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from paytables.blackjack.hands import Shoe
+from paytables.blackjack.schema import ACES, BEST, TEN, House, is_blackjack, points
+from paytables.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from paytables.cards.arrays import Ints
+
+#: Totals he ends with: 17 to 21, and over.
+ENDS: Final = 6
+#: What a standing hand may have against them: 16 and less, 17 to 21.
+STANDS: Final = 6
+Counts = tuple[int, ...]
+
+
+def fall(number: int, times: int) -> int:
+    """Return number (number - 1) ... of so many factors."""
+    return prod(range(number, number - times, -1))
+
+
+def final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
+    """Return what he may draw after his first card but a blackjack: the cards, in how many orders, the end.
+
+    The end is 0 to 4 for 17 to 21, 5 for more.
+    """
+    ends: dict[tuple[Counts, int], int] = defaultdict(int)
+    going: dict[Counts, int] = {(0,) * TEN: 1}
+    while going:
+        after: dict[Counts, int] = defaultdict(int)
+        for drawn, ways in going.items():
+            for n in (n for n in range(TEN) if drawn[n] < full[n]):
+                now = (*drawn[:n], drawn[n] + 1, *drawn[n + 1 :])
+                values = [up, *(v + 1 for v, count in enumerate(now) for _ in range(count))]
+                if is_blackjack(values):
+                    continue
+                best = points(values)[0]
+                if house.dealer_draws(values):
+                    after[now] += ways
+                else:
+                    ends[now, min(best, BEST + 1) - 17] += ways
+        going = after
+    return [(drawn, ways, end) for (drawn, end), ways in ends.items()]
+
+
+class Dealer:
+    """One first card: stands of hands against it, from shoes that lack some cards.
+
+    ``most`` is how many cards he may draw at most. Amounts are whole numbers over falling factorials of
+    the cards left, ``most`` factors or as many as there are cards.
+    """
+
+    def __init__(self, house: House, up: int, shoe: Shoe) -> None:
+        self.full = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
+        self.hands = final_hands(house, up, self.full)
+        self.most = max(sum(drawn) for drawn, _, _ in self.hands)
+        self.completes = {ACES: TEN, TEN: ACES}.get(up)
+        highest = 1 + max(max(drawn) for drawn, _, _ in self.hands)
+        self._falls = np.zeros((highest, max(self.full) + 1), dtype=np.int64)
+        for times in range(highest):
+            for number in range(max(self.full) + 1):
+                value = fall(number, times)
+                self._falls[times, number] = value if value < 1 << 63 else -1
+        sums: dict[int, int] = defaultdict(int)
+        for drawn, ways, _ in self.hands:
+            parts = [fall(self.full[n], times) for n, times in enumerate(drawn)]
+            sums[sum(drawn)] += ways * prod(parts)
+        if max(sums.values()) >= 1 << 63:
+            raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
+
+    def stands(self, removed: Ints, total: Ints) -> list[int]:
+        """Return for each row of cards gone the wins less the losses of standing on a place of STANDS.
+
+        The dealer's blackjack is in neither. ``removed`` has ten counts a row, his first card not among them.
+        """
+        left = np.array(self.full, dtype=np.int64) - removed
+        if (left < 0).any():
+            raise AnalysisError("blackjack: a shoe lacks more cards than it had")
+        ended = np.zeros((ENDS, self.most + 1, len(left)), dtype=np.int64)
+        columns = [np.ascontiguousarray(column) for column in left.T]
+        once = [[self._falls[times][column] for times in range(3)] for column in columns]
+        for drawn, ways, end in self.hands:
+            found = None
+            for n, times in enumerate(drawn):
+                if times:
+                    part = once[n][times] if times < 3 else self._falls[times][columns[n]]
+                    found = part * ways if found is None else found * part
+            ended[end, sum(drawn)] += found
+        cards = left.sum(axis=1)
+        return self._settled(ended, cards, total)
+
+    def _settled(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:
+        """Wins less losses over all lengths of his hands."""
+        found: Ints = np.zeros(len(cards), dtype=object)
+        sizes = sorted(set(cards.tolist()))
+        place = np.searchsorted(np.array(sizes), cards)
+        for length in range(1, self.most + 1):
+            rests = [fall(size - length, min(self.most, size) - length) for size in sizes]
+            rest = np.array(rests, dtype=object)[place]
+            for stand in range(STANDS):
+                of = np.flatnonzero(total == stand)
+                row = ended[:, length, of]
+                net = row[: max(stand - 1, 0)].sum(axis=0) + row[ENDS - 1] - row[stand : ENDS - 1].sum(axis=0)
+                found[of] += net.astype(object) * rest[of]
+        return list(found.tolist())

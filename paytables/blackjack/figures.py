@@ -1,0 +1,170 @@
+"""The exact figures of a blackjack table: from the proof its definition carries, or anew.
+
+All are of a fresh shoe and one box alone. Where the dealer has several hands of one first card, each is like
+the others: all orders of the shoe are as likely, so that each bet has the same return and the same best play.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
+from paytables.blackjack.advice import PlayData, Question
+from paytables.blackjack.counted import chances
+from paytables.blackjack.schema import ACTIONS, INSURANCE, MAIN, BlackjackDefinition, House, Proof, Side
+from paytables.contract import Wager
+from paytables.errors import AnalysisError
+from paytables.poker.policy import packed
+from paytables.poker.proof import exact
+from paytables.side_bets import SideBet
+
+STRATEGY: Final = (
+    "by the cards of the hand and the dealer's first card, each hand of a split by its own; see the policy"
+)
+_BOX: Final = re.compile(r"-\d+$", re.ASCII)
+CHART: Final = "the chart by totals"
+
+
+def _nothing(done: int, of: int) -> None:
+    """Tell nobody."""
+
+
+def prove(
+    definition: BlackjackDefinition, _each: object = None, told: Callable[[int, int], None] = _nothing
+) -> dict[str, Proof]:
+    """Work out the proof: laboratory packages, and up to a minute. ``told`` hears how far it is."""
+    return {MAIN: _proof(definition.house, told)}
+
+
+@lru_cache(maxsize=8)
+def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
+    from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack.chart import best_chart, lines  # noqa: PLC0415 (laboratory packages)
+
+    table = policies.Table(house, told=told)
+    answers: dict[Question, int] = {}
+    best = table.result(policies.recorded(policies.best, answers), policies.most)
+    chart = best_chart(table)
+    charted = table.result(chart.chooser(table), chart.take)
+    dealers = table.result(policies.as_the_dealer(house), policies.never)
+    worst = table.result(policies.worst, policies.least)
+    data = PlayData.of(house, answers, best.split, best.insured, best.even)
+    return Proof(
+        mean=exact(best.mean),
+        staked=exact(best.staked),
+        charted=exact(charted.mean),
+        dealers=exact(dealers.mean),
+        worst=exact(worst.mean),
+        chart=lines(chart),
+        policy=packed(data.text),
+    )
+
+
+def proof_of(definition: BlackjackDefinition) -> Proof:
+    """Return the proof carried, or a new one."""
+    return definition.proved.get(MAIN) or _proof(definition.house, _nothing)
+
+
+def shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
+    """Return how often a side bet wins what part of its level."""
+    found: dict[Fraction, Fraction] = {}
+    for row, chance in _rows(definition, side).items():
+        share = next(each.pays.share for each in side.row if each.id == row)
+        if share:
+            found[share] = found.get(share, Fraction(0)) + chance
+    return found
+
+
+def _rows(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> dict[str, Fraction]:
+    return chances(side, definition.shoe.decks, hole=definition.house.hole, taken=taken)
+
+
+def returned(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> Fraction:
+    """Return what a side bet gives back of each credit on average, levels left out."""
+    rows = {row.id: 1 + row.pays.net for row in side.row}
+    found = _rows(definition, side, taken=taken)
+    return sum((rows[row] * chance for row, chance in found.items()), Fraction(0))
+
+
+def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
+    """Return the figures of a bet on the hand, and of each side bet with the bets it goes with."""
+    least = definition.main.limits.least
+    main = dict.fromkeys(ACTIONS[: definition.main.least_hands], least)
+    bets = [_laid(definition, MAIN, main, depth)]
+    if definition.main.hands > definition.main.least_hands:
+        bets.append(
+            _laid(definition, "all hands", dict.fromkeys(ACTIONS[: definition.main.hands], least), depth)
+        )
+    bets += [
+        _laid(definition, side.id, {**main, side.id: side.limits.least}, depth) for side in definition.side
+    ]
+    header = definition.game
+    return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
+
+
+def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
+    """Return the figures of bets of one seat laid together: their returns and stakes add."""
+    stakes: dict[str, int] = {}
+    for bet in wager.bets:
+        stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
+    return _laid(definition, "bets", stakes, Depth.FULL)
+
+
+def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    """Return the figures of bets together; the first cards' bets as if the cards they need were taken."""
+    proof, cost = proof_of(definition), sum(stakes.values())
+    sides = {side.id: side for side in definition.side}
+    own: dict[str, int] = {}
+    for spot, credits_ in stakes.items():
+        group = _BOX.sub("", spot) if spot not in sides else spot
+        own[group] = own.get(group, 0) + credits_
+    hand = sum(own.pop(action, 0) for action in ACTIONS)
+    if INSURANCE in own:
+        raise AnalysisError("insurance is staked in play, and not in a wager")
+    back = sum((own[each] * returned(definition, sides[each]) for each in own), Fraction(0))
+    low = sum((own[each] * returned(definition, sides[each], taken=False) for each in own), Fraction(0))
+
+    def rtp(mean: str, rest: Fraction) -> Fraction:
+        return (hand * (1 + Fraction(mean)) + rest) / cost
+
+    prizes = []
+    for each in own if depth is not Depth.RETURN else ():
+        found = _rows(definition, sides[each])
+        for row in sides[each].row:
+            won = int(own[each] * (1 + row.pays.net))
+            prizes.append(
+                Prize(
+                    name=row.id, where=each, credits=won, rate=found[row.id], rtp=found[row.id] * won / cost
+                )
+            )
+    levels = [
+        SideBet(level, (level.spot,), own[level.spot], shares(definition, sides[level.spot])).share(
+            returned(definition, sides[level.spot]) * own[level.spot]
+        )
+        for level in definition.progressive
+        if level.spot in own
+    ]
+    notes = [f"the dealer's own rules return {_percent(1 + Fraction(proof.dealers))} of a bet on the hand"]
+    notes += [f"of {each!r} alone {_percent(returned(definition, sides[each]))} comes back" for each in own]
+    return BetAnalysis(
+        bet=name,
+        cost_credits=cost,
+        options={"bets": dict(stakes)},
+        rtp=rtp(proof.mean, back),
+        prizes=tuple(prizes),
+        progressives=tuple(levels),
+        strategy=STRATEGY,
+        worst_rtp=rtp(proof.worst, low),
+        simplest_strategy=CHART,
+        simplest_rtp=rtp(proof.charted, back),
+        mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()),
+        notes=tuple(notes),
+    )
+
+
+def _percent(part: Fraction) -> str:
+    """An exact part in per cent, to four decimals."""
+    ten_thousandths = round(part * 1_000_000)
+    return f"{ten_thousandths // 10_000}.{ten_thousandths % 10_000:04d} %"

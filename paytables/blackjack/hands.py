@@ -1,0 +1,133 @@
+"""Hands by how many cards of each value they have, as whole numbers, and the ways a box may split.
+
+A hand has six bits for each value, an ace lowest, so that a card is taken by adding :data:`CARD` of it; the
+highest of the six is free, so that all values are compared by one subtraction.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import comb
+from typing import Final, TypeAlias
+
+from paytables.blackjack.schema import BEST, TEN
+
+BITS: Final = 6
+MANY: Final = (1 << BITS - 1) - 1
+#: What each value adds, by value less one.
+CARD: Final = tuple(1 << BITS * n for n in range(TEN))
+_FREE: Final = sum(CARD) << BITS - 1
+Shoe: TypeAlias = tuple[int, ...]
+
+
+def decks_of(decks: int) -> Shoe:
+    """Return how many cards of each value, ace to ten, so many decks have."""
+    return tuple(decks * (16 if value == TEN else 4) for value in range(1, TEN + 1))
+
+
+def packed(counts: Sequence[int]) -> int:
+    """Return some cards as a number, more than a hand can have of a value as that many."""
+    return sum(min(count, MANY) << BITS * n for n, count in enumerate(counts))
+
+
+def within(some: int, of: int) -> bool:
+    """Whether cards, as numbers, are among others."""
+    return (of | _FREE) - some & _FREE == _FREE
+
+
+def counts_of(hand: int) -> tuple[int, ...]:
+    """Return how many cards of each value, ace to ten."""
+    return tuple([hand >> BITS * n & MANY for n in range(TEN)])
+
+
+def values_of(hand: int) -> list[int]:
+    """Return the values of the cards, ascending."""
+    return [n + 1 for n, count in enumerate(counts_of(hand)) for _ in range(count)]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A hand of up to 21: its cards, its best total, whether an ace counts 11, what each card makes of it."""
+
+    cards: int
+    best: int
+    soft: bool
+    next: tuple[tuple[int, int], ...]
+    """Place of the value drawn, and the hand it makes; values that bust are left out."""
+
+
+@cache
+def every_hand(shoe: Shoe) -> dict[int, Known]:
+    """Return every hand of up to 21 in a shoe, those of fewer cards first, from the empty one."""
+    found: dict[int, Known] = {}
+    layer = [0]
+    while layer:
+        after: dict[int, None] = {}
+        for hand in layer:
+            counts = counts_of(hand)
+            hard = sum((n + 1) * count for n, count in enumerate(counts))
+            drawn = [(n, hand + CARD[n]) for n in range(TEN) if hard + n + 1 <= BEST and counts[n] < shoe[n]]
+            soft = counts[0] > 0 and hard + 10 <= BEST
+            found[hand] = Known(sum(counts), hard + 10 * soft, soft, tuple(drawn))
+            after.update(dict.fromkeys(child for _, child in drawn))
+        layer = list(after)
+    return found
+
+
+@cache
+def holding(shoe: Shoe, start: int) -> list[int]:
+    """Return the hands with all cards of ``start``, in order."""
+    return [hand for hand in every_hand(shoe) if within(start, hand)]
+
+
+@dataclass(slots=True)
+class Parts:
+    """How often hands of a split stand in the sum over its hands, from a shoe of so many pair cards fewer.
+
+    ``plain``: the second card is no pair card; ``paired``: it is one, and no further split is open. Both also
+    for the hand that has the first stake alone.
+    """
+
+    plain: int = 0
+    paired: int = 0
+    first_plain: int = 0
+    first_paired: int = 0
+
+
+@cache
+def split_parts(hands: int) -> tuple[Parts, ...]:
+    """Return what a pair split into up to ``hands`` comes to, each pair card split while it is open.
+
+    Second cards are dealt in any order, for all orders of a shoe are as likely. Those of finished hands are
+    known not to be pair cards; a condition "no pair card" is one less "a pair card", so that each hand's
+    mean is taken from shoes that lack only pair cards, ``j`` of them at place ``j`` of the result. The chance
+    that ``j`` draws are all pair cards is the caller's to multiply by.
+    """
+    found = [Parts() for _ in range(2 * hands)]
+    for resplits, done, open_ in _ends(hands, 2, 0, 0):
+        for others in range(done):  # a finished hand, the others of which are no pairs
+            sign = (-1) ** others * comb(done - 1, others)
+            found[resplits + others].plain += sign * done
+            found[resplits + others].first_plain += sign
+        for others in range(done + 1 if open_ else 0):  # a hand at the limit: any second card
+            sign = (-1) ** others * comb(done, others)
+            part = found[resplits + others]
+            part.plain += sign * open_
+            part.paired += sign * open_
+            if not done:
+                part.first_plain += sign
+                part.first_paired += sign
+    while found and found[-1] == Parts():
+        found.pop()
+    return tuple(found)
+
+
+def _ends(most: int, hands: int, done: int, resplits: int) -> Iterator[tuple[int, int, int]]:
+    """Each order of second cards, as resplits, hands finished before the limit, hands open at it."""
+    if done == hands:
+        yield resplits, done, 0
+    elif hands == most:
+        yield resplits, done, hands - done
+    else:
+        yield from _ends(most, hands, done + 1, resplits)
+        yield from _ends(most, hands + 1, done, resplits + 1)

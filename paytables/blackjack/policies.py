@@ -1,0 +1,184 @@
+"""Ways to play blackjack, and what each comes to: best and worst by composition, the dealer's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, NamedTuple, TypeAlias
+
+from paytables.blackjack.advice import HIT, STAND, Kind, Pair, Question
+from paytables.blackjack.hands import CARD, Shoe, decks_of, values_of
+from paytables.blackjack.schema import ACES, TEN, House
+from paytables.blackjack.solve import Chooser, Options, Play, Round, Split, Sums
+
+BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
+
+
+class Asked(NamedTuple):
+    """What is asked of two cards: ``split``, ``insurance`` or ``even-money``; the first card, the hand."""
+
+    kind: str
+    up: int
+    hand: int
+
+
+#: Which of several sums a play takes: nothing at place 0; for a pair, place n is up to n + 1 hands.
+Taker: TypeAlias = Callable[[Asked, list[Sums]], int]
+
+
+@dataclass(slots=True)
+class Result:
+    """What a play comes to, of one initial stake: the mean net, and the mean of all that is staked.
+
+    ``split`` has into how many hands it splits, ``insured`` the hands it insures, ``even`` the dealer's first
+    cards at which it takes even money.
+    """
+
+    mean: Fraction = Fraction(0)
+    staked: Fraction = Fraction(1)
+    split: dict[Pair, int] = field(default_factory=dict)
+    insured: set[int] = field(default_factory=set)
+    even: set[int] = field(default_factory=set)
+
+
+class Table:
+    """A house's rounds by the dealer's first card, weighed once; each play is summed over them."""
+
+    def __init__(
+        self,
+        house: House,
+        shoe: Shoe | None = None,
+        told: Callable[[int, int], None] = lambda *_: None,
+    ) -> None:
+        self.house, self.play = house, Play(house)
+        self.shoe = decks_of(house.decks) if shoe is None else shoe
+        ups = [up for up in range(ACES, TEN + 1) if self.shoe[up - 1]]
+        self.rounds: list[Round] = []
+        for up in ups:
+            self.rounds.append(Round(house, up, self.shoe))
+            told(len(self.rounds), len(ups))
+
+    def result(self, choose: Chooser, take: Taker) -> Result:
+        """Return what a play comes to; ``take`` answers about splits, insurance and even money."""
+        found = Result(staked=Fraction(0))
+        for round_ in self.rounds:
+            mean, staked = self._round(round_, choose, take, found)
+            ways = self.shoe[round_.up - 1]
+            whole = sum(self.shoe) * round_.whole * self.play.unit
+            found.mean += Fraction(ways * mean, whole)
+            found.staked += Fraction(ways * staked, whole)
+        found.staked += 1
+        return found
+
+    def _round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
+        values = self.play.values(round_.known, round_.tree, Kind(round_.up), choose)
+        mean = staked = 0
+        for hand, kept in values.items():
+            if round_.known[hand].cards > 2:
+                continue
+            orders = 1 if len(set(values_of(hand))) == 1 else 2
+            splits = [each for each in round_.splits if 2 * CARD[each.pair - 1] == hand]
+            if hand == BLACKJACK:
+                played = self._blackjack(round_, take, found), 0
+            elif splits:
+                played = self._pair(round_, hand, kept, splits, choose, take, found)
+            else:
+                played = kept
+            beaten = round_.tree[hand].blackjack * self.play.unit
+            lost = beaten if self.play.kept and hand != BLACKJACK else 0
+            insured = self._insured(round_, hand, take, found)
+            mean += orders * (played[0] - lost + insured[0])
+            staked += orders * (played[1] + insured[1])
+        return mean, staked
+
+    def _blackjack(self, round_: Round, take: Taker, found: Result) -> int:
+        node, unit = round_.tree[BLACKJACK], self.play.unit
+        paid = int(self.house.blackjack * unit) * node.other
+        if round_.up not in self.house.even_money:
+            return paid
+        sums = [(paid, 0), (unit * (node.other + node.blackjack), 0)]
+        if taken := take(Asked("even-money", round_.up, BLACKJACK), sums):
+            found.even.add(round_.up)
+        return sums[taken][0]
+
+    def _pair(
+        self,
+        round_: Round,
+        hand: int,
+        kept: Sums,
+        splits: list[Split],
+        choose: Chooser,
+        take: Taker,
+        found: Result,
+    ) -> Sums:
+        """A pair, of which some orders may be split: those of one rank, or all."""
+        whole = round_.dealer.full[splits[0].pair - 1]
+        orders = whole * (whole - 1)
+        mean, staked = kept
+        for split in splits:
+            own = (kept[0] * split.ways // orders, kept[1] * split.ways // orders)
+            most = max(split.branches)
+            sums = [own, *(self.play.split(round_, split, n, choose) for n in range(2, most + 1))]
+            taken = take(Asked("split", round_.up, hand), sums)
+            if taken:
+                found.split[round_.up, split.pair, split.fewer] = taken + 1
+                if taken + 1 < most:  # what is recorded is what is played
+                    self.play.split(round_, split, taken + 1, choose)
+            mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
+        return mean, staked
+
+    def _insured(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
+        """Half of the stake on the dealer's blackjack."""
+        if round_.up != ACES or self.house.insurance is None:
+            return 0, 0
+        node, half = round_.tree[hand], self.play.unit // 2
+        won = int(self.house.insurance * half) * node.blackjack
+        sums = [(0, 0), (won - half * node.other, half * (node.other + node.blackjack))]
+        if taken := take(Asked("insurance", round_.up, hand), sums):
+            found.insured.add(hand)
+        return sums[taken]
+
+
+def best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+    """Take what comes to most; of equal ones the one that stakes less."""
+    return max(options, key=lambda answer: (options[answer][0], -answer))
+
+
+def worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+    """Take what comes to least."""
+    return min(options, key=lambda answer: options[answer][0])
+
+
+def most(_asked: Asked, sums: list[Sums]) -> int:
+    """Take what comes to most, of equal ones the first."""
+    return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
+
+
+def least(_asked: Asked, sums: list[Sums]) -> int:
+    """Take what comes to least."""
+    return min(range(len(sums)), key=lambda place: sums[place][0])
+
+
+def never(_asked: Asked, _sums: list[Sums]) -> int:
+    """Never split, insure or take even money."""
+    return 0
+
+
+def as_the_dealer(house: House) -> Chooser:
+    """Return the dealer's own rules: draw as he would, never double."""
+
+    def choose(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
+        return HIT if HIT in options and house.dealer_draws(values_of(hand)) else STAND
+
+    return choose
+
+
+def recorded(choose: Chooser, into: dict[Question, int]) -> Chooser:
+    """Return the same play, each answer kept."""
+
+    def kept(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
+        into[kind, hand, suited] = choose(kind, hand, suited, options)
+        return into[kind, hand, suited]
+
+    return kept

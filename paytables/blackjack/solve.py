@@ -1,0 +1,346 @@
+"""Blackjack exactly, from a full shoe: for laboratories (numpy counts what the dealer comes to).
+
+All that can happen after the dealer's first card is weighed by one whole number, the ways in which so many
+more cards can come, so that a hand's figures are sums over the hands it may become. An added condition (the
+dealer has no blackjack, so many pair cards are out) is another weight, and nothing is divided before the end.
+
+Splits. A hand of a split is played by its own cards and the dealer's first one, not by what the other hands
+hold; for every such play all orders of the shoe are as likely, so each hand may be taken for the first, and
+the mean of a split is a sum over hands in shoes that lack pair cards (:func:`~.hands.split_parts`).
+Best and worst are the best and worst of these plays; a box that has not split is played by all it knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
+from paytables.blackjack.dealer import Dealer, fall
+from paytables.blackjack.hands import (
+    BITS,
+    CARD,
+    MANY,
+    Known,
+    Shoe,
+    every_hand,
+    holding,
+    packed,
+    split_parts,
+    values_of,
+    within,
+)
+from paytables.blackjack.schema import ACES, BEST, TEN, House
+
+if TYPE_CHECKING:
+    from paytables.cards.arrays import Ints
+
+_SEVENS: Final = 3 * CARD[6]
+
+#: Mean and staked sums of a play from some hand on.
+Sums: TypeAlias = tuple[int, int]
+#: What an answer is chosen by: the place of the hand's kind, and sums by answer.
+Options: TypeAlias = Mapping[int, Sums]
+
+
+@dataclass(slots=True)
+class Node:
+    """A hand from some shoe, in ways: of the dealer without a blackjack, with it, and standing against him.
+
+    ``first`` are the ways with his blackjack in which the hand has the first stake of its box.
+    """
+
+    other: int = 0
+    blackjack: int = 0
+    first: int = 0
+    stand: int = 0
+
+    def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
+        """Add another shoe's ways so many times, and as the hand with the first stake so many, by ``share``.
+
+        ``share`` divides them: it is a factor of the ways themselves.
+        """
+        if share > 1:
+            node = Node(
+                node.other // share, node.blackjack // share, node.first // share, node.stand // share
+            )
+        self.other += node.other * times
+        self.blackjack += node.blackjack * times
+        self.stand += node.stand * times
+        self.first += node.blackjack * first
+
+
+Tree: TypeAlias = dict[int, Node]
+#: Which answer a play gives: the kind of question, the hand, whether two cards are suited, and what each
+#: answer comes to.
+Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Hands of a split that one play is for: their kind, the hand it starts from, and what is drawn to that.
+
+    ``without``: the value that is not drawn to it (a pair card would have been split), 0 for none.
+    """
+
+    kind: Kind
+    start: int
+    without: int
+    tree: Tree
+
+
+@dataclass(slots=True)
+class Split:
+    """A pair as it is dealt: in how many orders of two cards, and how many cards of it are left then.
+
+    ``fewer``: the dealer's first card is of the pair's rank, where tens are split by rank. ``branches`` has
+    by the most hands it may become what these hands are.
+    """
+
+    pair: int
+    ways: int
+    left: int
+    fewer: bool = False
+    branches: dict[int, list[Branch]] = field(default_factory=dict)
+
+
+class Round:
+    """Everything after one first card of the dealer's, weighed: hands of two cards, and splits."""
+
+    def __init__(self, house: House, up: int, shoe: Shoe) -> None:
+        self.house, self.up, self.shoe = house, up, shoe
+        self.dealer = Dealer(house, up, shoe)
+        self.known = every_hand(shoe)
+        self._full = packed(self.dealer.full)
+        self.cards = sum(self.dealer.full)
+        most = max(each.cards for each in self.known.values())
+        self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.most)
+        self._plan: dict[tuple[int, int], int] = {}
+        self._weights = [self._weight(left) for left in range(self.cards + 1)]
+        asked: list[tuple[int, int, int]] = [(0, 0, 0)]
+        self.splits = self._pairs()
+        for split in self.splits:
+            parts = split_parts(self._hands(split.pair))
+            asked += [(split.pair, n, split.left) for n in range(len(parts)) if fall(split.left, n)]
+        asked = list(dict.fromkeys(asked))
+        self._standing = self._stands(asked)
+        self.tree = self._tree(0, 0)
+        shoes: dict[tuple[int, int], Tree] = {
+            (pair, fewer): self._tree(pair, fewer) for pair, fewer, _ in asked if pair
+        }
+        for split in self.splits:
+            for hands in range(2, self._hands(split.pair) + 1):
+                split.branches[hands] = self._mixed(split, hands, shoes)
+
+    @property
+    def whole(self) -> int:
+        """All ways after the dealer's first card."""
+        return fall(self.cards, self.length)
+
+    def _hands(self, pair: int) -> int:
+        return self.house.ace_hands if pair == ACES else self.house.hands
+
+    def _weight(self, left: int) -> tuple[int, int, int]:
+        """Ways to go on from so many cards left: in all, after one card, after the dealer's longest hand."""
+        rest = self.length - (self.cards - left)
+        if rest < 0:
+            return 0, 0, 0
+        whole = fall(left, rest)
+        longest = min(self.dealer.most, left)
+        after = fall(left - longest, rest - longest) if rest >= longest else 0
+        return whole, fall(left - 1, rest - 1) if rest else 0, after
+
+    def _pairs(self) -> list[Split]:
+        """The pairs that may be split; tens of one rank as they stand to the dealer's first card."""
+        found: list[Split] = []
+        for pair in range(ACES, TEN + 1):
+            have = self.dealer.full[pair - 1]
+            if self._hands(pair) < 2 or have < 2:
+                continue
+            if pair < TEN or not self.house.same_rank:
+                found.append(Split(pair, have * (have - 1), have - 2))
+                continue
+            own = 4 * self.house.decks
+            if self.up == TEN:
+                found.append(Split(pair, fall(own - 1, 2), own - 3, fewer=True))
+                found.append(Split(pair, 3 * fall(own, 2), own - 2))
+            else:
+                found.append(Split(pair, 4 * fall(own, 2), own - 2))
+        return [split for split in found if split.ways]
+
+    def _reached(self, pair: int, fewer: int) -> list[tuple[int, int]]:
+        """The hands a start may become, each with all that is out of the shoe but the first card."""
+        out = (1 + fewer) * CARD[pair - 1] if pair else 0
+        start = CARD[pair - 1] if pair else 0
+        full = self._full
+        hands = holding(self.shoe, start)
+        if pair == ACES and self.house.aces_one_card:
+            hands = [hand for hand in hands if self.known[hand].cards <= 2]
+        return [(hand, hand + out) for hand in hands if within(hand + out, full)]
+
+    def _stands(self, asked: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
+        """Wins less losses of standing, by what is out of the shoe and the place of the total."""
+        rows: dict[tuple[int, int], None] = {}
+        for pair, fewer, _ in asked:
+            for hand, gone in self._reached(pair, fewer):
+                rows[gone, max(self.known[hand].best - 16, 0)] = None
+        out: Ints = np.array([gone for gone, _ in rows], dtype=np.int64)
+        removed: Ints = out[:, None] >> BITS * np.arange(TEN) & MANY
+        total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
+        return dict(zip(rows, self.dealer.stands(removed, total), strict=True))
+
+    def _tree(self, pair: int, fewer: int) -> Tree:
+        """Weigh every hand a start may become, from a shoe that lacks so many pair cards more."""
+        ways: dict[int, int] = {}
+        tree: Tree = {}
+        full, completes = self.dealer.full, self.dealer.completes
+        cards = self.cards - (1 + fewer if pair else 0)
+        for hand, gone in self._reached(pair, fewer):
+            way = ways.get(hand, 0) if tree else 1
+            known = self.known[hand]
+            whole, after, longest = self._weights[cards - known.cards]
+            hole = 0
+            if completes:
+                hole = way * (full[completes - 1] - (gone >> BITS * (completes - 1) & MANY)) * after
+            stand = self._standing[gone, max(known.best - 16, 0)]
+            tree[hand] = Node(way * whole - hole, hole, hole, way * stand * longest)
+            for place, child in known.next:
+                if child not in ways:
+                    ways[child] = way * (full[place] - (gone >> BITS * place & MANY))
+        return tree
+
+    def _mixed(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
+        """Add up the hands of a split over the shoes they are taken from."""
+        pair, one, two = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
+        plain, paired, unlike = Tree(), Tree(), Tree()
+        ranked = pair == TEN and self.house.same_rank
+        for fewer, part in enumerate(split_parts(most)):
+            ways = split.ways * fall(split.left, fewer)
+            if not ways:
+                continue
+            same = split.left - fewer
+            of_value = self.dealer.full[pair - 1] - 2 - fewer
+            for hand, node in shoes[pair, fewer].items():
+                if part.plain:
+                    plain.setdefault(hand, Node()).add(node, ways * part.plain, ways * part.first_plain)
+                if not within(two, hand):
+                    continue
+                if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
+                    other = ways * (of_value - same)
+                    unlike.setdefault(hand, Node()).add(
+                        node, other * part.plain, other * part.first_plain, of_value
+                    )
+                if part.paired:
+                    times = ways * (same if ranked else 1)
+                    mine = paired.setdefault(hand, Node())
+                    mine.add(node, times * part.paired, times * part.first_paired, of_value if ranked else 1)
+        kind = Kind(self.up, pair, fewer=split.fewer)
+        pairs = Kind(self.up, pair, paired=True, fewer=split.fewer)
+        found = [Branch(kind, one, pair, plain), Branch(pairs, two, 0, paired)]
+        return [*found, Branch(pairs, two, 0, unlike)] if ranked else found
+
+
+class Play:
+    """Sums of a way to play over the hands of one first card. ``unit`` is what a stake is in them."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.kept = house.hole or house.original_only
+        bonus = [pay for pay in (house.sevens, house.suited_678) if pay is not None]
+        half = 2 if house.insurance is None else 2 * house.insurance.denominator
+        self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
+
+    def _at_risk(self, node: Node) -> int:
+        """The ways in which a hand that busts loses what it would not have lost anyway."""
+        return node.other if self.kept else node.other + node.blackjack
+
+    def played(self, node: Node) -> int:
+        """The ways in which a hand is played."""
+        return node.other if self.house.hole else node.other + node.blackjack
+
+    def _won_at_once(self, node: Node, pay: Fraction, stakes: int) -> int:
+        """What a hand comes to that wins before the dealer draws."""
+        saved = node.first if self.kept and not self.house.hole else 0
+        return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
+
+    def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
+        """What a hand that takes no more comes to; its stakes won or lost."""
+        if hand == _SEVENS and self.house.sevens is not None:
+            return self._won_at_once(node, self.house.sevens, stakes)
+        lost = 0 if self.kept else node.blackjack
+        return (node.stand - lost) * stakes * self.unit
+
+    def options(
+        self, known: Known, tree: Tree, hand: int, values: Mapping[int, Sums], kind: Kind, *, suited: bool
+    ) -> dict[int, Sums]:
+        """Return what each answer open to a hand comes to, and what is staked more."""
+        node, house = tree[hand], self.house
+        found = {STAND: (self.standing(hand, node), 0)}
+        if (known.best == BEST and not known.soft) or (hand == _SEVENS and house.sevens is not None):
+            return found
+        one_card = kind.pair == ACES and house.aces_one_card
+        if one_card and known.cards > 1:
+            return found
+        mean = staked = twice = 0
+        left = self._at_risk(node)
+        for _, child in known.next:
+            if (after := tree.get(child)) is None:
+                continue
+            left -= self._at_risk(after)
+            value, more = values[child]
+            double = self.standing(child, after, 2)
+            if suited and child == SIX_SEVEN_EIGHT and house.suited_678 is not None:
+                value = (3 * value + self._won_at_once(after, house.suited_678, 1)) // 4
+                double = (3 * double + self._won_at_once(after, house.suited_678, 2)) // 4
+            mean, staked, twice = mean + value, staked + more, twice + double
+        found[HIT] = (mean - left * self.unit, staked)
+        if house.may_double(values_of(hand), split=bool(kind.pair)):
+            found[DOUBLE] = (twice - 2 * left * self.unit, self.played(node) * self.unit)
+        return found
+
+    def values(self, known: Mapping[int, Known], tree: Tree, kind: Kind, choose: Chooser) -> dict[int, Sums]:
+        """Return what every hand of two and more cards comes to, played as ``choose`` says."""
+        found: dict[int, Sums] = {}
+        mixed = self.house.suited_678 is not None
+        for hand in reversed(tree):
+            if known[hand].cards < 2:
+                break
+            options = self.options(known[hand], tree, hand, found, kind, suited=False)
+            found[hand] = options[choose(kind, hand, False, options)]
+            if mixed and known[hand].cards == 2 and hand in SUITED:
+                options = self.options(known[hand], tree, hand, found, kind, suited=True)
+                one = options[choose(kind, hand, True, options)]
+                mean, staked = found[hand]
+                found[hand] = ((3 * mean + one[0]) // 4, (3 * staked + one[1]) // 4)
+        return found
+
+    def split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:
+        """Return what a pair split into up to so many hands comes to."""
+        mean, staked = 0, 0
+        for branch in split.branches[hands]:
+            values = self.values(round_.known, branch.tree, branch.kind, choose)
+            for hand in self.starts(round_.known, branch):
+                mean += values[hand][0]
+                staked += values[hand][1] + self.played(branch.tree[hand]) * self.unit
+        return mean, staked - self.played(self.pair_node(round_, split)) * self.unit
+
+    @staticmethod
+    def starts(known: Mapping[int, Known], branch: Branch) -> list[int]:
+        """The hands of two cards that a branch starts with."""
+        if known[branch.start].cards == 2:
+            return [branch.start] if branch.start in branch.tree else []
+        drawn = known[branch.start].next
+        return [hand for n, hand in drawn if n + 1 != branch.without and hand in branch.tree]
+
+    @staticmethod
+    def pair_node(round_: Round, split: Split) -> Node:
+        """Return the ways of two cards that may be split so."""
+        have = round_.dealer.full[split.pair - 1]
+        node = Node()
+        node.add(round_.tree[2 * CARD[split.pair - 1]], split.ways, split.ways, have * (have - 1))
+        return node
