@@ -21,7 +21,7 @@ from egm.play.prize_limits import Prizes, largest_prizes, largest_win_cents
 from egm.profiles import Profile
 from egm.progressive.pools import Pools, bets_kept, pools_of
 from egm.verify.certificate import Certificate
-from paytables import Analysis, Depth, Game, PaytableError, analyse, load_game
+from paytables import Analysis, BetAnalysis, Depth, Game, PaytableError, analyse, load_game
 from paytables.odds import awards
 from paytables.wording import percent
 
@@ -130,7 +130,7 @@ def _examine(
     floor = profile.returns.floor(game.family)
     counted = profile.progressives.counted
     analysis = analyse(game, Depth.PRIZES)
-    bets = analysis.bets
+    bets = _bets_offered(game, analysis, levels)
     returns = {bet.bet: bet.rtp_counting(counted) for bet in bets}
     least, name = min(returns.values()), floor.refused(returns)
     if name is not None:
@@ -149,6 +149,13 @@ def _examine(
     return InstalledGame(
         game, stored, least, pools, long_odds(bets, profile.awards), certificate, chances(bets)
     )
+
+
+def _bets_offered(game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...]) -> tuple[BetAnalysis, ...]:
+    """The ways to bet here: without those that play for a side bet's level that the house does not keep."""
+    kept = {slot.level for slot in levels if slot.game == game.id}
+    missing = {play.level for play in game.every_level() if play.spots} - kept
+    return tuple(bet for bet in analysis.bets if missing.isdisjoint(each.level for each in bet.progressives))
 
 
 def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:

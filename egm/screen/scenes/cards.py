@@ -235,10 +235,10 @@ def card_places(stage: Stage) -> list[Rect]:
 def draw_cards(
     stage: Stage, step: TableStep | None, before: TableStep | None, time: StepTime | None, since: float
 ) -> None:
-    """The hands on the felt, and on a telephone the table of pays above them."""
+    """The hands on the felt, and on a telephone the table of pays above them where no bets are laid."""
     table = stage.view.table
     assert table is not None
-    if stage.layout.slim and pays_of(stage):
+    if stage.layout.slim and not table.spots and pays_of(stage):
         x, y, w, _ = felt_rect(stage.layout)
         draw_pays(stage, (x, y, w, len(pays_of(stage)) * _PAY), pays_of(stage))
     if step is None:

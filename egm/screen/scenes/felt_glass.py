@@ -5,8 +5,9 @@ from typing import Final
 
 from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.cards import pays_glasses, settlement_name, split_hand
+from egm.screen.scenes.cards import pays_glasses, pays_of, settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
+from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
@@ -22,10 +23,15 @@ from egm.screen.view import (
 _LINE: Final = (226, 240, 226, 150)
 #: A result longer than this needs a wider place.
 _SIGN: Final = 3
+#: A row of what a spot pays, beside what is said of it.
+_ROW: Final = 34.0
 
 
-def felt_glasses(stage: Stage) -> None:
-    """Left what is in the player's hand; right the last results, the spot under the finger, what was won."""
+def felt_glasses(stage: Stage, right: Rect) -> None:
+    """Left what is in the player's hand; right the last results, the spot under the finger, what was won.
+
+    ``right`` is what levels leave of that glass.
+    """
     view, table = stage.view, stage.view.table
     assert table is not None
     if stage.layout.slim:
@@ -35,8 +41,8 @@ def felt_glasses(stage: Stage) -> None:
         draw_hand_key(stage, table, rect, action)
     if not table.spots and pays_glasses(stage):
         return
-    x, y, w, h = stage.layout.right
-    top = _results(stage, table, (x, y, w, h))
+    x, y, w, h = right
+    top = _results(stage, table, right)
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
     over = settled_step(stage)
     spot = spot_asked(stage, table)
@@ -102,7 +108,7 @@ def _short(table: Table, result: str) -> str:
 
 def _about(stage: Stage, spot: Spot, rect: Rect) -> None:
     """What a spot is called, pays and takes, what lies on it, and why the last touch did nothing."""
-    p, view, (x, y, w, _) = stage.painter, stage.view, rect
+    p, view, (x, y, w, h) = stage.painter, stage.view, rect
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     head = Style("heavy", "body", stage.look.accent)
     top = y + p.paragraph(stage.texts.local(spot.names), (x, y, w, 70), head)
@@ -111,6 +117,13 @@ def _about(stage: Stage, spot: Spot, rect: Rect) -> None:
         lines = [("  ·  ".join(words for words, _ in lines[:2]), "meter"), *lines[2:][-2:]]
     for words, colour in lines:
         top += p.paragraph(words, (x, top + 4, w, 60), Style("strong", "caption", colour), leading=1.2) + 4
+    room = int((y + h - top - 8) // _ROW)
+    rows = [pay for pay in pays_of(stage) if pay.get("spot") == spot.id]
+    for i, pay in enumerate(rows if 1 < len(rows) <= room else ()):
+        at, style = top + 8 + (i + 0.5) * _ROW, Style("text", "caption", "text")
+        p.text(stage.texts.local(pay["names"]), (x, at), style, align="left", width=w * 0.66)
+        style = Style("strong", "caption", "meter")
+        p.text(str(pay["odds"]), (x + w, at), style, align="right", width=w * 0.32)
 
 
 def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
@@ -161,6 +174,11 @@ def _strip(stage: Stage, table: Table) -> None:
     over = settled_step(stage)
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     style = Style("strong", "caption", "text")
+    levels = levels_beside(stage)
+    for i, level in enumerate(levels):
+        wide = w * 0.55 / len(levels)
+        draw_level(stage, level, (x + w * 0.45 + i * wide, y + 2, wide - 8, 44), "caption")
+    w *= 0.45 if levels else 1
     if spot is not None and (over is None or marked_since(view)):
         said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
         p.label("  ·  ".join([said[0], said[1], said[-1]]), (x + 12, y + 2, w - 24, 44), style)

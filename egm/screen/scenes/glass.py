@@ -79,9 +79,10 @@ def draw_glasses(stage: Stage) -> None:
     field = base_field(stage)
     if stage.view.snapshot is None:
         return
-    right = draw_levels(stage, stage.layout.right)
+    on_strip = stage.layout.slim and stage.view.table is not None
+    right = stage.layout.right if on_strip else draw_levels(stage, stage.layout.right)
     if is_wheel(stage) or stage.view.table is not None:
-        wheel_glasses(stage) if is_wheel(stage) else felt_glasses(stage)
+        wheel_glasses(stage) if is_wheel(stage) else felt_glasses(stage, right)
         _small_print(stage, stage.layout.right)
         return
     if field is None:

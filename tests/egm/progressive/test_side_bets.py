@@ -141,6 +141,13 @@ def test_without_its_level_or_at_another_worth_the_side_bet_is_not_taken(room, l
     assert audited(machine) == []
 
 
+@pytest.mark.requirement("C-09")
+@pytest.mark.parametrize(("levels", "percent"), [((), "94.77"), (OWN, "36.23")])
+def test_the_return_stated_is_the_least_of_the_bets_that_are_offered(levels, percent):
+    admitted, _ = admit((GameSlot(game=GAME),), load_profile("generic"), levels)
+    assert admitted[GAME].return_percent == percent
+
+
 @pytest.mark.requirement("I-03")
 def test_let_it_rides_dollar_is_a_dollar_too(tmp_path):
     machine = MachineRig(tmp_path, games=("quebec-let-it-ride",)).boot().insert(100_00)
