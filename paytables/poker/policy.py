@@ -1,12 +1,12 @@
 """Best play as data: what to do in each class of hands, packed into a definition, looked up in plain Python.
 
 A policy has one byte for each state, in the order its game gives its states. It is printed as base 64 of its
-zlib compression: the 134,459 classes of a video poker deal take some seven thousand characters.
+compression: the 134,459 classes of a video poker deal take some five thousand characters.
 """
 
 import base64
 import binascii
-import zlib
+import lzma
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
@@ -23,15 +23,15 @@ HAND: Final = 5
 
 def packed(states: bytes) -> str:
     """Return a policy as a definition holds it."""
-    return base64.b64encode(zlib.compress(states, 9)).decode()
+    return base64.b64encode(lzma.compress(states, preset=9 | lzma.PRESET_EXTREME)).decode()
 
 
 @lru_cache(maxsize=32)
 def unpacked(text: str) -> bytes:
     """Read a policy; :func:`packed` is the inverse. Raises ValueError for what is none."""
     try:
-        return zlib.decompress(base64.b64decode(text, validate=True))
-    except (binascii.Error, zlib.error) as error:
+        return lzma.decompress(base64.b64decode(text, validate=True))
+    except (binascii.Error, lzma.LZMAError) as error:
         raise ValueError(f"is no packed policy: {error}") from None
 
 
@@ -43,18 +43,18 @@ def _readable(text: str) -> str:
 Policy = Annotated[str, AfterValidator(_readable)]
 
 
-@lru_cache(maxsize=2)
-def classes(cards: int) -> list[int]:
-    """Return the numbers of five cards that stand for all that differ in suits only, ascending.
+@lru_cache(maxsize=4)
+def classes(cards: int, hand: int = HAND) -> list[int]:
+    """Return the numbers of ``hand`` cards that stand for all that differ in suits only, ascending.
 
     Of a deck of 52, or 53 with the joker; as :attr:`paytables.cards.subsets.Sets.classes` has them.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]
     found = []
-    for size in (HAND, HAND - 1) if cards > JOKER else (HAND,):
+    for size in (hand, hand - 1) if cards > JOKER else (hand,):
         for counts in _splits(size):
-            found += [number(_cards(suits) + [JOKER] * (HAND - size)) for suits in _ascending(masks, counts)]
+            found += [number(_cards(suits) + [JOKER] * (hand - size)) for suits in _ascending(masks, counts)]
     return sorted(found)
 
 
@@ -94,19 +94,32 @@ def _turned(dealt: Sequence[Card]) -> list[int]:
 
 
 def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
-    """Return the place of the answer that a policy has for five cards, and where there is one a card seen."""
+    """Return the place of a policy's answer to cards dealt and, where there is one, a card seen."""
     at, _ = state(dealt, 52)
     return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _turned(dealt).index(up & 3)]
 
 
+def shared(policy: bytes, own: Sequence[Card], board: Sequence[Card]) -> int:
+    """Return the place of the answer for two cards of one's own and three shared, or those two alone.
+
+    Such a policy has first the classes of two cards, then of each class of three all pairs of cards.
+    """
+    if not board:
+        return answer(policy, own, None)
+    turned = _turned(board)
+    pair = number(sorted(card // 4 * 4 + turned.index(card & 3) for card in own))
+    at, _ = state(board, 52)
+    return policy[len(classes(52, 2)) + at * comb(52, 2) + pair]
+
+
 def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
-    """Return which class five cards are of, and the place in them of each card of the class, ascending."""
+    """Return which class some cards are of, and the place in them of each card of the class, ascending."""
     turned = _turned(dealt)
     as_class = sorted(
         (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)
         for place, card in enumerate(dealt)
     )
-    at = bisect_left(classes(deck_cards), number([card for card, _ in as_class]))
+    at = bisect_left(classes(deck_cards, len(dealt)), number([card for card, _ in as_class]))
     return at, [place for _, place in as_class]
 
 

@@ -14,6 +14,7 @@ from paytables.cards.ranking import FIVE
 from paytables.cards.subsets import sets
 from paytables.poker.community import tables
 from paytables.poker.pays import row_of
+from paytables.poker.policy import packed
 from paytables.poker.proof import exact
 from paytables.poker.table.schema import Proof, Stake
 
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 SEEN = 3
 
 
-def completed(spot: Stake, asked: int | None, back: Fraction) -> Proof:
-    """Return the proof of a bet on the best five of seven cards, which may be taken back at three."""
+def completed(spot: Stake, asked: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
+    """Return the proof of a bet on the best five of seven cards, which may be taken back at three.
+
+    ``answers`` are the places of taking it back and of not doing so.
+    """
     made = tables(0)
     found = [row_of(spot.pay, int(strength), 0, FIVE) for strength in made.strengths]
     rows = np.array([len(spot.pay) if row is None else row for row in found], dtype=np.int64)
@@ -45,6 +49,7 @@ def completed(spot: Stake, asked: int | None, back: Fraction) -> Proof:
         staked="1/1",
         worst=exact(means[1]),
         simplest=None if asked is None else exact(_mean_kept(counts, like, nets)),
+        policy=None if asked is None else packed(bytes(np.array(answers, dtype=np.uint8)[kept.astype(int)])),
     )
 
 

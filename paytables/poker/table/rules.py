@@ -4,13 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
-from math import comb
 from typing import Final
 
 from paytables import side_bets
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.cards import Card, Shoe, card_name, cards_of, deck
+from paytables.cards import Card, Shoe, card_name, cards_of
 from paytables.cards.ranking import Ranking, category
 from paytables.contract import (
     Bet,
@@ -29,14 +27,12 @@ from paytables.contract import (
 from paytables.errors import WagerError
 from paytables.layout import Layout, Odds, TableRules, check_whole, pushed, settled
 from paytables.poker.pays import NAMES, row_of
-from paytables.poker.policy import HAND, answer, unpacked
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
+from paytables.poker.table.advice import Advice
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
 from paytables.wording import counted
 
-#: The most ways to complete a hand that are gone through while a player waits.
-WAYS_MOST: Final = 2_000
 #: What a bet that simply wins pays.
 EVEN: Final = Odds.parse("1:1")
 
@@ -215,40 +211,14 @@ class PokerRules(TableRules):
             name = str(chosen.spot)
             place.bets[name] = place.bets.get(name, 0) + adds[chosen.id]
 
-    def advice(self, step: Step, place: Place, bank: list[Card], board: list[Card]) -> dict[str, str]:
-        """Return the best answer, where it is data of the definition or a few cards away.
-
-        For who may take a bet back that is every way to complete his hand, up to :data:`WAYS_MOST`.
-        """
-        duel, known = self.definition.duel, [*place.cards, *board]
-        if self.definition.best and duel is not None:
-            ranking = self._rankings[duel.order]
-            mine = ranking.strength(place.cards)
-            lines = ((line.option, line.least) for line in self.definition.best)
-            fits = (o for o, least in lines if least is None or mine >= ranking.strength(cards_of(least)))
-            return {"advice": next(fits)}
-        proof = self.definition.proved.get(figures.MAIN)
-        if proof is not None and proof.policy is not None and len(place.cards) == HAND:
-            at = answer(unpacked(proof.policy), place.cards, bank[0] if bank else None)
-            return {"advice": step.option[at].id}
-        backs = {option.back: option for option in step.option if option.back is not None}
-        missing = self._dealt - len(known)
-        if len(backs) != 1 or comb(52 - len(known), missing) > WAYS_MOST:
-            return {}
-        ((back, option),) = backs.items()
-        spot = self.definition.spots[str(option.spot)]
-        rest = [card for card in deck() if card not in known]
-        ways = list(combinations(rest, missing))
-        rows = [self.row(spot.pay, spot, place.cards, [*board, *more]) for more in ways]
-        net = sum((row.pays.net if row is not None else Fraction(-1) for row in rows), Fraction(0))
-        stays = next(other.id for other in step.option if other.back is None)
-        return {"advice": stays if net > (Fraction(back) - 1) * len(ways) else option.id}
-
     @cached_property
-    def _dealt(self) -> int:
-        """The cards of the player's and of the board, when all are dealt."""
-        deals = [step.deal for step in self.definition.step if step.deal is not None]
-        return sum(deal.player + deal.board for deal in deals)
+    def _advice(self) -> Advice:
+        return Advice(self.definition, self._rankings)
+
+    def advice(self, step: Step, place: Place, bank: list[Card], board: list[Card]) -> dict[str, str]:
+        """Return the best answer, where it is known (:mod:`paytables.poker.table.advice`)."""
+        found = self._advice.of(step, place.bets, place.cards, bank, board)
+        return {} if found is None else {"advice": found}
 
     def _open(self, option: Option, place: Place) -> bool:
         duel = self.definition.duel

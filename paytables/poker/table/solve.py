@@ -76,30 +76,35 @@ def rows_of(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
     return found
 
 
-def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fraction]:
-    """Return how many cards a bet goes by, how many are seen when it may be taken back, what comes back."""
+def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fraction, tuple[int, int]]:
+    """Return how many cards a bet goes by, how many are seen when it may be taken back, what comes back.
+
+    The last are the places of the answers that take it back and that leave it.
+    """
     own = board = 0
     asked: int | None = None
     back = Fraction(0)
+    answers = (0, 0)
     for step in definition.step:
         if step.deal is not None:
             own, board = own + step.deal.player, board + step.deal.board
-        for option in step.option:
+        for place, option in enumerate(step.option):
             if option.spot == spot.id and option.back is not None:
                 asked, back = own + board, Fraction(option.back)
+                answers = place, next(n for n, other in enumerate(step.option) if other.back is None)
     cards = (own if spot.player is None else spot.player) + (board if spot.board is None else spot.board)
-    return cards, asked, back
+    return cards, asked, back, answers
 
 
 def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
     """Return the proof of one bet on the player's cards, which may be taken back where the game asks."""
-    cards, asked, back = seen(definition, spot)
+    cards, asked, back, answers = seen(definition, spot)
     if cards > 6 and any(row.pays.share for row in spot.pay):
         raise BeyondReach(f"{spot.id}: pays a share of a level and goes by {cards} cards")
     if cards > 6:
         from paytables.poker.table.completed import completed  # noqa: PLC0415 (numba)
 
-        return completed(spot, asked, back)
+        return completed(spot, asked, back, answers)
     hands = sets(52, cards)
     rows = rows_of(spot.pay, hands.strengths(ORDERS[spot.order]), spot)
     if asked is not None:
@@ -119,12 +124,15 @@ def _mean(law: Counter[Fraction]) -> Fraction:
 
 
 def withdrawals(definition: PokerDefinition) -> Proof:
-    """Return the proof of three equal bets on one hand, of which two may be taken back one by one."""
+    """Return the proof of three equal bets on one hand, of which two may be taken back one by one.
+
+    The simplest play leaves a bet where the cards seen win already.
+    """
     spots = [definition.spots[name] for name in together(definition)]
     found = [seen(definition, spot) for spot in spots]
     size = found[0][0]
-    asked = sorted(known for _, known, _ in found if known is not None)
-    if len(asked) != 2 or any(back not in {0, 1} for *_, back in found):
+    asked = sorted(known for _, known, *_ in found if known is not None)
+    if len(asked) != 2 or any(back not in {0, 1} for _, _, back, _ in found):
         raise BeyondReach(f"{definition.game.id}: not two bets of three that may be taken back whole")
     hands = sets(52, size)
     rows = rows_of(spots[0].pay, hands.strengths(ORDERS[spots[0].order]), spots[0])
@@ -132,20 +140,22 @@ def withdrawals(definition: PokerDefinition) -> Proof:
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
     table = hands.sums(nets[rows])
     chosen, like = hands.classes
-    laws: list[Counter[Fraction]] = [Counter(), Counter()]
+    made = [rows_of(spots[0].pay, sets(52, known).strengths(ORDERS[spots[0].order]), spots[0]) for known in asked]
+    laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
     for first in combinations(range(size), asked[0]):
         for more in combinations(sorted(set(range(size)) - {*first}), asked[1] - asked[0]):
             masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more)))
             stay = [
                 table[known][hands.parts(chosen, mask)] > 0 for known, mask in zip(asked, masks, strict=True)
             ]
-            for law, sign in zip(laws, (True, False), strict=True):
-                bets = 1 + sum((kept == sign).astype(np.int64) for kept in stay)
+            pays = [won[hands.parts(chosen, mask)] >= 0 for won, mask in zip(made, masks, strict=True)]
+            for law, kept in zip(laws, (stay, [~each for each in stay], pays), strict=True):
+                bets = 1 + sum(each.astype(np.int64) for each in kept)
                 cases = np.zeros((4, len(nets)), dtype=np.int64)
                 np.add.at(cases, (bets, rows[chosen]), like)
                 for (count, place), n in np.ndenumerate(cases):
                     law[Fraction(int(nets[place]) * count, unit)] += int(n)
-    return law_proof(laws[0], Fraction(len(spots)), _mean(laws[1]), None)
+    return law_proof(laws[0], Fraction(len(spots)), _mean(laws[1]), _mean(laws[2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +272,7 @@ class Stud:
         simple = self.lines(choices, self.definition.simple)
         lines = self.lines(choices, self.definition.best)
         if self.known < self.own:
-            return self._early(standings, choices, values, simple)
+            return self._early(standings, choices, values)
         far = np.int64(1) << 62
         best = np.where(closed[:, :, None], -far, values).argmax(axis=0)
         worst = np.where(closed[:, :, None], far, values).argmin(axis=0)
@@ -323,20 +333,23 @@ class Stud:
                     staked += choice.staked * count
         return law, staked / sum(law.values())
 
-    def _early(self, standings: Ints, choices: list[Choice], values: Ints, simple: Ints | None) -> Proof:
+    def _early(self, standings: Ints, choices: list[Choice], values: Ints) -> Proof:
         """Decide on the first cards of a hand that is dealt on afterwards."""
-        first = sets(52, self.known)
         sums = [self.player.sums(value[self.player.class_of, 0])[self.known] for value in values]
         stacked = np.stack(sums)
-        laws: list[Counter[Fraction]] = [Counter(), Counter()]
+        laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
         staked = Fraction(0)
-        del first, simple
+        ids = [choice.option.id for choice in choices]
+        always = [ids.index(line.option) for line in self.definition.simple if line.least is None]
+        ways = [stacked.argmax(axis=0), stacked.argmin(axis=0)]
+        ways += [np.full_like(ways[0], answer) for answer in always if len(self.definition.simple) == 1]
         for mask in range(1 << self.own):
             if mask.bit_count() != self.known:
                 continue
             number = self.player.parts(self.chosen, mask)
-            for which, taken in enumerate((stacked.argmax(axis=0), stacked.argmin(axis=0))):
+            for which, taken in enumerate(ways):
                 law, cost = self._law(standings, choices, taken[number][:, None])
                 laws[which] += law
                 staked += cost if which == 0 else 0
-        return law_proof(laws[0], staked / comb(self.own, self.known), _mean(laws[1]), None)
+        simplest = _mean(laws[2]) if len(ways) > 2 else None
+        return law_proof(laws[0], staked / comb(self.own, self.known), _mean(laws[1]), simplest)

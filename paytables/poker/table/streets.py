@@ -6,10 +6,14 @@ from collections import Counter
 from fractions import Fraction
 from math import lcm
 
+import numpy as np
+
 from paytables.cards.ranking import FIVE
+from paytables.cards.subsets import sets
 from paytables.errors import BeyondReach
-from paytables.poker.community import Solver, Streets
+from paytables.poker.community import Solved, Solver, Streets
 from paytables.poker.pays import row_of
+from paytables.poker.policy import packed
 from paytables.poker.proof import exact
 from paytables.poker.table.figures import together
 from paytables.poker.table.schema import PokerDefinition, Proof
@@ -58,4 +62,24 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
         law={exact(net): exact(Fraction(cases, solved.total)) for net, cases in sorted(law.items())},
         staked=exact(solved.staked / streets.unit),
         worst=exact(solved.worst / streets.unit),
+        policy=policy(definition, solved, streets.unit),
     )
+
+
+def policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
+    """Return the answers before and after the flop, as :func:`paytables.poker.policy.shared` reads them.
+
+    Where a question cannot come up (a card is there twice, or the bet is made), it has the answer beside it.
+    """
+    first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
+    places = {int(option.adds * unit): place for place, option in enumerate(first)}
+    (waits, bets) = sorted(range(len(flop)), key=lambda place: flop[place].adds)
+    rows = np.where(solved.flop, bets, waits).astype(np.uint8)
+    early = np.array(solved.first)[sets(52, 2).class_of] > 0
+    chosen = sets(52, 3).classes[0]
+    holes = sets(52, 2).members
+    rows[:, early] = waits
+    for n, cards in enumerate(sets(52, 3).members[chosen]):
+        taken = np.isin(holes, cards).any(axis=1)
+        rows[n, taken] = rows[n - 1, taken] if n else waits
+    return packed(bytes(places[size] for size in solved.first) + rows.tobytes())

@@ -42,6 +42,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     from paytables.poker.video.holds import Holds  # noqa: PLC0415 (laboratory packages)
 
     holds = Holds(definition)
+    simple = None if definition.simplest is None else holds.by(definition.simplest.data)
 
     def at(credits_: int) -> Proof:
         """The best and the worst of all holds; of equally good ones the first."""
@@ -52,6 +53,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
             rates=tuple(map(exact, rates)),
             deals=exact(deals / credits_**2),
             worst=exact(holds.mean(values, values.argmin(axis=0)) / credits_),
+            simplest=None if simple is None else exact(holds.mean(values, simple) / credits_),
             policy=packed(bytes(best.tolist())),
         )
 
@@ -109,6 +111,8 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         max_win_probability=_at_least(rates, pays, most) if alone else None,
         strategy=STRATEGY,
         worst_rtp=Fraction(proof.worst),
+        simplest_strategy=None if definition.simplest is None else definition.simplest.data.name.en,
+        simplest_rtp=None if proof.simplest is None else Fraction(proof.simplest),
     )
 
 

@@ -8,23 +8,65 @@ give all 32 holds of one deal of each of the 134,459 (150,891) classes that diff
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from math import comb, lcm
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from paytables.cards.subsets import Sets, sets
-from paytables.poker.pays import row_of
+from paytables.errors import AnalysisError
+from paytables.poker.pays import row_of, span
 from paytables.poker.policy import HAND
-from paytables.poker.video.schema import VideoPokerDefinition
+from paytables.poker.video.schema import Hold, VideoPokerDefinition, Way
 
 if TYPE_CHECKING:
-    from paytables.cards.arrays import Ints
+    from paytables.cards.arrays import Bools, Ints
 
 #: The bits of a strength after its combination and the first two ranks that decide.
 DECIDING: Final = 12
+#: Those of its combination.
+CATEGORY: Final = 20
+#: How many pairs there are among cards that have such sets.
+PAIRS: Final = {"none": 0, "2": 1, "2-2": 2, "3": 3, "4": 6}
+#: The ranks of every straight, as bits.
+STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Of the plain cards at some places, by class of deals: ranks and suits as bits, pairs among them.
+
+    Then how many wild cards there are in the deal, and whether none of them is at the other places.
+    """
+
+    ranks: Ints
+    suits: Ints
+    pairs: Ints
+    wilds: Ints
+    wilds_kept: Bools
+
+    def fit(self, line: Hold, left: Ints) -> Bools:
+        """Whether a line fits where these places are kept, for the classes ``left``."""
+        fits: Bools = self.wilds_kept[left]
+        ranks = self.ranks[left]
+        if line.wild is not None:
+            fits = fits & (self.wilds[left] == line.wild)
+        if not line.made:
+            fits = fits & (self.pairs[left] == PAIRS[line.sets])
+        if line.suited:
+            fits = fits & (self.suits[left] & (self.suits[left] - 1) == 0)
+        if line.of is not None:
+            fits = fits & (ranks & ~sum(1 << rank for rank in span(line.of)) == 0)
+        if line.row:
+            fits = fits & (ranks & (ranks + (ranks & -ranks)) == 0)
+        if line.ways:
+            straights = [(ranks & ~straight == 0).astype(np.int64) for straight in STRAIGHTS]
+            fits = fits & (np.sum(straights, axis=0) >= line.ways)
+        return fits
 
 
 class Holds:
@@ -80,6 +122,52 @@ class Holds:
         means = values[kept, np.arange(len(kept))].tolist()
         squares = sum(mean * mean * like for mean, like in zip(means, self.like.tolist(), strict=True))
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
+
+    def by(self, way: Way) -> Ints:
+        """Return which cards a simple way keeps of each class of deals. Raises :class:`AnalysisError`."""
+        order = self.definition.deck.order
+        made = self.sets.strengths(order)[self.deals] >> CATEGORY
+        kept = np.full(len(self.deals), -1, dtype=np.int64)
+        for line in way.line:
+            left = np.flatnonzero(kept < 0)
+            if line.made:
+                left = left[np.isin(made[left], [order.categories[::-1].index(name) for name in line.made])]
+            lowest = np.full(len(left), 1 << 13, dtype=np.int64)
+            for mask in (mask for mask in range(1 << HAND) if mask.bit_count() == line.cards):
+                ranks = self.parts[mask].ranks[left]
+                fits = self.parts[mask].fit(line, left) & (ranks < lowest)
+                kept[left[fits]] = mask
+                lowest[fits] = ranks[fits]
+        if kept.min() < 0:
+            raise AnalysisError(f"{self.definition.game.id}: {way.name.en}: no line for some deals")
+        return kept
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """What is to be known of the cards at each choice of places, by its bits."""
+        wild = self.definition.deck.order.wild
+        cards = self.sets.members[self.deals].astype(np.int64).T
+        plain = ~np.isin(cards >> 2, wild)
+        ranks, suits = np.where(plain, 1 << (cards >> 2), 0), np.where(plain, 1 << (cards & 3), 0)
+        alike = {
+            (a, b): (plain[a] & (ranks[a] == ranks[b])).astype(np.int8)
+            for a, b in combinations(range(HAND), 2)
+        }
+        zero = np.zeros((1, len(self.deals)), dtype=np.int64)
+        found = []
+        for mask in range(1 << HAND):
+            on = [place for place in range(HAND) if mask >> place & 1]
+            off = [place for place in range(HAND) if place not in on]
+            found.append(
+                Part(
+                    np.bitwise_or.reduce([*zero, *ranks[on]]),
+                    np.bitwise_or.reduce([*zero, *suits[on]]),
+                    np.sum([*zero, *(alike[pair] for pair in combinations(on, 2))], axis=0),
+                    (~plain).sum(axis=0),
+                    np.logical_and.reduce(plain[off], axis=0),
+                )
+            )
+        return found
 
     def mean(self, values: Ints, kept: Ints) -> Fraction:
         """Return the mean win of one hand in credits, without what it is made of."""

@@ -1,14 +1,17 @@
 """The model of a video poker definition: the deck, the pay table, what may be bet."""
 
-from typing import Annotated
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from paytables.cards import RANKS
 from paytables.cards.ranking import CATEGORIES, FIVE, JOKER_RANK, Order
-from paytables.definition import Definition, Identifier, Listed, PositiveInt, Strict, Text
-from paytables.poker.pays import HandRow, wild_ranks
-from paytables.poker.policy import Policy
+from paytables.definition import Definition, Identifier, Listed, NaturalInt, PositiveInt, Strict, Text
+from paytables.poker.pays import Category, HandRow, Span, wild_ranks
+from paytables.poker.policy import HAND, Policy
 from paytables.poker.proof import Exact
 
 
@@ -72,12 +75,14 @@ class Proof(Strict):
     """The best holds' figures at some credits: how often a hand wins each row, in the rows' order.
 
     ``deals`` is the mean over deals of the squared mean win (in credits for each credit bet), ``worst`` the
-    return of whoever holds worst every time, ``policy`` which cards are held of each class of deals.
+    return of whoever holds worst every time, ``simplest`` that of the simple way of :attr:`simplest`,
+    ``policy`` which cards are held of each class of deals.
     """
 
     rates: tuple[Exact, ...]
     deals: Exact
     worst: Exact
+    simplest: Exact | None = None
     policy: Policy
 
 
@@ -92,6 +97,56 @@ class Proofs(Strict):
         return self.most if most or self.fewer is None else self.fewer
 
 
+class Hold(Strict):
+    """A line of a simple way to hold: keep so many ``cards``, all wild ones among them, that are like this.
+
+    ``made`` are what the five cards dealt may be; ``wild`` is how many wild ones are among them. Of the rest
+    that is kept ``sets`` says which are alike (none, a pair, ...), ``of`` between which ranks all are,
+    ``suited`` and ``row`` that they are of one suit and follow one another, ``ways`` of how many straights
+    they are part, at least.
+    """
+
+    cards: Annotated[int, Field(ge=0, le=HAND)]
+    made: tuple[Category, ...] = ()
+    wild: NaturalInt | None = None
+    sets: Literal["none", "2", "2-2", "3", "4"] = "none"
+    of: Span | None = None
+    suited: bool = False
+    row: bool = False
+    ways: NaturalInt = 0
+
+
+class Way(Strict):
+    """A published way to hold: the first of its lines that fits, the lowest ranks where it fits twice."""
+
+    name: Text
+    line: tuple[Hold, ...]
+
+
+class Simplest(Strict):
+    """Which of the simple ways of :file:`simple.toml` a game is measured by."""
+
+    way: Identifier
+
+    @property
+    def data(self) -> Way:
+        """The way."""
+        return _ways()[self.way]
+
+    @field_validator("way")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in _ways():
+            raise ValueError(f"there is no way {value!r}; there are {sorted(_ways())}")
+        return value
+
+
+@cache
+def _ways() -> dict[str, Way]:
+    text = Path(__file__).with_name("simple.toml").read_text()
+    return {name: Way.model_validate(way) for name, way in tomllib.loads(text).items()}
+
+
 class VideoPokerDefinition(Definition):
     """A whole video poker game."""
 
@@ -99,6 +154,7 @@ class VideoPokerDefinition(Definition):
     bets: Bets = Bets()
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
     progressive: Progressive | None = None
+    simplest: Simplest | None = None
     proved: Proofs | None = Field(None, description="as `python -m tools.dev prove` says")
 
     @model_validator(mode="after")

@@ -1,0 +1,190 @@
+"""The best answer at a poker table: read from the proof a definition carries, or worked out on the spot.
+
+Near the end so few cards are unknown that plain Python counts them all while the player looks at his: whoever
+may take a bet back sees every way to complete his hand; against the bank, every card of the board still to
+come and all of the bank's hands, counted by ranks and by the one suit that may make a flush.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import Final
+
+from paytables.cards import Card, cards_of, deck, rank_of, suit_of
+from paytables.cards.ranking import Ranking
+from paytables.poker.pays import row_of
+from paytables.poker.policy import answer, shared, unpacked
+from paytables.poker.table.figures import MAIN
+from paytables.poker.table.schema import Option, PokerDefinition, Stake, Standing, Step
+
+#: The most ways to complete a hand that are gone through while a player waits.
+WAYS_MOST: Final = 2_000
+#: The most boards on which all of the bank's hands are counted: one card is to come.
+BOARDS_MOST: Final = 50
+_NETS: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
+
+
+class Advice:
+    """Answers for one definition; ``rankings`` are by name of the order."""
+
+    def __init__(self, definition: PokerDefinition, rankings: Mapping[str, Ranking]) -> None:
+        self.definition, self.rankings = definition, rankings
+
+    def of(
+        self,
+        step: Step,
+        bets: Mapping[str, int],
+        own: Sequence[Card],
+        bank: Sequence[Card],
+        board: list[Card],
+    ) -> str | None:
+        """Return the best answer to ``step`` with the bets as they stand, None where none is known."""
+        made, duel = self.definition, self.definition.duel
+        if made.best and duel is not None:
+            ranking = self.rankings[duel.order]
+            mine = ranking.strength(own)
+            return next(
+                line.option
+                for line in made.best
+                if line.least is None or mine >= ranking.strength(cards_of(line.least))
+            )
+        proofs = [
+            made.proved[name]
+            for name in (MAIN, *(option.spot for option in step.option if option.back is not None))
+            if name in made.proved and made.proved[name].policy is not None
+        ]
+        if duel is not None and self._boards:
+            missing = self._boards - len(board)
+            if comb(52 - len(own) - len(board), missing) <= BOARDS_MOST:
+                return self._worked_out(step, bets, own, board)
+            return step.option[shared(unpacked(str(proofs[0].policy)), own, board)].id if proofs else None
+        if proofs:
+            known = [*own, *board]
+            return step.option[answer(unpacked(str(proofs[0].policy)), known, next(iter(bank), None))].id
+        return self._kept(step, own, board)
+
+    @property
+    def _boards(self) -> int:
+        return sum(step.deal.board for step in self.definition.step if step.deal is not None)
+
+    def _kept(self, step: Step, own: Sequence[Card], board: Sequence[Card]) -> str | None:
+        """Whether to take a bet back, by every way to complete the hand."""
+        deals = [each.deal for each in self.definition.step if each.deal is not None]
+        missing = sum(deal.player + deal.board for deal in deals) - len(own) - len(board)
+        rest = [card for card in deck() if card not in {*own, *board}]
+        backs = [option for option in step.option if option.back is not None]
+        if len(backs) != 1 or comb(len(rest), missing) > WAYS_MOST:
+            return None
+        option, ways = backs[0], list(combinations(rest, missing))
+        spot = self.definition.spots[str(option.spot)]
+        own_cards, board_cards = list(own)[: spot.player], list(board)
+        strength = self.rankings[spot.order].strength
+        net = Fraction(0)
+        for more in ways:
+            mine = strength([*own_cards, *[*board_cards, *more][: spot.board]])
+            row = row_of(spot.pay, mine, 0, self.rankings[spot.order].order)
+            net += Fraction(-1) if row is None else spot.pay[row].pays.net
+        stays = next(other.id for other in step.option if other.back is None)
+        return stays if net > (Fraction(str(option.back)) - 1) * len(ways) else option.id
+
+    # ------------------------------------------------------------ against the bank, on a board
+    def _worked_out(
+        self, step: Step, bets: Mapping[str, int], own: Sequence[Card], board: list[Card]
+    ) -> str | None:
+        """The answer of the highest mean; of equal ones what costs least."""
+        at = self.definition.step.index(step)
+        ante = Fraction(bets[self.definition.ante.id])
+        now = {
+            name: credits_ / ante for name, credits_ in bets.items() if not self.definition.spots[name].alone
+        }
+        found = [(option, self._answered(at, option, now, own, board)) for option in _cheap_first(step)]
+        return max(found, key=lambda pair: pair[1])[0].id
+
+    def _answered(
+        self, at: int, option: Option, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]
+    ) -> Fraction:
+        if option.fold:
+            return -sum(bets.values(), Fraction(0))
+        if option.adds:
+            name = str(option.spot)
+            bets = {**bets, name: bets.get(name, Fraction(0)) + option.adds}
+        return self._mean(at + 1, bets, own, board)
+
+    def _mean(self, at: int, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]) -> Fraction:
+        """The mean net, in antes, from step ``at`` on with the best answers."""
+        for n in range(at, len(self.definition.step)):
+            step = self.definition.step[n]
+            if step.deal is not None:
+                rest = [card for card in deck() if card not in {*own, *board}]
+                ways = [
+                    self._mean(n + 1, bets, own, [*board, *more])
+                    for more in combinations(rest, step.deal.board)
+                ]
+                return sum(ways, Fraction(0)) / len(ways)
+            asked = not step.only or any(name in bets for name in step.only)
+            if asked and not any(name in bets for name in step.unless):
+                return max(self._answered(n, option, bets, own, board) for option in step.option)
+        return self._ended(bets, own, board)
+
+    def _ended(self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]) -> Fraction:
+        """The mean net over the bank's hands."""
+        duel = self.definition.duel
+        if duel is None:
+            return Fraction(0)
+        ranking = self.rankings[duel.order]
+        mine = ranking.strength([*own, *board])
+        counts: Counter[Standing] = Counter()
+        for theirs, count in _bank_hands(ranking, {*own, *board}, board):
+            beaten: Standing = "better" if mine > theirs else "equal" if mine == theirs else "worse"
+            counts["closed" if theirs < duel.least else beaten] += count
+        net = sum(
+            (
+                factor * self._net(self.definition.spots[name], standing, mine) * count
+                for name, factor in bets.items()
+                for standing, count in counts.items()
+            ),
+            Fraction(0),
+        )
+        return net / counts.total()
+
+    def _net(self, spot: Stake, standing: Standing, mine: int) -> Fraction:
+        order = self.rankings[spot.order].order
+        bonus, first, pays = (row_of(rows, mine, 0, order) for rows in (spot.bonus, spot.first, spot.pay))
+        extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
+        if first is not None:
+            return extra + spot.first[first].pays.net
+        result = spot.result(standing)
+        if result == "pays" and pays is not None:
+            return extra + spot.pay[pays].pays.net
+        return extra + _NETS[spot.otherwise if result == "pays" else result]
+
+
+def _cheap_first(step: Step) -> list[Option]:
+    return sorted(step.option, key=lambda option: option.adds)
+
+
+def _bank_hands(ranking: Ranking, gone: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
+    """Every strength of two cards more on a board, with how many hands have it; some come more than once."""
+    suits = Counter(map(suit_of, board))
+    flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
+    ranks = tuple(map(rank_of, board))
+    mask = sum(1 << rank_of(card) for card in board if suit_of(card) == flush)
+    rest = [card for card in deck() if card not in gone]
+    suited = [rank_of(card) for card in rest if suit_of(card) == flush]
+    others = Counter(rank_of(card) for card in rest if suit_of(card) != flush)
+
+    def strength(a: int, b: int, cards: int) -> int:
+        best = ranking.plain(tuple(sorted((*ranks, a, b))))
+        return max(best, ranking.suited(cards, 0)) if cards.bit_count() >= ranking.order.size else best
+
+    for a, b in combinations(others, 2):
+        yield strength(a, b, mask), others[a] * others[b]
+    for a, count in others.items():
+        if count > 1:
+            yield strength(a, a, mask), comb(count, 2)
+        for b in suited:
+            yield strength(a, b, mask | 1 << b), count
+    for a, b in combinations(suited, 2):
+        yield strength(a, b, mask | 1 << a | 1 << b), 1
