@@ -53,7 +53,10 @@ def _facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
     if bet.mean_staked_credits is not None:
         yield "of all that is staked", percent(bet.rtp_of_all_staked), f"{bet.rtp_of_all_staked}"
     if bet.worst_rtp is not None:
-        yield "of the worst choices", percent(bet.worst_rtp), bet.strategy or ""
+        yield "of the best choices", percent(bet.rtp), bet.strategy or ""
+        if bet.simplest_rtp is not None:
+            yield "of the simplest choices", percent(bet.simplest_rtp), bet.simplest_strategy or ""
+        yield "of the worst choices", percent(bet.worst_rtp), ""
     if bet.progressives:
         yield "with progressives at reset", percent(bet.rtp_counting("reset")), ""
         yield "and what play adds to them", percent(bet.rtp_with_progressives), ""

@@ -140,7 +140,9 @@ def withdrawals(definition: PokerDefinition) -> Proof:
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
     table = hands.sums(nets[rows])
     chosen, like = hands.classes
-    made = [rows_of(spots[0].pay, sets(52, known).strengths(ORDERS[spots[0].order]), spots[0]) for known in asked]
+    made = [
+        rows_of(spots[0].pay, sets(52, known).strengths(ORDERS[spots[0].order]), spots[0]) for known in asked
+    ]
     laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
     for first in combinations(range(size), asked[0]):
         for more in combinations(sorted(set(range(size)) - {*first}), asked[1] - asked[0]):
@@ -150,7 +152,7 @@ def withdrawals(definition: PokerDefinition) -> Proof:
             ]
             pays = [won[hands.parts(chosen, mask)] >= 0 for won, mask in zip(made, masks, strict=True)]
             for law, kept in zip(laws, (stay, [~each for each in stay], pays), strict=True):
-                bets = 1 + sum(each.astype(np.int64) for each in kept)
+                bets = np.sum(kept, axis=0, dtype=np.int64) + 1
                 cases = np.zeros((4, len(nets)), dtype=np.int64)
                 np.add.at(cases, (bets, rows[chosen]), like)
                 for (count, place), n in np.ndenumerate(cases):

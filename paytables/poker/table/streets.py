@@ -69,16 +69,14 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
 def policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
     """Return the answers before and after the flop, as :func:`paytables.poker.policy.shared` reads them.
 
-    Where a question cannot come up (a card is there twice, or the bet is made), it has the answer beside it.
+    Where a card is there twice it has the answer beside it.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
     places = {int(option.adds * unit): place for place, option in enumerate(first)}
     (waits, bets) = sorted(range(len(flop)), key=lambda place: flop[place].adds)
     rows = np.where(solved.flop, bets, waits).astype(np.uint8)
-    early = np.array(solved.first)[sets(52, 2).class_of] > 0
     chosen = sets(52, 3).classes[0]
     holes = sets(52, 2).members
-    rows[:, early] = waits
     for n, cards in enumerate(sets(52, 3).members[chosen]):
         taken = np.isin(holes, cards).any(axis=1)
         rows[n, taken] = rows[n - 1, taken] if n else waits

@@ -12,6 +12,7 @@ from paytables import Depth, analyse, load_game
 from paytables.cards import cards_of
 from paytables.poker.community import Solver
 from paytables.poker.table import figures
+from paytables.poker.table.rules import Place
 from paytables.poker.table.solve import Stud
 from paytables.poker.table.streets import streets_of
 from tests.paytables.poker import hands_numpy as other
@@ -81,6 +82,21 @@ def test_crazy_four_at_the_flush_the_text_prints_is_the_players():
     found = bet("quebec-crazy-four-poker", "main")
     assert (found.rtp - 1) * 2 == Fraction(123472171, 3863029170)
     assert found.simplest_rtp <= found.rtp
+
+
+def test_what_the_simplest_play_costs():
+    """Of the ante, or of one bet of three: leaving only what wins already at Let It Ride, any pair at Caribbean Stud."""
+    costs = {
+        "quebec-let-it-ride": (3, "-5.2797"),
+        "quebec-caribbean-stud": (1, "-5.4696"),
+        "quebec-three-card-poker": (1, "-3.4491"),
+        "quebec-four-card-poker": (1, "-3.5433"),
+        "quebec-boston-poker": (3, "-20.6342"),
+    }
+    for name, (bets, percent) in costs.items():
+        assert f"{float(bet(name, 'main').simplest_rtp - 1) * bets * 100:.4f}" == percent
+    boston = bet("quebec-boston-poker", "main")
+    assert boston.simplest_rtp == boston.rtp
 
 
 @pytest.mark.slow
@@ -239,6 +255,24 @@ def test_playing_on_after_the_turn_is_worth_what_counting_says(hole, turn, flop)
         best, worst = best + max(each), worst + min(each)
     place = b * (b - 1) // 2 + a
     assert turns[turn, place].tolist() == [best, worst]
+
+
+def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
+    """30 hands at four shared cards: worked out at the table, one by one, and for all at once."""
+    rules, draw = load("france-casino-holdem").rules, seeded_draw("turns")
+    board, turns, _ = flop
+    step = next(step for step in rules.definition.step if step.ask == "turn")
+    found = []
+    while len(found) < 30:
+        cards = [draw.below(52, "a card") for _ in range(3)]
+        if len({*cards, *board}) == 6:
+            low, high, turn = *sorted(cards[:2]), cards[2]
+            place = Place(0, {"ante": 2, "super-ante": 2}, [low, high])
+            told = rules.advice(step, place, [], [*board, turn])["advice"]
+            found.append(told)
+            worth = int(turns[turn, high * (high - 1) // 2 + low, 0])
+            assert told == ("bet" if worth > -4 * 46 * 990 else "fold")
+    assert {*found} == {"bet", "fold"}
 
 
 @pytest.mark.slow

@@ -429,6 +429,38 @@ def test_the_best_answer_is_advised(name, cards, advice):
     assert found.decision.prompt["advice"] == advice
 
 
+@pytest.mark.parametrize(
+    ("name", "cards", "answers", "advice"),
+    [
+        ("quebec-four-card-poker", "Ts Td Qh Jc 9s 2h", [], "raise-3"),
+        ("quebec-four-card-poker", "3s 3d Qh Jc 9s 2h", [], "raise-1"),
+        ("quebec-four-card-poker", "2s 2d 4h 7c 9s Kh", [], "fold"),
+        ("quebec-four-card-poker", "As Kd Qh 8c 9s 8h", [], "fold"),
+        ("quebec-poker-3-5-7", "2s 2d 7h", [], "stay"),
+        ("quebec-poker-3-5-7", "2s 7d Jh", [], "stay"),
+        ("quebec-poker-3-5-7", "2s 3d 9h", [], "withdraw"),  # one of four: 2-3-7, 2-3-8, 2-3-9, 2-4-9
+        ("france-casino-holdem", "As Ad", [], "raise-4"),
+        ("france-casino-holdem", "2s 3d", [], "check"),
+        ("france-casino-holdem", "9s 9d 9h 4c Ks", ["check"], "raise-2"),
+        ("france-casino-holdem", "2s 3d Ah Qc Ks", ["check"], "check"),
+        ("france-casino-holdem", "2s 3d Ah Qc Ks 7d", ["check", "check"], "bet"),
+        ("france-casino-holdem", "2s 3d Ah Ac Ks Kd", ["check", "check"], "fold"),
+        ("france-casino-holdem", "As 3d Ah Qc Ks 7d", ["check", "check"], "bet"),
+        ("france-casino-holdem", "As 3d Ah Qc Ks 7d 8c", ["check", "check", "bet"], "bet"),
+        ("france-casino-holdem", "2s 3d Ah Qc Ks 7d 8c", ["check", "check", "bet"], "check"),
+    ],
+)
+def test_the_best_answer_is_advised_where_the_proof_has_it(name, cards, answers, advice):
+    game = load(name)
+    form = game.rules.definition.form[-1 if "3-5-7" in name else 0]
+    wager = game.wager(sum(form.bets.values()), bets=dict(form.bets))
+    found = Round(game.play(wager, Given(cards)), wager)
+    found.advance()
+    for answer in answers:
+        found.advance(Choice(answer))
+    assert found.decision.prompt["advice"] == advice
+
+
 def test_the_pays_stand_in_the_rules_in_both_languages():
     said = load("quebec-crazy-four-poker").help
     assert "Super bonus: four aces 200:1; four of a kind 30:1" in said["en"]

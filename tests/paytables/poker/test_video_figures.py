@@ -9,7 +9,7 @@ import pytest
 import paytables
 from paytables import Depth, analyse, load_game
 from paytables.cards import rank_of
-from paytables.errors import AnalysisError
+from paytables.errors import AnalysisError, DefinitionError
 from paytables.game import game_from_text
 from paytables.poker.video import figures
 from paytables.poker.video.holds import Holds
@@ -63,6 +63,77 @@ def test_jacks_or_better_is_the_published_fraction_with_its_published_deviation(
 def test_the_figures_a_definition_carries_come_out_again(name):
     game = load(name)
     assert figures.prove(game.rules.definition) == game.rules.definition.proved
+
+
+#: Percent at the most credits of who holds by the simple list for Jacks or Better, or for Deuces Wild.
+SIMPLE = {
+    "jacks-or-better-9-6": "99.4592",
+    "jacks-or-better-8-5": "97.1988",
+    "bonus-poker-8-5": "99.0650",
+    "double-bonus-10-7": "99.4674",
+    "double-bonus-9-7": "98.3156",
+    "double-double-bonus-9-6": "98.3272",
+    "all-american": "97.0343",
+    "deuces-wild-full-pay": "100.7006",
+    "deuces-wild-not-so-ugly": "98.8166",
+}
+
+
+@pytest.mark.parametrize("name", SIMPLE)
+def test_the_simple_lists_return_what_is_published_of_them(name):
+    """99.46 % (wizardofodds.com) and 100.71 % (american-video-poker.com) in the two games they are made for."""
+    found = bet(name)
+    assert f"{float(found.simplest_rtp * 100):.4f}" == SIMPLE[name]
+    assert found.worst_rtp < found.simplest_rtp < found.rtp
+
+
+@pytest.mark.parametrize(
+    ("name", "dealt", "held"),
+    [
+        ("jacks-or-better-9-6", "As Ks Qs Js Td", "As Ks Qs Js"),
+        ("jacks-or-better-9-6", "Ac Kd Qh 7s 2c", "Kd Qh"),  # the lowest two of three high cards
+        ("jacks-or-better-9-6", "4c 4d 5c 6c 9c", "4c 5c 6c 9c"),
+        ("jacks-or-better-9-6", "Ac 2d 3h 4s 9c", "Ac"),  # an inside straight
+        ("jacks-or-better-9-6", "9c 9d 9h 9s Ac", "9c 9d 9h 9s"),
+        ("jacks-or-better-9-6", "2c 4d 6h 8s Tc", ""),
+        ("jacks-or-better-9-6", "Kc Kd 6h 6s Tc", "Kc Kd 6h 6s"),
+        ("deuces-wild-full-pay", "2c 9d 9h 9s Tc", "2c 9d 9h 9s"),
+        ("deuces-wild-full-pay", "2c 5d 6d 7d 7s", "2c 5d 6d 7d"),
+        ("deuces-wild-full-pay", "2c 3d 4d 5d 5s", "2c 5d 5s"),
+        ("deuces-wild-full-pay", "2c 2d 4d 5d 9s", "2c 2d"),
+        ("deuces-wild-full-pay", "2c 2d 6h 7h 9s", "2c 2d 6h 7h"),
+        ("deuces-wild-full-pay", "4c 4d 5h 5s 9c", "4c 4d"),
+    ],
+)
+def test_a_simple_list_holds_what_its_words_say(name, dealt, held, simple):
+    holds, kept = simple(name)
+    kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
+    for turn in _TURNS:
+        cards = sorted(map(brute.DECK.index, dealt.split()), key=lambda c: c // 4 * 4 + turn[c % 4])
+        at = kinds.get(tuple(c // 4 * 4 + turn[c % 4] for c in cards))
+        if at is not None:
+            found = {brute.DECK[card] for n, card in enumerate(cards) if int(kept[at]) >> n & 1}
+            assert found == set(held.split())
+
+
+@pytest.fixture(scope="module")
+def simple():
+    made = {}
+
+    def of(name):
+        if name not in made:
+            definition = load(name).rules.definition
+            holds = Holds(definition)
+            made[name] = holds, holds.by(definition.simplest.data)
+        return made[name]
+
+    return of
+
+
+def test_a_way_that_is_not_there_is_refused():
+    text = load("jacks-or-better-9-6").text.replace('"way":"jacks-or-better"', '"way":"jacks"')
+    with pytest.raises(DefinitionError, match=r"simplest\.way: there is no way 'jacks'; there are"):
+        game_from_text(text, "other.toml")
 
 
 def test_a_definition_with_other_figures_is_refused_by_certification():

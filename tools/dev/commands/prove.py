@@ -25,7 +25,7 @@ def _toml(table: Mapping[str, Any], name: str) -> str:
         f"{_key(key)} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict)
     ]
     inner = [_toml(value, f"{name}.{_key(key)}") for key, value in values.items() if isinstance(value, dict)]
-    return "\n".join([*([f"[{name}]", *plain] if plain else []), *inner])
+    return "\n".join([*([f"[{name}]", *plain] if plain else []), *filter(None, inner)])
 
 
 @click.command()

@@ -124,6 +124,8 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "distribution": classes(bet.law, bet.cost_credits) if bet.law else None,
         "choices": bet.strategy,
         "return_of_the_worst_choices": exact(bet.worst_rtp),
+        "simplest_choices": bet.simplest_strategy,
+        "return_of_the_simplest_choices": exact(bet.simplest_rtp),
         "notes": list(bet.notes),
     }
 
