@@ -12,11 +12,12 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-Arrays = tuple[np.ndarray[Any, np.dtype[Any]], ...]
+Arrays = tuple[NDArray[np.generic], ...]
 #: A result becomes durable with others, for a disk takes longer than some of them.
 DURABLE_EVERY: Final = 32
 
@@ -59,7 +60,7 @@ class Kept:
             raise OtherCalculationError(f"{self.path}: is part of another {what}; remove it to begin anew")
 
     def map(
-        self, each: Callable[..., Iterator[Arrays]], work: Callable[..., Arrays], cases: Iterable[Any]
+        self, each: Callable[..., Iterator[Arrays]], work: Callable[..., Arrays], cases: Iterable[int]
     ) -> Iterator[Arrays]:
         """Yield the result of each case in turn: the kept ones first, then what ``each`` (a map) makes.
 

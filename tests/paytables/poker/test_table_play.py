@@ -435,7 +435,7 @@ def test_the_best_answer_is_advised(name, cards, advice):
         ("quebec-four-card-poker", "Ts Td Qh Jc 9s 2h", [], "raise-3"),
         ("quebec-four-card-poker", "3s 3d Qh Jc 9s 2h", [], "raise-1"),
         ("quebec-four-card-poker", "2s 2d 4h 7c 9s Kh", [], "fold"),
-        ("quebec-four-card-poker", "As Kd Qh 8c 9s 8h", [], "fold"),
+        ("quebec-four-card-poker", "7s 5d 3h 2c 9s Kh", [], "fold"),
         ("quebec-poker-3-5-7", "2s 2d 7h", [], "stay"),
         ("quebec-poker-3-5-7", "2s 7d Jh", [], "stay"),
         ("quebec-poker-3-5-7", "2s 3d 9h", [], "withdraw"),  # one of four: 2-3-7, 2-3-8, 2-3-9, 2-4-9
@@ -444,7 +444,7 @@ def test_the_best_answer_is_advised(name, cards, advice):
         ("france-casino-holdem", "9s 9d 9h 4c Ks", ["check"], "raise-2"),
         ("france-casino-holdem", "2s 3d Ah Qc Ks", ["check"], "check"),
         ("france-casino-holdem", "2s 3d Ah Qc Ks 7d", ["check", "check"], "bet"),
-        ("france-casino-holdem", "2s 3d Ah Ac Ks Kd", ["check", "check"], "fold"),
+        ("france-casino-holdem", "2h 5s 6d 9h Ts 9d", ["check", "check"], "fold"),
         ("france-casino-holdem", "As 3d Ah Qc Ks 7d", ["check", "check"], "bet"),
         ("france-casino-holdem", "As 3d Ah Qc Ks 7d 8c", ["check", "check", "bet"], "bet"),
         ("france-casino-holdem", "2s 3d Ah Qc Ks 7d 8c", ["check", "check", "bet"], "check"),

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import click
+from pydantic import BaseModel
 
 from egm.play.prize_limits import code_digest
 from paytables import PaytableError, definition
@@ -54,18 +55,20 @@ def command(files: tuple[Path, ...], threads: int) -> None:
             kept = Kept(path.with_name(f"{path.name}.part"), of)
         except OtherCalculationError as error:
             raise click.ClickException(str(error)) from None
-        found = _found(rules, kept, threads, _told(str(path), len(kept.found)))
+        found = _found(rules.prove, kept, threads, _told(str(path), len(kept.found)))
         text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
         path.write_text(f"{text}\n\n{_toml(_plain(found), 'proved')}\n")
         kept.close(done=True)
         echo(f"{path}: {perf_counter() - started:.1f} s")
 
 
-def _found(rules: Any, kept: Kept, threads: int, told: Callable[[int, int], None]) -> Any:
+def _found(
+    prove: Callable[..., object], kept: Kept, threads: int, told: Callable[[int, int], None]
+) -> object:
     """The proof, by so many threads at once."""
     pool = ThreadPoolExecutor(threads)
     try:
-        return rules.prove(partial(kept.map, pool.map), told)
+        return prove(partial(kept.map, pool.map), told)
     except BaseException:
         kept.close(done=False)
         raise
@@ -77,11 +80,13 @@ def _key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
 
 
-def _plain(found: Any) -> dict[str, Any]:
+def _plain(found: object) -> dict[str, Any]:
     """A proof, or several by name, as TOML has them."""
     if isinstance(found, Mapping):
         return {name: _plain(each) for name, each in found.items()}
-    return dict(found.model_dump(mode="json"))
+    if not isinstance(found, BaseModel):
+        raise TypeError(f"{type(found).__name__} is no proof")
+    return found.model_dump(mode="json")
 
 
 def _told(name: str, kept: int) -> Callable[[int, int], None]:
