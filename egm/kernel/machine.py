@@ -214,8 +214,8 @@ class Machine:
         if stored is not None and stored.denomination_cents in self.denominations_cents.get(
             stored.game_id, ()
         ):
-            if stored.bet_cents >= self.profile.play.bet_minimum_cents:
-                return stored
+            if not stored.bet_cents or stored.bet_cents >= self.profile.play.bet_minimum_cents:
+                return stored  # what costs nothing, or is no bet yet, is under no least bet
             least = self.least_bet(stored.game_id, stored.denomination_cents)
             return replace(stored, bet_credits=max(least, stored.bet_credits), options={})
         game_id = next(iter(self.games), "")

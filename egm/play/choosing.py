@@ -18,6 +18,8 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
     credits_, options = event.data.get("value"), event.data.get("options") or {}
     if not isinstance(credits_, int) or isinstance(credits_, bool) or not isinstance(options, Mapping):
         return False
+    if credits_ == 0 and options == {"bets": {}} and _has_spots(machine):
+        return True  # every chip is off the cloth: nothing is to be played for what lay there
     bet = bet_of(machine, replace(machine.selection, bet_credits=credits_, options=options))
     return bet is not None and is_taken_here(machine, bet)
 
@@ -50,6 +52,11 @@ def is_taken_here(machine: Machine, bet: Bet) -> bool:
     if bet.cents and bet.cents < rules.bet_minimum_cents:
         return False
     return bet.at_stake_cents <= rules.bet_limit_cents
+
+
+def _has_spots(machine: Machine) -> bool:
+    game = machine.games.get(machine.selection.game_id)
+    return game is not None and bool(game.rules.layout())
 
 
 def _standing_at(machine: Machine, game_id: str) -> int | None:

@@ -39,10 +39,21 @@ from rng import OutOfService, RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bet_is_covered(machine: Machine, _: Event) -> bool:
-    """The credits pay for the bet, and the bet is one the game and the profile offer."""
+def bet_is_laid(machine: Machine, _: Event) -> bool:
+    """Something is staked, or bets stand that can be played on."""
+    return machine.selection.bet_credits > 0 or bet_in_force(machine) is not None
+
+
+def bet_is_taken(machine: Machine, _: Event) -> bool:
+    """The bet is one that the game, as its table stands, and the profile offer."""
     bet = bet_in_force(machine)
-    return bet is not None and is_taken_here(machine, bet) and bet.cents <= machine.credit_cents
+    return bet is not None and is_taken_here(machine, bet)
+
+
+def bet_is_covered(machine: Machine, _: Event) -> bool:
+    """The credits pay for the bet."""
+    bet = bet_in_force(machine)
+    return bet is not None and bet.cents <= machine.credit_cents
 
 
 def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:

@@ -58,6 +58,8 @@ from egm.play.resuming import (
 )
 from egm.play.rounds import (
     bet_is_covered,
+    bet_is_laid,
+    bet_is_taken,
     chance_is_ready,
     choice_is_covered,
     choice_is_offered,
@@ -88,7 +90,15 @@ _PLAYING: Final = only(State.PLAYING)
 _HANDPAY: Final = only(State.HANDPAY)
 
 #: What holds before a game begins.
-MAY_PLAY: Final = (no_reminder_stands, bet_is_covered, game_is_enabled, levels_are_up, chance_is_ready)
+MAY_PLAY: Final = (
+    no_reminder_stands,
+    bet_is_laid,
+    bet_is_taken,
+    bet_is_covered,
+    game_is_enabled,
+    levels_are_up,
+    chance_is_ready,
+)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PLAY, _IDLE, MAY_PLAY, (start_game,), State.PLAYING, TELL),

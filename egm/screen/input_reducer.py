@@ -253,7 +253,7 @@ def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
         "double": lambda: doubled(table, chips, held),
     }[name]()
     changed = replace(view, chips=made, marked_at=view.now)
-    return changed, wish(made, snapshot) if made.bets != chips.bets else ()
+    return changed, wish(made) if made.bets != chips.bets else ()
 
 
 def _felt_turned(view: View, name: str, value: Any) -> View:

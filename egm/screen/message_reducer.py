@@ -12,7 +12,7 @@ from egm.screen.outcome import OutcomeError, read_field, stages_of
 from egm.screen.service_input import at_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
-from egm.screen.table import Chips, bets_in_force, is_bet, is_table, read_table, wish
+from egm.screen.table import Chips, bets_in_force, is_table, read_table, wish
 from egm.screen.theme import Theme
 from egm.screen.view import Page, View, standing, times
 
@@ -296,8 +296,8 @@ def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
 
 
 def _told_off(view: View) -> Messages:
-    """The wish for a round with what stands alone, as soon as the machine takes bets again."""
+    """That the chips of the round before are off the cloth, as soon as the machine takes bets again."""
     snapshot, chips = view.snapshot, view.chips
     if not chips.due or snapshot is None or snapshot.state != "idle" or not view.accepts("bet"):
         return ()
-    return wish(chips, snapshot) if is_bet(chips, snapshot) else ()
+    return wish(chips)

@@ -303,15 +303,8 @@ def bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
     return next((form for form in table.forms if sum(form.values()) == snapshot.bet_credits), {})
 
 
-def is_bet(chips: Chips, snapshot: Snapshot) -> bool:
-    """Whether the machine can be asked for it: something is staked, or bets stand that can be played on."""
-    return bool(chips.credits) or bool(snapshot.standing)
-
-
-def wish(chips: Chips, snapshot: Snapshot) -> tuple[Intent, ...]:
-    """The wish for these bets; none while they make no bet."""
-    if not is_bet(chips, snapshot):
-        return ()
+def wish(chips: Chips) -> tuple[Intent, ...]:
+    """The wish for these bets; with none of them, that nothing is staked any more."""
     return (Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets)}),)
 
 

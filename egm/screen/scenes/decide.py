@@ -12,6 +12,7 @@ from egm.screen.art.files import picture
 from egm.screen.layout import Layout
 from egm.screen.outcome import Field, Result
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.asked import question_words
 from egm.screen.scenes.bonus import board_back, draw_boxes, pick_boxes
 from egm.screen.scenes.felt import felt_answers
 from egm.screen.scenes.gamble import draw_table
@@ -115,8 +116,7 @@ def _question(stage: Stage, decision: Decision) -> None:
     """A question this screen has no picture for: its name, and a button for each answer."""
     board_back(stage)
     x, y, w, _ = stage.layout.field
-    key = f"decide.{decision.kind}"
-    title = stage.texts.say(key if stage.texts.has(key) else "decide.other")
+    title = question_words(stage, decision)
     stage.painter.text(title, (x + w / 2, y + 90), Style("heavy", "title", stage.look.accent), width=w - 80)
     _answers(stage)
 

@@ -1,6 +1,5 @@
 """A table: its cloth with the chips on it, what moves there, and what it asks."""
 
-import re
 from functools import partial
 from typing import Final
 
@@ -12,6 +11,7 @@ from egm.screen.art.paths import box
 from egm.screen.cloth import RACE, cloth, neighbours_key, part_in_force, sheets, tabs
 from egm.screen.flow import NARROW, Cell, Cloth, parted
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.asked import answer_words, question_words
 from egm.screen.scenes.cards import card_places, draw_cards
 from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_chip, draw_won
 from egm.screen.scenes.dice import draw_dice, draw_point
@@ -246,8 +246,7 @@ def _question(stage: Stage, table: Table, asked: Decision) -> None:
     places = felt_answers(stage, asked)
     spot = table.spots.get(str(asked.display.get("spot", "")))
     if table.felt != "cards":
-        key = f"decide.{asked.kind}"
-        words = stage.texts.say(key if stage.texts.has(key) else "decide.other")
+        words = question_words(stage, asked)
         style = Style("heavy", "title", stage.look.accent)
         stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in asked.display:
@@ -256,12 +255,4 @@ def _question(stage: Stage, table: Table, asked: Decision) -> None:
         words = f"{stage.texts.local(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
     for rect, action in places:
-        draw_button(stage, rect, answer_words(stage, asked, str(action.value), unit), size="body")
-
-
-def answer_words(stage: Stage, asked: Decision, option: str, unit_cents: int) -> str:
-    """An option in words, with what it adds to the stake."""
-    word = f"decide.{option}"
-    words = stage.texts.say(word) if stage.texts.has(word) else re.sub(r"[_-]", " ", option).upper()
-    cost = asked.costs.get(option, 0)
-    return f"{words}  +{stage.money(cost * unit_cents)}" if cost else words
+        draw_button(stage, rect, answer_words(stage, asked, str(action.value)), size="body")

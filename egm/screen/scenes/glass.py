@@ -7,6 +7,7 @@ from egm.screen.layout import Layout
 from egm.screen.marks import form_in_force, is_keno, is_slip, price_near, spots, stakes_on
 from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.asked import first_words, question_words
 from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.felt_glass import felt_glasses, felt_status
 from egm.screen.scenes.keno import form_rows, keno_prizes, what_is_bought
@@ -270,6 +271,8 @@ def notice_words(stage: Stage, notice: Notice) -> str:
     snapshot = stage.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
     values = {"amount": "", "credit_cents": credit_cents, **notice.values}
+    if code == "refused.playing" and stage.view.decision is not None:
+        return first_words(stage, stage.view.decision)
     ends = ("_credit", "") if credit_cents else ("",)
     for key in (f"{group}.{code}{end}" for group in ("notice", "status") for end in ends):
         if texts.has(key):
@@ -291,9 +294,7 @@ def status(stage: Stage) -> tuple[str, str]:
     if view.news is not None and view.now - view.notices_at < _stands(snapshot, view.news):
         return _notice_status(stage, view.news)
     if view.decision is not None:
-        key = f"decide.{view.decision.kind}"
-        words = stage.texts.say(key if stage.texts.has(key) else "decide.other")
-        advised = view.decision.display.get("advice")
+        words, advised = question_words(stage, view.decision), view.decision.display.get("advice")
         if advised in view.decision.options and stage.texts.has(f"decide.{advised}"):
             option = stage.texts.say(f"decide.{advised}")
             words = f"{words}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
@@ -315,7 +316,7 @@ def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     say, win = stage.texts.say, lit_win(stage)
     bought = _bought(stage, snapshot) if snapshot.credit_cents else ""
-    if bought and stage.view.pressed in _BETTING:
+    if bought and (stage.view.pressed in _BETTING or stage.view.chips.refused):
         return bought, "text"
     if snapshot.win_cents and win is not None:
         return _win_words(stage, win), "win"

@@ -41,7 +41,10 @@ class Player:
         self.view, wishes = pressed(view, Action(name, value), self.theme)
         for wish in wishes:
             self.sent.append(wish)
-            if wish.name == "bet":
+            if wish.name == "bet" and not wish.value and not wish.options["bets"]:  # every chip is off
+                empty = {"bet_wager": {"bets": {}}, "bet_credits": 0}
+                self.view = heard(self.view, self.view.snapshot.model_copy(update=empty))
+            elif wish.name == "bet":
                 taken = self.game.wager(wish.value, **wish.options)
                 bet = {"bet_wager": dict(taken.options), "bet_credits": taken.credits}
                 self.view = heard(self.view, self.view.snapshot.model_copy(update=bet))
@@ -88,11 +91,12 @@ def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
         display={"kind": "table", "felt": player.view.table.felt, "result": "1"},
     )
     player.view = replace(heard(player.view, play), now=player.view.now + 60)
-    assert player.does("clear") == ()  # no chip is no bet: the machine is asked for nothing
+    wishes = player.does("clear")  # the machine is to stake none of what lay there
+    assert [(wish.value, wish.options) for wish in wishes] == [(0, {"bets": {}})] * (
+        not player.view.table.lasts
+    )
     assert player.bets == {}
-    assert unfinished(player.view)
     assert bet_credits(player.view) == 0
-    assert player.does("play") == ()
     player.does("repeat")
     assert player.bets == laid
     assert [wish.name for wish in player.does("play")] == ["play"]

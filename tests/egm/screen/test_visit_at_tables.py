@@ -15,9 +15,10 @@ def at(folder, theme, game):
 @pytest.mark.requirement("C-22")
 def test_chips_on_a_roulette_are_staked_settled_and_laid_again(tmp_path, theme):
     visit = at(tmp_path, theme, "quebec-roulette-french")
-    visit.press("clear")
-    assert unfinished(visit.view)
-    assert visit.press("play") == []
+    assert visit.press("clear") == ["bet"]
+    assert not unfinished(visit.view)
+    visit.press("play")
+    assert visit.view.snapshot.state == "idle"
     red = next(spot.id for spot in visit.view.table.spots.values() if spot.id == "red")
     assert visit.press("spot", red) == ["bet"]
     assert visit.press("spot", "straight-7") == ["bet"]
