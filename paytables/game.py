@@ -82,6 +82,9 @@ class Rules(Protocol):
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that stay on the table from the rounds before."""
 
+    def as_it_stands(self) -> Mapping[str, Json]:
+        """Return what a screen must know of the table as it stands, beside spots and bets (FELTS.md)."""
+
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
         """Return what a player who leaves is given back of standing bets, and the table without them.
 

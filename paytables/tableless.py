@@ -32,6 +32,10 @@ class Tableless:
         """Return none: nothing lasts."""
         return ()
 
+    def as_it_stands(self) -> dict[str, Json]:
+        """Return nothing: the spots say all."""
+        return {}
+
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
         """Return nothing: no bet stands."""
         return (), None

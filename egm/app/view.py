@@ -45,7 +45,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
     last, opened = last_game(machine), open_game(machine)
     if last is not None and last[0].game.id != selection.game_id:
         last = None  # nothing of one game stands on the next
-    standing, shut = on_table(machine)
+    standing, shut, felt = on_table(machine)
     handpay, paying = (
         machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
         machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT),
@@ -66,6 +66,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         bet_wager=dict(selection.options),
         standing=standing,
         shut=shut,
+        felt=felt,
         credit_cents=machine.credit_cents,
         restricted_cents=machine.kind_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.kind_cents(CreditKind.NONRESTRICTED),

@@ -263,6 +263,8 @@ class Snapshot(_Message):
     """Credits that stay on spots of the table from the rounds before."""
     shut: tuple[str, ...] = ()
     """Spots that take no bet as the table stands."""
+    felt: dict[str, Any] = {}
+    """What else is to be known of the table as it stands (:file:`paytables/FELTS.md`)."""
     credit_cents: int
     """All the player may wager, promotional credit included."""
     restricted_cents: int = 0

@@ -26,18 +26,30 @@ from paytables import Game
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
-def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Of the selected game: the credits that stand on its spots, and the spots that take no bet now."""
+def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], dict[str, JSON]]:
+    """Of the selected game: the credits that stand on its spots, the spots that take no bet, how it stands.
+
+    How it stands is the rules' own word, and under ``spots`` whatever of a spot is otherwise than published.
+    """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else table_of(machine, game.digest)
     at = game if game is None or table is None else _at(machine, table)
-    if at is None:
-        return {}, ()
+    if game is None or at is None:
+        return {}, (), {}
     standing: dict[str, int] = {}
     for bet in at.rules.standing():
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
+    spots, felt = at.rules.layout(), dict(at.rules.as_it_stands())
+    if at is not game:
+        changed = zip(game.rules.layout(), spots, strict=True)
+        now = {
+            new.id: {"odds": new.odds, "least": new.least, "most": new.most, "step": new.step}
+            for old, new in changed
+            if (old.odds, old.least, old.most, old.step) != (new.odds, new.least, new.most, new.step)
+        }
+        felt |= {"spots": now} if now else {}
     closed = shut(machine.state(Pools), at, machine.selection.denomination_cents)
-    return standing, tuple(spot.id for spot in at.rules.layout() if not spot.open or spot.id in closed)
+    return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
 
 
 # ---------------------------------------------------------------------------------------------- guards

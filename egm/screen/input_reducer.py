@@ -243,7 +243,7 @@ def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
         return _felt_turned(view, name, value), ()
     if not view.accepts("bet"):
         return view, ()
-    held = limits(table, snapshot)
+    held = limits(snapshot)
     made = {
         "spot": lambda: laid(table, chips, (str(value),), held),
         "pocket": lambda: laid(table, chips, neighbours(table, str(value), chips.neighbours), held),
@@ -253,7 +253,8 @@ def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
         "double": lambda: doubled(table, chips, held),
     }[name]()
     changed = replace(view, chips=made, marked_at=view.now)
-    return changed, wish(made) if made.bets != chips.bets else ()
+    told = made.bets != chips.bets or made.plays != chips.plays
+    return changed, wish(made, snapshot) if told else ()
 
 
 def _felt_turned(view: View, name: str, value: Any) -> View:

@@ -68,7 +68,7 @@ def _chips_off(view: View, play: Play) -> View:
     last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last
     chips = replace(chips, last=last, before=(), refused="")
     if table.lasts:
-        chips = replace(chips, bets={}, due=True)
+        chips = replace(chips, bets={}, plays={}, due=True)
     results = (result, *view.results)[:_RESULTS] if result else view.results
     return replace(view, chips=chips, results=results)
 
@@ -216,11 +216,12 @@ def _chips_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     if old is None or old.game_id != snapshot.game_id:
         results = str(snapshot.last_display.get("result", "")) if snapshot.last_display else ""
         return replace(view, chips=Chips(bets=told), results=(results,) if results else ())
+    said = snapshot.bet_wager.get("working", {})
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     changed = told != bets_in_force(table, old)
     late = view.now - view.marked_at > ANSWER_SECONDS
     if (refused and not changed) or (changed and late and told != view.chips.bets):
-        return replace(view, chips=replace(view.chips, bets=told, before=()))
+        return replace(view, chips=replace(view.chips, bets=told, plays=said, before=()))
     return view
 
 
@@ -300,4 +301,4 @@ def _told_off(view: View) -> Messages:
     snapshot, chips = view.snapshot, view.chips
     if not chips.due or snapshot is None or snapshot.state != "idle" or not view.accepts("bet"):
         return ()
-    return wish(chips)
+    return wish(chips, snapshot)

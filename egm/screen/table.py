@@ -25,8 +25,8 @@ ON_CHIPS: Final = frozenset({"spot", "pocket", "undo", "clear", "repeat", "doubl
 ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "suits"}
 
 Bets = Mapping[str, int]
-Tool = Literal["chip", "take", "ask"]
-"""What a touch of a spot does: lay a chip, take the bet off it, or only tell its odds and limits."""
+Tool = Literal["chip", "take", "ask", "plays"]
+"""What a touch of a spot does: lay a chip, take the bet off it, tell its odds and limits, say if it plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,6 @@ class Spot:
     least: int
     most: int
     step: int
-    open: bool
     needs: str | None
     covers: tuple[str, ...]
     share: int | None = None
@@ -60,6 +59,10 @@ class Table:
     wheel: tuple[str, ...]
     colours: Mapping[str, str]
     names: Mapping[str, Mapping[str, str]]
+    off: frozenset[str] = frozenset()
+    """Spots whose bets do not play on a come-out, unless the player says so."""
+    says: frozenset[str] = frozenset()
+    """Spots of which the player says whether a bet there plays."""
 
     @property
     def chips(self) -> tuple[int, ...]:
@@ -107,7 +110,6 @@ def read_table(game: GameView) -> Table:
                 least=int(told["least"]),
                 most=int(told["most"]),
                 step=int(told.get("step", 1)),
-                open=bool(told.get("open", True)),
                 needs=None if told.get("needs") is None else str(told["needs"]),
                 covers=tuple(map(str, told.get("covers", ()))),
                 share=None if told.get("share") is None else int(told["share"]),
@@ -123,6 +125,8 @@ def read_table(game: GameView) -> Table:
             wheel=tuple(map(str, data.get("wheel", ()))),
             colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
             names=data.get("names", {}),
+            off=frozenset(map(str, data.get("off", ()))),
+            says=frozenset(map(str, data.get("says", ()))),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
@@ -143,6 +147,8 @@ class Chips:
     """
 
     bets: Bets = field(default_factory=dict)
+    plays: Mapping[str, bool] = field(default_factory=dict)
+    """What the player has newly said of bets: whether they play."""
     before: tuple[Bets, ...] = ()
     value: int = 0
     tool: Tool = "chip"
@@ -169,18 +175,53 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What holds beside a spot's own limits: the credit, what stands, and where no bet is taken now."""
+    """What holds beside a spot's own limits: the credit, what stands, where no bet is taken now.
+
+    ``first``: spots of which one has a bet with any new one. ``felt``: see :attr:`Snapshot.felt`.
+    """
 
     credits: int
     standing: Bets
     shut: frozenset[str]
+    first: tuple[str, ...] = ()
+    felt: Mapping[str, Any] = field(default_factory=dict)
+
+    def spot(self, spot: Spot) -> Spot:
+        """A spot as the table stands."""
+        now = self.felt.get("spots", {}).get(spot.id)
+        if now is None:
+            return spot
+        least, most, step = (int(now[key]) for key in ("least", "most", "step"))
+        return replace(spot, odds=str(now["odds"]), least=least, most=most, step=step)
+
+    def on(self, bets: Bets, spot: str | None) -> int:
+        """What lies and stands on a spot, credits."""
+        return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
+
+    def most(self, spot: Spot, bets: Bets) -> int:
+        """The most on a spot with these bets: its own limit, or so many times what it is laid on."""
+        times = self.felt.get("times", {}).get(spot.id)
+        return spot.most if times is None else min(spot.most, int(times) * self.on(bets, spot.needs))
 
 
-def limits(table: Table, snapshot: Snapshot) -> Limits:
+def limits(snapshot: Snapshot) -> Limits:
     """What holds as the table stands."""
     credits_ = snapshot.credit_cents // max(1, snapshot.denomination_cents)
-    shut = frozenset(snapshot.shut) | {spot.id for spot in table.spots.values() if not spot.open}
-    return Limits(credits_, snapshot.standing, shut)
+    first = tuple(map(str, snapshot.felt.get("first", ())))
+    return Limits(credits_, snapshot.standing, frozenset(snapshot.shut), first, snapshot.felt)
+
+
+def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
+    """Why a spot takes no bet with these on the cloth (a word of the catalogue's), and what it waits for."""
+    if spot.needs is not None and _needed(spot, bets, held) <= 0:
+        return "needs", (spot.needs,)
+    if spot.id in held.shut:
+        return "shut", ()
+    if spot.id not in held.first and held.first and not any(bets.get(each, 0) > 0 for each in held.first):
+        return "first", held.first
+    needed = _needed(spot, bets, held)
+    short = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
+    return ("share", ()) if short else ("", ())
 
 
 def laid(table: Table, chips: Chips, spots: tuple[str, ...], held: Limits) -> Chips:
@@ -189,6 +230,8 @@ def laid(table: Table, chips: Chips, spots: tuple[str, ...], held: Limits) -> Ch
         return replace(chips, asked=spots[0], refused="")
     if chips.tool == "take":
         return _taken(table, chips, spots[0], held)
+    if chips.tool == "plays":
+        return _said(table, chips, spots[0], held)
     bets, why = dict(chips.bets), ""
     for name in spots:
         spot = table.spots[name]
@@ -210,17 +253,16 @@ def value_of(table: Table, chips: Chips) -> int:
 def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tuple[int, str]:
     """What is bet on a spot after one chip more, and why there is none."""
     stood, now = held.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
-    if spot.id in held.shut:
-        return now, "shut"
-    needed = _needed(spot, bets, held)
-    short = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
-    if needed <= 0 or short:
-        return now, "needs" if needed <= 0 else "share"
-    value = value if spot.share is None else needed // spot.share - stood - now
+    why, _ = closed(spot, bets, held)
+    if why:
+        return now, why
+    spot = held.spot(spot)
+    if spot.share is not None:
+        value = _needed(spot, bets, held) // spot.share - stood - now
     wanted = max(stood + now + value, spot.least) - stood
     wanted = -(-wanted // spot.step) * spot.step
-    wanted = min(wanted, (spot.most - stood) // spot.step * spot.step)
-    if wanted <= now:
+    wanted = min(wanted, (held.most(spot, bets) - stood) // spot.step * spot.step)
+    if wanted <= now or stood + wanted < spot.least:
         return now, "most"
     total = sum(each for name, each in bets.items() if each > 0 and name != spot.id) + wanted
     if total > held.credits:
@@ -255,7 +297,28 @@ def _taken(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     if not now and not stood:
         return replace(chips, asked=spot, refused="nothing")
     bets = {**chips.bets, spot: -stood if now == 0 else 0}
-    return chips.changed(_with_followers(table, bets, held), spot)
+    bets = _with_followers(table, bets, held)
+    for name, each in bets.items():  # what wants it first, or may be so high on it alone
+        other = held.spot(table.spots[name])
+        if each > 0 and (closed(other, bets, held)[0] or held.on(bets, name) > held.most(other, bets)):
+            return replace(chips, asked=spot, refused="needed")
+    return chips.changed(bets, spot)
+
+
+def plays(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
+    """Whether a bet on a spot plays in the coming round, where the player says it; else None."""
+    if spot not in table.says:
+        return None
+    told = held.felt.get("plays", {}).get(spot, spot not in table.off)
+    return chips.plays.get(spot, bool(told))
+
+
+def _said(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
+    """That a bet plays, or no more: of one that lies or stands there."""
+    now = plays(table, chips, spot, held)
+    if now is None or held.on(chips.bets, spot) <= 0:
+        return replace(chips, asked=spot, refused="always" if now is None else "nothing")
+    return replace(chips, asked=spot, refused="", plays={**chips.plays, spot: not now})
 
 
 def undone(chips: Chips) -> Chips:
@@ -303,9 +366,12 @@ def bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
     return next((form for form in table.forms if sum(form.values()) == snapshot.bet_credits), {})
 
 
-def wish(chips: Chips) -> tuple[Intent, ...]:
+def wish(chips: Chips, snapshot: Snapshot) -> tuple[Intent, ...]:
     """The wish for these bets; with none of them, that nothing is staked any more."""
-    return (Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets)}),)
+    held = limits(snapshot)
+    said = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
+    options: dict[str, object] = {"bets": dict(chips.bets)} | ({"working": said} if said else {})
+    return (Intent(name="bet", value=chips.credits, options=options),)
 
 
 # ---------------------------------------------------------------------- the wheel's order

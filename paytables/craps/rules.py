@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager
+from paytables.contract import Bet, Cue, Draw, Json, Outcome, Play, Remark, Settlement, Wager
 from paytables.craps import figures
 from paytables.craps.places import Felt, Place
 from paytables.craps.schema import CrapsDefinition
@@ -51,6 +51,23 @@ class CrapsRules(TableRules):
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that stand."""
         return self.state.bets
+
+    def as_it_stands(self) -> dict[str, Json]:
+        """Return the point, what a come-out wants first, how high odds may go, and which bets play.
+
+        ``first``: the spots of which one has a bet with any new one. ``times``: the most on a spot, in times
+        what lies where it is laid on. ``plays``: of the bets that a player says it of, whether they do now.
+        """
+        point, told = self.state.point, {spot for seat, spot in self.state.told if not seat}
+        lines = [place.id for place in self.places.values() if place.bet.kind in {"pass", "dontpass"}]
+        times = {place.id: place.bet.times.get(place.key or str(point)) for place in self.places.values()}
+        said = [place for place in self.places.values() if place.asks]
+        return {
+            "point": point,
+            "first": lines if self.definition.shooter_bets and point is None else [],
+            "times": {spot: most for spot, most in times.items() if most is not None},
+            "plays": {place.id: place.bet.off == (place.id in told) for place in said},
+        }
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
         """Return every bet that may be taken down, given back; pass and come stay and play to their end.
@@ -201,6 +218,7 @@ class CrapsRules(TableRules):
             **self.cloth.to_json(),
             "spots": [spot.to_json() for spot in self.cloth.spots],
             "off": [place.id for place in self.places.values() if place.bet.off],
+            "says": [place.id for place in self.places.values() if place.asks],
         }
 
     def explain(self) -> tuple[str, ...]:

@@ -76,6 +76,7 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
         "last_display": None,
         "accepts": _ALL,
         "progressives": levels(game),
+        "shut": tuple(spot["id"] for spot in game.presentation.get("spots", ()) if not spot["open"]),
     }
     return Snapshot(**(whole | changes))
 

@@ -74,12 +74,16 @@ def _turned(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
     return pygame.transform.rotozoom(die_art(size, face), turn, 1.0)
 
 
-def draw_point(stage: Stage, step: TableStep | None) -> None:
-    """The numbers that can be a point, the puck on the one that is (or off), and the last throw."""
+def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
+    """The numbers that can be a point, the puck on the one that is (or off), and the last throw.
+
+    While no throw moves, the machine says the point: the last throw may be of another player's, or none.
+    """
     p, (x, y, w, _) = stage.painter, felt_rect(stage.layout)
     told = step.display if step is not None else {}
     dice = tuple(map(int, told.get("dice", ())))
-    point = told.get("point")
+    felt = stage.view.snapshot.felt if stage.view.snapshot is not None and not moving else {}
+    point = felt["point"] if "point" in felt else told.get("point")
     high = 76.0
     left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
     wide = room / len(_POINTS)

@@ -21,7 +21,7 @@ from egm.screen.scenes.rotor import POCKETS, draw_rotor
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table
+from egm.screen.table import Limits, Spot, Table, closed, limits, plays
 from egm.screen.theme import Colour, mix, parse_colour
 from egm.screen.view import Action, Scene, asking, last_step, marked_since, times
 
@@ -32,6 +32,9 @@ _LOW: Final = 56.0
 _HIGH: Final = 80.0
 _GREEN: Final = parse_colour("#0d5237")
 _LINE: Final = (226, 240, 226, 150)
+#: The edge and the sign of a place that takes no bet now.
+_SHUT: Final = (226, 240, 226, 60)
+_SHUT_INK: Final = (166, 178, 170, 255)
 
 
 def felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
@@ -75,7 +78,7 @@ def draw_felt(stage: Stage) -> None:
     if table.felt == "cards":
         draw_cards(stage, told, before, time, since)
     elif table.felt == "craps":
-        draw_point(stage, told)
+        draw_point(stage, told, moving=time is not None)
     if asked is None and table.spots:
         _cloth(stage, table, told if time is None else None)
     elif asked is not None and asked.kind != "hold":
@@ -115,8 +118,11 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
     view, chips = stage.view, stage.view.chips
     laid = cloth(table, chips, stage.layout)
     pocket = str(over.display.get("pocket", "")) if over is not None else ""
+    held = limits(view.snapshot) if view.snapshot is not None else None
     for cell in laid.cells:
-        _cell(stage, table, cell, hit=bool(pocket) and cell.pocket == pocket)
+        spot = table.spots.get(cell.spot)
+        shut = held is not None and spot is not None and bool(closed(spot, chips.bets, held)[0])
+        _cell(stage, table, cell, hit=bool(pocket) and cell.pocket == pocket, shut=shut)
     if view.scene is not Scene.ATTRACT and (view.accepts("bet") or stage.layout.slim):
         for rect, action in tabs(table, chips, stage.layout):
             _tab(stage, table, rect, action)
@@ -129,7 +135,8 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
     _bets(stage, table, laid, settled_step(stage) if over is not None and not marked_since(view) else None)
 
 
-def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool) -> None:
+def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool) -> None:
+    """A printed place; one that takes no bet now is dark."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix(_GREEN, BLACK, 0.25)
@@ -140,11 +147,13 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool) -> None:
     elif spot is not None and len(spot.covers) == 18:
         same = {table.colours.get(each) for each in spot.covers}
         fill = POCKETS[same.pop() or "green"] if len(same) == 1 and same <= set(POCKETS) else fill
-    edge, line = (WHITE, 5) if hit else (_LINE, 2)
+    plain = fill == mix(_GREEN, BLACK, 0.25)
+    fill = mix(fill, BLACK, 0.6) if shut else fill
+    edge, line = (WHITE, 5) if hit else (_SHUT, 2) if shut else (_LINE, 2)
     p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
-    ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+    ink = _SHUT_INK if shut else BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     if spot is not None:
-        _spot(stage, table, cell, ink, plain=fill == mix(_GREEN, BLACK, 0.25))
+        _spot(stage, table, cell, ink, plain=plain and not shut)
     elif cell.row:
         _title(stage, table, cell)
     else:
@@ -226,6 +235,7 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
     for each in over.settlements if over is not None else ():
         spot = str(each.get("spot", ""))
         returned[spot] = returned.get(spot, 0) + int(each["credits"])
+    held = limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in laid.at:
         new, stood = view.chips.bets.get(spot, 0), standing.get(spot, 0)
         aside = 16.0 if new > 0 and stood else 0.0
@@ -237,6 +247,19 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
             draw_won(stage, (x, y), returned[spot])
         elif new > 0:
             draw_chip(stage, (x + aside, y), new, chip_colour(table, new), CHIP)
+        if held is not None and new + stood > 0 and not returned.get(spot):
+            _said(stage, table, spot, (x, y), held)
+
+
+def _said(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
+    """On a bet that does not play on the next throw, or does on a come-out, that it is off, or on."""
+    now = plays(table, stage.view.chips, spot, held)
+    come_out = held.felt.get("point") is None
+    if now is None or (spot in table.off and not come_out) or (now and spot not in table.off):
+        return
+    words = stage.texts.say("felt.on" if now else "felt.off")
+    style = Style("heavy", _least(stage), "win" if now else "amber", 2)
+    stage.painter.text(words, (at[0], at[1] + CHIP * 0.62), style, width=CHIP + 20)
 
 
 def _question(stage: Stage, table: Table, asked: Decision) -> None:

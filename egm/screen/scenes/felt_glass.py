@@ -11,7 +11,7 @@ from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table
+from egm.screen.table import Spot, Table, closed, limits, plays
 from egm.screen.view import (
     betting,
     last_step,
@@ -127,21 +127,41 @@ def _about(stage: Stage, spot: Spot, rect: Rect) -> None:
 
 
 def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
-    """The odds, limits and stakes of a spot in words, each with its colour."""
-    say, view = stage.texts.say, stage.view
+    """The odds, limits and stakes of a spot in words as the table stands, and why it takes none."""
+    say, view, table = stage.texts.say, stage.view, stage.view.table
+    if view.snapshot is None or table is None:
+        return []
+    held = limits(view.snapshot)
+    spot = held.spot(spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=spot.odds), "meter")]
-    least, most = (stage.money(each * unit_cents) for each in (spot.least, spot.most))
-    lines.append((say("felt.limits", least=least, most=most), "text"))
-    standing = view.snapshot.standing.get(spot.id, 0) if view.snapshot else 0
-    new = view.chips.bets.get(spot.id, 0)
+    highest = held.most(spot, view.chips.bets) or spot.most
+    least, most, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
+    key = "felt.steps" if spot.step > 1 else "felt.limits"
+    lines.append((say(key, least=least, most=most, step=step), "text"))
+    standing, new = held.standing.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing:
         lines.append((say("felt.standing", amount=stage.money(standing * unit_cents)), "text"))
     if new:
         key = "felt.staked" if new > 0 else "felt.taken_down"
         lines.append((say(key, amount=stage.money(abs(new) * unit_cents)), "text"))
-    if view.chips.refused:
-        lines.append((say(f"felt.refused_{view.chips.refused}"), "amber"))
+    playing_ = plays(table, view.chips, spot.id, held)
+    if playing_ is not None and standing + new > 0:
+        lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
+    why = view.chips.refused if view.chips.asked == spot.id else ""
+    why = why or closed(spot, view.chips.bets, held)[0]
+    if why:
+        lines.append((refused_words(stage, spot, why), "amber"))
     return lines
+
+
+def refused_words(stage: Stage, spot: Spot | None, why: str) -> str:
+    """Why a touch changed nothing, with the spots that are to have a bet first."""
+    table, snapshot = stage.view.table, stage.view.snapshot
+    names: list[str] = []
+    if spot is not None and table is not None and snapshot is not None:
+        wanted = closed(spot, stage.view.chips.bets, limits(snapshot))[1]
+        names = [stage.texts.local(table.spots[each].names) for each in wanted]
+    return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names))
 
 
 def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> None:
@@ -206,7 +226,7 @@ def felt_status(stage: Stage) -> str:
         return ""
     chips, unit = view.chips, view.snapshot.denomination_cents
     if chips.refused:
-        return stage.texts.say(f"felt.refused_{chips.refused}")
+        return refused_words(stage, table.spots.get(chips.asked), chips.refused)
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return stage.texts.say("felt.standing_only" if view.snapshot.standing else "felt.place")

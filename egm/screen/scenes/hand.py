@@ -18,6 +18,7 @@ from egm.screen.view import (
 
 #: A tool's key narrower than this has a sign for its word.
 _WORDS_FROM: Final = 92.0
+_SIGNS: Final = {"take": "\u2212", "ask": "?"}
 #: A group whose spots have nothing in their names in common is called by so many of them.
 _NAMED: Final = 6
 
@@ -27,12 +28,13 @@ def _hand(table: Table, layout: Layout) -> list[list[Action]]:
     held = [Action("chip", value) for value in table.chips]
     held += [Action("tool", "take"), Action("tool", "ask")]
     done = [Action(name) for name in ("undo", "clear", "repeat", "double")]
+    says = [Action("tool", "plays")] if table.says else []
     if layout.slim:
-        return [held, done]
+        return [held, done + says]
     kinds = [Action("cloth", part) for part in parts(table, layout)] if table.felt == "roulette" else []
     if layout.portrait:
-        return [held, done, *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
-    rows = [held[:4], held[4:], done[:2], done[2:]]
+        return [held, done + says, *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
+    rows = [held[:4], held[4:], done[:2], done[2:], *([says] if says else [])]
     return [*rows, *(kinds[i : i + 2] for i in range(0, len(kinds), 2))]
 
 
@@ -80,9 +82,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         lit = part_in_force(table, chips, stage.layout) == action.value
         draw_part_key(stage, table, inner, str(action.value), lit=lit)
     elif action.name == "tool":
-        words = (
-            say(f"felt.{action.value}") if w > _WORDS_FROM else {"take": "\u2212", "ask": "?"}[action.value]
-        )
+        words = say(f"felt.{action.value}") if w > _WORDS_FROM else _SIGNS[action.value]
         size = "caption" if w > _WORDS_FROM else "lead"
         draw_button(stage, inner, words, lit=chips.tool == action.value, size=size)
     else:

@@ -70,7 +70,8 @@ def test_a_bet_stands_until_it_is_decided_also_over_a_restart(point, tmp_path):
 def test_nothing_is_played_for_nothing_without_a_bet_that_stands(point):
     room = point(2).insert(1000)
     room.engine.handle(EventType.BET, value=0, options={"bets": {}})
-    assert room.notice == "refused.bet_is_offered"
+    room.play()
+    assert room.notice == "refused.bet_is_laid"
     throw(room, line=10)
     room.engine.handle(EventType.BET, value=10, options={"bets": {LINE: 10}})
     assert room.notice == "refused.bet_is_offered"  # the line is shut while a point stands

@@ -12,7 +12,7 @@ from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
 from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt_glass import settled_step, shown_results
-from egm.screen.table import bets_in_force
+from egm.screen.table import bets_in_force, closed, limits
 from egm.screen.view import Action, bet_credits, times, unfinished
 from paytables import WagerError
 from tools.dev.gallery import Walk, felts
@@ -26,7 +26,7 @@ WITH_SPOTS = tuple(name for name in FELTS if len(felt(name)[1].presentation["spo
 @pytest.fixture(params=WITH_SPOTS)
 def table(request):
     game, told = felt(request.param)
-    return game, told, at_rest((told,), told, "en")
+    return game, told, at_rest((told,), told, "en", felt=dict(game.rules.as_it_stands()))
 
 
 class Player:
@@ -64,7 +64,11 @@ def player(table, theme):
 
 
 def spots_of(player):
-    return [spot for spot in player.view.table.spots.values() if spot.open and spot.needs is None]
+    return [
+        spot
+        for spot in player.view.table.spots.values()
+        if not closed(spot, {}, limits(player.view.snapshot))[0]
+    ]
 
 
 def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
@@ -103,7 +107,7 @@ def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
 
 
 def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):
-    spot = spots_of(player)[0]
+    spot, other = spots_of(player)[:2]
     player.does("chip", player.view.table.chips[-1])
     for _ in range(200):
         player.does("spot", spot.id)
@@ -112,15 +116,15 @@ def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):
     before, sent = player.bets, len(player.sent)
     player.does("spot", spot.id)
     assert (player.bets, len(player.sent)) == (before, sent)
-    shut = player.view.snapshot.model_copy(update={"shut": (spots_of(player)[1].id,)})
+    shut = player.view.snapshot.model_copy(update={"shut": (other.id,)})
     player.view = heard(player.view, shut)
-    player.does("spot", spots_of(player)[1].id)
+    player.does("spot", other.id)
     assert player.view.chips.refused == "shut"
     poor = player.view.snapshot.model_copy(
         update={"credit_cents": UNIT_CENTS * sum(before.values()), "shut": ()}
     )
     player.view = heard(player.view, poor)
-    player.does("spot", spots_of(player)[1].id)
+    player.does("spot", other.id)
     assert player.view.chips.refused == "credit"
     assert player.bets == before
 
@@ -275,7 +279,7 @@ def test_the_deck_alone_reaches_every_place_and_play_plays(table, theme):
         view, _ = pressed(view, Action("bet_more"), theme, picture.choices(view))
         reached.append(picture.choices(view)[view.focus])
     assert set(reached) == set(places)
-    free = {spot.id for spot in view.table.spots.values() if spot.open and spot.needs is None}
+    free = {spot.id for spot in view.table.spots.values() if not closed(spot, {}, limits(view.snapshot))[0]}
     while picture.choices(view)[view.focus].value not in free:
         view, _ = pressed(view, Action("bet_more"), theme, picture.choices(view))
     spot = picture.choices(view)[view.focus].value

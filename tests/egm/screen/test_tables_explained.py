@@ -1,10 +1,21 @@
 """What a table tells the player before the machine has to refuse him."""
 
+from dataclasses import replace
+
+import numpy as np
+import pygame
 import pytest
 from test_visit import Visit
 
 from egm.kernel.events import EventType
+from egm.screen.input_reducer import pressed
+from egm.screen.layout import LANDSCAPE, PHONE
+from egm.screen.picture import Picture
+from egm.screen.scenes.felt_glass import spot_lines
 from egm.screen.text import Texts
+from egm.screen.view import Action
+from tools.dev.gallery.felts import felt
+from tools.lab.views import at_rest
 
 
 @pytest.fixture
@@ -85,3 +96,100 @@ def test_play_at_a_question_names_the_choice(visit, language, game, draws, said)
         assert option in first
     chosen = at.view.decision.options[0]
     assert at.press("choose", chosen) == ["choose"]
+
+
+# ---------------------------------------------------------------------- closed, needed, limited: before it is refused
+def spot_words(at, spot):
+    at.press("tool", "ask")
+    at.press("spot", spot)
+    at.press("tool", "ask")
+    table = at.view.table
+    return [
+        words for words, _ in spot_lines(at.stage, table.spots[spot], at.view.snapshot.denomination_cents)
+    ]
+
+
+def test_on_a_come_out_the_line_comes_first_and_the_screen_says_so(visit):
+    at = visit("quebec-craps", 1, 1)  # two twos: the point is 4
+    at.press("clear")
+    said = "First a bet on Pass / Don\u2019t pass"
+    assert said in spot_words(at, "hard-4")
+    assert at.press("spot", "hard-4") == []  # the machine has nothing to refuse
+    assert at.bar == said
+    assert at.press("spot", "pass") == ["bet"]
+    assert said not in spot_words(at, "hard-4")
+    assert at.press("spot", "hard-4") == ["bet"]
+    at.press("tool", "take")
+    assert at.press("spot", "pass") == []
+    assert at.bar == words("en", "felt.refused_needed")
+
+
+def test_as_the_table_stands_spots_open_close_and_change_their_limits(visit):
+    """Odds and come open with the point, in the point's own steps and no more than it allows."""
+    at = visit("quebec-craps", 1, 1)
+    at.press("clear")
+    assert "It needs a bet on Pass first" in spot_words(at, "odds-pass")
+    assert words("en", "felt.refused_shut") in spot_words(at, "come")
+    for _ in range(5):
+        at.press("spot", "pass")
+    at.play_out()
+    assert at.view.snapshot.felt["point"] == 4
+    assert words("en", "felt.refused_shut") in spot_words(at, "pass")
+    assert at.press("spot", "come") == ["bet"]
+    # 4 pays 2:1: any sum is whole; 3 times the 5 credits that stand, at 0.25 each
+    assert {"Pays 2:1", "Bets of $0.25 to $3.75"} <= set(spot_words(at, "odds-pass"))
+    assert "Bets of $5.25 to $246.75, in steps of $5.25" in spot_words(at, "buy-4")
+    at.press("chip", 10)
+    assert at.press("spot", "odds-pass") == ["bet"]
+    assert at.press("spot", "odds-pass") == ["bet"]
+    assert at.view.chips.bets["odds-pass"] == 15
+    assert at.press("spot", "odds-pass") == []
+    assert at.view.snapshot.bet_wager["bets"] == dict(at.view.chips.bets)
+
+
+def test_whether_a_bet_plays_is_said_at_the_screen_and_holds_while_it_stands(visit):
+    at = visit(
+        "quebec-craps", 1, 1, 0, 2
+    )  # the point 4 is made (2-2), then a come-out of 1-3: a hard 4 missed
+    at.press("clear")
+    at.press("spot", "pass")
+    at.press("spot", "hard-4")
+    assert "Off: it waits" in spot_words(at, "hard-4")
+    at.press("tool", "plays")
+    assert at.press("spot", "pass") == []
+    assert at.bar == words("en", "felt.refused_always")
+    assert at.press("spot", "hard-4") == ["bet"]
+    assert at.view.snapshot.bet_wager["working"] == {"hard-4": True}
+    at.press("tool", "plays")
+    assert "Plays on a come-out too" in spot_words(at, "hard-4")
+    at.play_out()  # it played: a four thrown hard wins it on the come-out
+    assert at.view.results[0] == "2-2"
+    won = {each["spot"]: each["credits"] for each in at.view.show.play.settlements}
+    assert won["hard-4"] > 0
+
+
+def spot_on(picture, view):
+    return [touch.rect for touch in picture.touches(view) if touch.action == Action("spot", "hard-4")]
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
+def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
+    game, told = felt("quebec-craps")
+    view = at_rest((told,), told, "en", felt=dict(game.rules.as_it_stands()))
+    view, _ = pressed(view, Action("clear"), theme)
+    laid = replace(view, chips=view.chips.changed({"pass": 1}))
+    picture = Picture(theme, layout=layout, scale=0.5)
+    page = next(
+        part
+        for part in range(9)
+        if spot_on(picture, replace(view, chips=replace(view.chips, part=str(part))))
+    )
+    view, laid = (replace(each, chips=replace(each.chips, part=str(page))) for each in (view, laid))
+    surface = pygame.Surface(picture.pixels)
+    bright = []
+    for each in (view, laid):
+        picture.draw(surface, each)
+        x, y, w, h = (value * 0.5 for value in spot_on(picture, each)[0])
+        part = surface.subsurface((round(x), round(y), round(w), round(h)))
+        bright.append(float(np.mean(pygame.surfarray.array3d(part))))
+    assert bright[0] < 0.75 * bright[1]
