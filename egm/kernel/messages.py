@@ -103,6 +103,30 @@ class Notice(_Message):
     values: dict[str, int | str] = {}
 
 
+class SpotNow(_Message):
+    """What of a spot is otherwise than published, as the table stands."""
+
+    odds: str
+    least: int
+    most: int
+    step: int
+
+
+class Felt(_Message):
+    """What is to be known of a table as it stands, beside bets (:file:`paytables/FELTS.md`).
+
+    ``first``: spots of which one has a bet with any new one. ``times``: by spot, the most there in times what
+    lies on the spot it needs. ``plays``: whether a bet there plays, where the player says it. ``point``: of
+    craps.
+    """
+
+    point: int | None = None
+    first: tuple[str, ...] = ()
+    times: dict[str, int] = {}
+    plays: dict[str, bool] = {}
+    spots: dict[str, SpotNow] = {}
+
+
 class ProgressiveView(_Message):
     """A progressive level the bet in force plays for: what it shows, and whether that would be paid.
 
@@ -263,8 +287,7 @@ class Snapshot(_Message):
     """Credits that stay on spots of the table from the rounds before."""
     shut: tuple[str, ...] = ()
     """Spots that take no bet as the table stands."""
-    felt: dict[str, Any] = {}
-    """What else is to be known of the table as it stands (:file:`paytables/FELTS.md`)."""
+    felt: Felt = Felt()
     credit_cents: int
     """All the player may wager, promotional credit included."""
     restricted_cents: int = 0

@@ -12,7 +12,7 @@ from egm.kernel.credits import parted
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.kernel.messages import Notice
+from egm.kernel.messages import Felt, Notice, SpotNow
 from egm.money.host.controls import game_is_allowed
 from egm.play import player_protection as protection
 from egm.progressive.pools import Pools, shut
@@ -26,7 +26,7 @@ from paytables import Game
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
-def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], dict[str, JSON]]:
+def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
     """Of the selected game: the credits that stand on its spots, the spots that take no bet, how it stands.
 
     How it stands is the rules' own word, and under ``spots`` whatever of a spot is otherwise than published.
@@ -35,19 +35,19 @@ def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], dict[st
     table = None if game is None else table_of(machine, game.digest)
     at = game if game is None or table is None else _at(machine, table)
     if game is None or at is None:
-        return {}, (), {}
+        return {}, (), Felt()
     standing: dict[str, int] = {}
     for bet in at.rules.standing():
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
-    spots, felt = at.rules.layout(), dict(at.rules.as_it_stands())
+    spots, felt = at.rules.layout(), Felt.model_validate(at.rules.as_it_stands())
     if at is not game:
         changed = zip(game.rules.layout(), spots, strict=True)
         now = {
-            new.id: {"odds": new.odds, "least": new.least, "most": new.most, "step": new.step}
+            new.id: SpotNow(odds=new.odds, least=new.least, most=new.most, step=new.step)
             for old, new in changed
             if (old.odds, old.least, old.most, old.step) != (new.odds, new.least, new.most, new.step)
         }
-        felt |= {"spots": now} if now else {}
+        felt = felt.model_copy(update={"spots": now})
     closed = shut(machine.state(Pools), at, machine.selection.denomination_cents)
     return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
 

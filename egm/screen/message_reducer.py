@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.messages import BenchReply, Decision, Hello, Intent, Message, Play, Snapshot
+from egm.kernel.messages import BenchReply, Decision, Felt, Hello, Intent, Message, Play, Snapshot
 from egm.kernel.service_pages import Replay
 from egm.screen import marks
 from egm.screen.input_reducer import Messages, next_game
@@ -245,6 +245,9 @@ def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
             "credit_cents": replay.credit_before_cents,
             "win_cents": 0,
             "last_display": None,
+            "standing": {},
+            "shut": (),
+            "felt": Felt(point=replay.display.get("point")),
             "state": "playing",
             "page": None,
             "accepts": (),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from egm.kernel.messages import GameView, Intent, Snapshot
+from egm.kernel.messages import Felt, GameView, Intent, Snapshot
 from egm.screen.outcome import OutcomeError
 
 #: Chips are of these values, in credits; a table has the five that suit it.
@@ -175,24 +175,17 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What holds beside a spot's own limits: the credit, what stands, where no bet is taken now.
-
-    ``first``: spots of which one has a bet with any new one. ``felt``: see :attr:`Snapshot.felt`.
-    """
+    """What holds beside a spot's own limits: the credit, what stands, where no bet is taken now."""
 
     credits: int
     standing: Bets
     shut: frozenset[str]
-    first: tuple[str, ...] = ()
-    felt: Mapping[str, Any] = field(default_factory=dict)
+    felt: Felt
 
     def spot(self, spot: Spot) -> Spot:
         """A spot as the table stands."""
-        now = self.felt.get("spots", {}).get(spot.id)
-        if now is None:
-            return spot
-        least, most, step = (int(now[key]) for key in ("least", "most", "step"))
-        return replace(spot, odds=str(now["odds"]), least=least, most=most, step=step)
+        now = self.felt.spots.get(spot.id)
+        return spot if now is None else replace(spot, **now.model_dump())
 
     def on(self, bets: Bets, spot: str | None) -> int:
         """What lies and stands on a spot, credits."""
@@ -200,15 +193,14 @@ class Limits:
 
     def most(self, spot: Spot, bets: Bets) -> int:
         """The most on a spot with these bets: its own limit, or so many times what it is laid on."""
-        times = self.felt.get("times", {}).get(spot.id)
-        return spot.most if times is None else min(spot.most, int(times) * self.on(bets, spot.needs))
+        times = self.felt.times.get(spot.id)
+        return spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
 
 
 def limits(snapshot: Snapshot) -> Limits:
     """What holds as the table stands."""
     credits_ = snapshot.credit_cents // max(1, snapshot.denomination_cents)
-    first = tuple(map(str, snapshot.felt.get("first", ())))
-    return Limits(credits_, snapshot.standing, frozenset(snapshot.shut), first, snapshot.felt)
+    return Limits(credits_, snapshot.standing, frozenset(snapshot.shut), snapshot.felt)
 
 
 def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
@@ -217,8 +209,9 @@ def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
         return "needs", (spot.needs,)
     if spot.id in held.shut:
         return "shut", ()
-    if spot.id not in held.first and held.first and not any(bets.get(each, 0) > 0 for each in held.first):
-        return "first", held.first
+    first = held.felt.first
+    if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
+        return "first", first
     needed = _needed(spot, bets, held)
     short = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
     return ("share", ()) if short else ("", ())
@@ -309,8 +302,8 @@ def plays(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
     """Whether a bet on a spot plays in the coming round, where the player says it; else None."""
     if spot not in table.says:
         return None
-    told = held.felt.get("plays", {}).get(spot, spot not in table.off)
-    return chips.plays.get(spot, bool(told))
+    told = held.felt.plays.get(spot, spot not in table.off)
+    return chips.plays.get(spot, told)
 
 
 def _said(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:

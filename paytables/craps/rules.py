@@ -64,7 +64,7 @@ class CrapsRules(TableRules):
         said = [place for place in self.places.values() if place.asks]
         return {
             "point": point,
-            "first": lines if self.definition.shooter_bets and point is None else [],
+            "first": tuple(lines) if self.definition.shooter_bets and point is None else (),
             "times": {spot: most for spot, most in times.items() if most is not None},
             "plays": {place.id: place.bet.off == (place.id in told) for place in said},
         }

@@ -82,8 +82,8 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
     p, (x, y, w, _) = stage.painter, felt_rect(stage.layout)
     told = step.display if step is not None else {}
     dice = tuple(map(int, told.get("dice", ())))
-    felt = stage.view.snapshot.felt if stage.view.snapshot is not None and not moving else {}
-    point = felt["point"] if "point" in felt else told.get("point")
+    now = stage.view.snapshot
+    point = told.get("point") if now is None or moving else now.felt.point
     high = 76.0
     left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
     wide = room / len(_POINTS)

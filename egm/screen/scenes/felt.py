@@ -254,7 +254,7 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
 def _said(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
     """On a bet that does not play on the next throw, or does on a come-out, that it is off, or on."""
     now = plays(table, stage.view.chips, spot, held)
-    come_out = held.felt.get("point") is None
+    come_out = held.felt.point is None
     if now is None or (spot in table.off and not come_out) or (now and spot not in table.off):
         return
     words = stage.texts.say("felt.on" if now else "felt.off")

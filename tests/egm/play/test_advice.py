@@ -48,7 +48,10 @@ def test_advice_is_told_where_the_profile_allows_it_and_binds_nobody(tmp_path):
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "Your choice  ·  Advice: RAISE"), ("fr", "Votre choix  ·  Conseil\u00a0: RELANCER")],
+    [
+        ("en", "Your choice: STAND / RAISE  +$0.25  ·  Advice: RAISE"),
+        ("fr", "Votre choix : ARRÊTER / RELANCER  +0,25 $  ·  Conseil\u00a0: RELANCER"),
+    ],
 )
 def test_the_screen_says_it_beside_the_question(tmp_path, language, words):
     question, theme = asked(tmp_path), load_theme()

@@ -26,7 +26,7 @@ WITH_SPOTS = tuple(name for name in FELTS if len(felt(name)[1].presentation["spo
 @pytest.fixture(params=WITH_SPOTS)
 def table(request):
     game, told = felt(request.param)
-    return game, told, at_rest((told,), told, "en", felt=dict(game.rules.as_it_stands()))
+    return game, told, at_rest((told,), told, "en", felt=game.rules.as_it_stands())
 
 
 class Player:

@@ -75,7 +75,7 @@ def test_the_machine_tells_no_bet_from_a_bet_not_taken_and_from_too_little_credi
 @pytest.mark.parametrize(
     ("game", "draws", "said"),
     [
-        ("quebec-red-dog", (0, 60, *[7] * 9), {"en": ("RAISE", "STAND"), "fr": ("RELANCER", "RESTER")}),
+        ("quebec-red-dog", (0, 60, *[7] * 9), {"en": ("RAISE", "STAND"), "fr": ("RELANCER", "ARRÊTER")}),
         ("quebec-war", (0, 0, *[7] * 9), {"en": ("SURRENDER", "GO TO WAR"), "fr": ("ABANDONNER", "GUERRE")}),
     ],
 )
@@ -133,7 +133,7 @@ def test_as_the_table_stands_spots_open_close_and_change_their_limits(visit):
     for _ in range(5):
         at.press("spot", "pass")
     at.play_out()
-    assert at.view.snapshot.felt["point"] == 4
+    assert at.view.snapshot.felt.point == 4
     assert words("en", "felt.refused_shut") in spot_words(at, "pass")
     assert at.press("spot", "come") == ["bet"]
     # 4 pays 2:1: any sum is whole; 3 times the 5 credits that stand, at 0.25 each
@@ -175,7 +175,7 @@ def spot_on(picture, view):
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
 def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     game, told = felt("quebec-craps")
-    view = at_rest((told,), told, "en", felt=dict(game.rules.as_it_stands()))
+    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands())
     view, _ = pressed(view, Action("clear"), theme)
     laid = replace(view, chips=view.chips.changed({"pass": 1}))
     picture = Picture(theme, layout=layout, scale=0.5)

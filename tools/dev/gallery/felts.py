@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from egm.kernel.messages import Decision, GameView, Play
+from egm.kernel.messages import Decision, Felt, GameView, Play
 from egm.screen.cloth import parts, sheets
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import Layout
@@ -46,7 +46,7 @@ def felt_scenes(
 ) -> Iterator[tuple[str, View]]:
     """The scenes of one table as they are drawn in a layout."""
     layout = layout.with_felt()
-    rest = at_rest((told,), told, language, felt=dict(game.rules.as_it_stands()))
+    rest = at_rest((told,), told, language, felt=game.rules.as_it_stands())
     yield "idle", rest
     table = rest.table
     assert table is not None
@@ -142,6 +142,6 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     standing = {bet.spot: bet.credits for bet in after.standing()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
     told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
-    told_["felt"] = dict(after.as_it_stands())
+    told_["felt"] = Felt.model_validate(after.as_it_stands())
     over = heard(over, rest.model_copy(update=told_))
     yield "settled", replace(over, now=over.now + 3.2)
