@@ -63,6 +63,6 @@ def test_the_screen_says_it_beside_the_question(tmp_path, language, words):
         return status(Stage(Painter(theme), Texts(language), LANDSCAPE, heard(view, question)))[0]
 
     assert said(question) == words
-    plain = words.partition("  ·")[0]
+    plain = words.partition(" / ")[0]
     assert said(question.model_copy(update={"options": ("stand",)})) == plain  # the credit does not cover it
     assert said(question.model_copy(update={"display": {"hands": []}})) == plain
