@@ -34,6 +34,7 @@ from paytables.wording import counted
 #: family name of a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
     "baccarat": "paytables.bank.baccarat",
+    "blackjack": "paytables.blackjack",
     "craps": "paytables.craps",
     "keno": "paytables.keno",
     "pai-gow": "paytables.poker.tiles",

@@ -1,1 +1,14 @@
 """Blackjack, of Québec's by-law (ss. 13-26.7) and of the Monaco order (art. 5), with its side bets."""
+
+from paytables.blackjack.rules import BlackjackRules
+from paytables.blackjack.schema import BlackjackDefinition
+from paytables.game import Family
+
+
+def _build(definition: BlackjackDefinition, file: str) -> BlackjackRules:
+    rules = BlackjackRules(definition)
+    rules.check(file)
+    return rules
+
+
+FAMILY = Family(BlackjackDefinition, _build)

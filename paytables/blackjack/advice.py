@@ -10,11 +10,12 @@ money is taken.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
 from paytables.blackjack.hands import CARD, decks_of, every_hand, holding, packed
 from paytables.blackjack.schema import ACES, TEN, House
+from paytables.poker.policy import unpacked
 
 STAND: Final = 0
 HIT: Final = 1
@@ -108,6 +109,11 @@ class PlayData:
         house = self.house
         return _questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
 
+    @property
+    def size(self) -> int:
+        """How many bytes the play of this house has."""
+        return len(self.places) + len(_pairs()) + len(_insured(self.house.decks)) + 2
+
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
         """Return what a hand does that is not split: stand, hit or double."""
         hand = _hand(values)
@@ -130,3 +136,10 @@ class PlayData:
 
 def _hand(values: Sequence[int]) -> int:
     return packed([values.count(value) for value in range(ACES, TEN + 1)])
+
+
+@lru_cache(maxsize=8)
+def advice_of(house: House, policy: str) -> PlayData | None:
+    """Return a play as a definition carries it; None for one of other rules, which certification refuses."""
+    found = PlayData(house, unpacked(policy))
+    return found if len(found.text) == found.size else None

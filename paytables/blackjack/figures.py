@@ -27,12 +27,12 @@ _BOX: Final = re.compile(r"-\d+$", re.ASCII)
 CHART: Final = "the chart by totals"
 
 
-def _nothing(done: int, of: int) -> None:
+def nothing(done: int, of: int) -> None:
     """Tell nobody."""
 
 
 def prove(
-    definition: BlackjackDefinition, _each: object = None, told: Callable[[int, int], None] = _nothing
+    definition: BlackjackDefinition, _each: object = None, told: Callable[[int, int], None] = nothing
 ) -> dict[str, Proof]:
     """Work out the proof: laboratory packages, and up to a minute. ``told`` hears how far it is."""
     return {MAIN: _proof(definition.house, told)}
@@ -64,7 +64,7 @@ def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
 
 def proof_of(definition: BlackjackDefinition) -> Proof:
     """Return the proof carried, or a new one."""
-    return definition.proved.get(MAIN) or _proof(definition.house, _nothing)
+    return definition.proved.get(MAIN) or _proof(definition.house, nothing)
 
 
 def shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:

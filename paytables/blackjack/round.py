@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from paytables.bank.dealing import left, opened
+from paytables.blackjack.advice import Kind, advice_of
 from paytables.blackjack.schema import (
     ACES,
     ACTIONS,
@@ -181,9 +182,30 @@ class BlackjackRound:
     def _ask(
         self, box: Box, hand: Hand, kind: str, options: Sequence[str], stakes: Mapping[Json, Bet]
     ) -> Asking:
-        prompt = {**self.felt(), "hand": hand.id, "spot": spot_id(MAIN, box.number), "staked": hand.staked}
+        bet = {"hand": hand.id, "spot": spot_id(MAIN, box.number), "staked": hand.staked}
+        prompt = {**self.felt(), **bet, **self._advice(box, hand, options)}
         asked = Decision(kind, tuple(options), prompt, stakes, box.seat, default=options[0])
         return str(asked.check((yield asked)))
+
+    def _advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
+        """Return the best answer of a fresh shoe, where the definition carries it."""
+        proof, values = self.definition.proved.get(MAIN), hand.values
+        best = None if proof is None else advice_of(self.house, proof.policy)
+        if best is None:
+            return {}
+        if "no_insurance" in options:
+            even = "even_money" in options and best.takes_even_money(self.up)
+            insured = "insurance" in options and best.insures(values)
+            return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
+        pair = values[0] if hand.split or "split" in options else 0
+        up, first = self.dealers[0][0], hand.cards[0]
+        fewer = self.house.same_rank and pair == TEN and rank_of(up) == rank_of(first)
+        if "split" in options and best.split(self.up, pair, fewer=fewer) > len(box.hands):
+            return {"advice": "split"}
+        kind = Kind(self.up)
+        if hand.split:
+            kind = Kind(self.up, pair, paired=values[1] == pair, fewer=fewer)
+        return {"advice": best.answer(kind, values, suited=suit_of(first) == suit_of(hand.cards[1]))}
 
     def _before(self, box: Box) -> Iterator[Step]:
         """Insurance and even money: before the first box plays."""

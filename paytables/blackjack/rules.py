@@ -1,0 +1,225 @@
+"""The rules of one blackjack table, played from its definition."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final, Self
+
+from paytables import side_bets
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.bank.dealing import shoe_of
+from paytables.blackjack import figures
+from paytables.blackjack.round import BANK, BlackjackRound, spot_id
+from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, BlackjackDefinition, Proof
+from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager
+from paytables.definition import Text
+from paytables.errors import WagerError
+from paytables.layout import Layout, Odds, TableRules, check_forms, check_whole
+from paytables.poker.proof import held_against
+from paytables.side_bets import Progressive, SideBet
+from paytables.wording import counted
+
+#: Half of a stake, which insurance costs.
+_HALF: Final = Odds.parse("1:2")
+_DEALER: Final = Text(en="Dealer", fr="Croupier")
+_PLAYER: Final = Text(en="Player", fr="Joueur")
+_BOX: Final = Text(en="box {0}", fr="case {0}")
+
+
+@dataclass(frozen=True)
+class BlackjackRules(TableRules):
+    """A table of blackjack made playable; ``table`` is the shoe the rounds before have left."""
+
+    definition: BlackjackDefinition
+    table: object = field(default=None, compare=False)
+
+    # ------------------------------------------------------------ bets
+    @cached_property
+    def cloth(self) -> Layout:
+        """The spots of every box: its bets, its insurance (staked in play only), its side bets."""
+        spots = tuple(spot for box in range(self.definition.boxes) for spot in self._spots(box))
+        return Layout(spots, self.definition.table, self.definition.form)
+
+    def _spots(self, box: int) -> list[Spot]:
+        made, main = self.definition, self.definition.main
+        limits, main_id = main.limits, spot_id(MAIN, box)
+        spots = []
+        for n, name in enumerate(ACTIONS[: main.hands]):
+            words = self._words(main.name, box, n + 1 if main.hands > 1 else None)
+            needs = None if n == 0 else spot_id(ACTIONS[n - 1], box)
+            spots.append(_spot(spot_id(name, box), name, words, "1:1", limits.model_dump(), needs))
+        if made.rules.insurance is not None:
+            most = main.hands * limits.most // 2
+            open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
+            words = self._words(INSURED, box)
+            odds = made.rules.insurance.text
+            spots.append(_spot(spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id))
+        for side in made.side:
+            best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
+            words = self._words(side.name, box)
+            spots.append(
+                _spot(spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id)
+            )
+        return spots
+
+    def _words(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
+        """A stake's name: with its number where there are several, and its box where there are."""
+        words = name.model_dump()
+        if number is not None:
+            words = {code: f"{text} {number}" for code, text in words.items()}
+        if self.definition.boxes > 1:
+            where = _BOX.model_dump()
+            words = {code: f"{text}, {where[code].format(box + 1)}" for code, text in words.items()}
+        return words
+
+    def wager(self, credits_: int, **asked: object) -> Wager:
+        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
+        made = self.cloth.wager(credits_, **asked)
+        seats: dict[int, dict[str, int]] = {}
+        for bet in made.bets:
+            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
+        for bets in seats.values():
+            for box in range(self.definition.boxes):
+                self._linked(bets, box)
+        self.cloth.most_win({seat: self._most(bets) for seat, bets in seats.items()})
+        return made
+
+    def _linked(self, bets: Mapping[str, int], box: int) -> None:
+        """Refuse too few bets on a box, and a side bet above the main one that must not be."""
+        main, staked = self.definition.main, bets.get(spot_id(MAIN, box), 0)
+        laid = sum(spot_id(name, box) in bets for name in ACTIONS)
+        if 0 < laid < main.least_hands:
+            raise WagerError(
+                f"bets.{spot_id(MAIN, box)}: {counted(laid, 'bet')} on the box; "
+                f"at least {main.least_hands} of the dealer's hands are bet against"
+            )
+        for side in self.definition.side:
+            credits_ = bets.get(spot_id(side.id, box), 0)
+            if side.within_main and credits_ > staked:
+                raise WagerError(
+                    f"bets.{spot_id(side.id, box)}: {counted(credits_, 'credit')}; "
+                    f"no more than the main bet, {staked:,}"
+                )
+
+    def _most(self, bets: Mapping[str, int]) -> int:
+        """Return no less than what a seat's bets may give back: all hands split, doubled and won at best."""
+        rules = self.definition.rules
+        won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
+        most = 0
+        for box in range(self.definition.boxes):
+            staked = sum(bets.get(spot_id(name, box), 0) for name in ACTIONS)
+            split = int(2 * rules.split.hands * staked * (1 + won))
+            most += max(split, int(staked * (1 + rules.blackjack.net)))
+            for side in self.definition.side:
+                best = max(row.pays.net for row in side.row)
+                most += int(bets.get(spot_id(side.id, box), 0) * (1 + best))
+        return most
+
+    def most_of_round(self, wager: Wager) -> int:
+        """Return no less than the most a seat is given back, stakes added in play included."""
+        seats: dict[int, dict[str, int]] = {}
+        for bet in self.wager(wager.credits, **wager.options).bets:
+            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
+        return max(map(self._most, seats.values()))
+
+    def at(self, table: object) -> Self:
+        """Return the rules with the shoe as it was left. Raises ValueError for what no round leaves."""
+        if table is not None:
+            shoe_of(self.definition.shoe, table)
+        return replace(self, table=table)
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Play one round; see :mod:`paytables.blackjack.round`."""
+        accepted = self.wager(wager.credits, **wager.options)
+        return BlackjackRound(self.definition, accepted.bets).play(self.table, draw)
+
+    # ------------------------------------------------------------ what is said
+    def presentation(self) -> dict[str, object]:
+        """Return the spots, the hands and what is paid beside even money (:file:`paytables/FELTS.md`)."""
+        made, boxes = self.definition, self.definition.boxes * self.definition.table.seats
+        dealers = [
+            {"id": BANK if n == 0 else f"{BANK}-{n + 1}", "names": _numbered(_DEALER, n, made.main.hands)}
+            for n in range(made.main.hands)
+        ]
+        hands = [{"id": f"box-{n + 1}", "names": _numbered(_PLAYER, n, boxes)} for n in range(boxes)]
+        return {
+            "kind": "table",
+            "felt": "cards",
+            **self.cloth.to_json(),
+            "hands": [{**hand, "cards": 2} for hand in (*dealers, *hands)],
+            "progressives": side_bets.to_json(made.progressive),
+            "pays": [
+                {"name": name, "names": names.model_dump(), "odds": odds.text, "spot": spot}
+                for spot, name, names, odds in self.definition.every_pay()
+            ],
+        }
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what each bet pays."""
+        return tuple(self.definition.pay_lines()["en"])
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return nothing that surprises."""
+        return ()
+
+    # ------------------------------------------------------------ levels
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+        """Return the level of each side bet of the wager that plays for one."""
+        staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
+        played = []
+        for level in self.definition.progressive:
+            side_bet = self._side_bet(level)
+            bets = sum(staked.count(spot) for spot in side_bet.spots)
+            played += [side_bet.play(bets)] if bets else []
+        return tuple(played)
+
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return every level at its one stake."""
+        return tuple(self._side_bet(level).play() for level in self.definition.progressive)
+
+    def _side_bet(self, level: Progressive) -> SideBet:
+        """Return how often the bet that plays for a level wins what of it."""
+        side = next(side for side in self.definition.side if side.id == level.spot)
+        spots = tuple(spot_id(side.id, box) for box in range(self.definition.boxes))
+        return SideBet(level, spots, side.limits.least, figures.shares(self.definition, side))
+
+    # ------------------------------------------------------------ figures
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures of every bet; see :mod:`paytables.blackjack.figures`."""
+        return figures.analyse(self.definition, depth)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of any bets of one seat laid together."""
+        return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
+
+    def prove(
+        self, each: object = None, told: Callable[[int, int], None] = figures.nothing
+    ) -> dict[str, Proof]:
+        """Work out what the definition carries as proved (laboratory packages), by one thread."""
+        return figures.prove(self.definition, each, told)
+
+    def verify(self) -> None:
+        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        held_against(self.definition.game.id, self.definition.proved, self.prove)
+
+    def check(self, file: str) -> None:
+        """Check whole credits and forms. Raises :class:`DefinitionError` naming the key."""
+        made, rules = self.definition, self.definition.rules
+        odds = [rules.blackjack, *(each for each in (rules.sevens, rules.suited_678) if each is not None)]
+        odds += [] if rules.insurance is None else [_HALF]
+        check_whole("main.limits", made.main.limits, odds, file)
+        for n, side in enumerate(made.side):
+            check_whole(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
+        pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in made.side}
+        side_bets.check_levels(made.progressive, pays, file)
+        check_forms(self.cloth, file)
+
+
+def _spot(
+    id_: str, group: str, names: Mapping[str, str], odds: str, limits: Mapping[str, Json], needs: str | None
+) -> Spot:
+    return Spot(id=id_, group=group, names=names, odds=odds, needs=needs, **limits)
+
+
+def _numbered(name: Text, place: int, count: int) -> dict[str, str]:
+    return {code: f"{text} {place + 1}" if count > 1 else text for code, text in name.model_dump().items()}
