@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from egm.app.first_start.probing import found_ports
+from egm.app.first_start.wizard import SEED_NAME
 from egm.app.first_start.wizard import first_start as ask_on_screen
 from egm.app.process import MachineProcess
 from egm.app.stopped import PATIENCE_S, come_up, stand_still, trouble_in, wait_for_file
@@ -81,11 +82,11 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
     return asked
 
 
-def _ask(folder: StateFolder, cabinet: Path, clock: Clock, ports: tuple[str, ...]) -> None:
+def _ask(folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...]) -> None:
     """Ask for the cabinet file, and begin again with it."""
     lock = FolderLock(folder.root)
     try:
-        done = asyncio.run(_run(ask_on_screen(folder, cabinet, clock, partial(found_ports, ports))))
+        done = asyncio.run(_run(ask_on_screen(folder, cabinet, seed, clock, partial(found_ports, ports))))
     except JournalError as error:  # there is a memory, and it cannot say what the file was
         _say(str(error))
         said = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
@@ -118,12 +119,18 @@ def _ask(folder: StateFolder, cabinet: Path, clock: Clock, ports: tuple[str, ...
     is_flag=True,
     help="Where the cabinet file is not there, ask for it on the screen.",
 )
+@click.option(
+    "--seed",
+    type=click.Path(path_type=Path),
+    help=f"At a first start: what the builder has decided, else {SEED_NAME} beside the cabinet file.",
+)
 @click.option("--port", "ports", multiple=True, help="At a first start: one more serial port to be tried.")
 def main(
     state: Path,
     cabinet: Path | None,
     patience: float,
     ports: tuple[str, ...],
+    seed: Path | None,
     *,
     stay: bool,
     trouble: Path | None,
@@ -140,7 +147,7 @@ def main(
             said = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
             sys.exit(_RESTART if asyncio.run(_run(said)) else 0)
         if first_start and cabinet is not None and not cabinet.exists():
-            _ask(folder, cabinet, clock, ports)
+            _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports)
         file = load_cabinet(cabinet)
         try:
             if _restarts(folder, file, clock, patience):

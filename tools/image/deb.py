@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Final
@@ -42,6 +43,17 @@ _EXECUTABLE: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
 _PYTHON: Final = "python{}.{}".format(*sys.version_info)
 
 
+@contextmanager
+def plain_umask() -> Iterator[None]:
+    """Whoever builds, the files of what is built can be read by everybody."""
+    before = os.umask(0o022)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@plain_umask()
 def build(out: Path) -> Path:
     """Build the package into the folder ``out``; return its file. Raises OperatorError where a step fails."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or said("git", "log", "-1", "--format=%ct")

@@ -43,6 +43,7 @@ def offsets() -> dict[str, int]:
     return found
 
 
+@deb.plain_umask()
 def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: bool = False) -> Path:
     """Build image, second medium and bundle into ``out``; return the image. Raises OperatorError."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or deb.said("git", "log", "-1", "--format=%ct")
@@ -97,7 +98,8 @@ def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: boo
     yield f'cp {package} "$1/tmp/open-egm.deb"'
     yield 'chroot "$1" apt-get install -y -q --no-install-recommends /tmp/open-egm.deb'
     for tree in trees:
-        yield f'cp -r --no-preserve=ownership,timestamps {tree}/. "$1/"'
+        packed = "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."  # whatever the checkout's modes are
+        yield f'(cd {tree} && {packed}) | tar -xm --no-overwrite-dir -C "$1"'
     for name in MADE_OF["masked"]:
         yield f'ln -sf /dev/null "$1/etc/systemd/system/{name}"'
     for unit, target in (MADE_OF["started"] | (MADE_OF["debug_started"] if debug else {})).items():

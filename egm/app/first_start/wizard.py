@@ -177,16 +177,18 @@ def _examine(draft: Draft, doing: Callable[[str], None]) -> None:
 async def first_start(
     state: StateFolder,
     file: Path,
+    seed: Path,
     clock: Clock,
     ports: Callable[[], list[str]] = found_ports,
 ) -> None:
     """Ask for a cabinet file on the screen; ends with ``file`` written and signed.
 
+    ``seed`` holds the tables that the builder has decided, where there is such a file.
     A state folder that has a memory already gives back the file signed last instead, by two of its own
     persons. Raises OperatorError for a builder's file that is none, JournalError for a memory that cannot be
     read.
     """
-    draft = Draft(seed=_seed(file.with_name(SEED_NAME)))
+    draft = Draft(seed=_seed(seed))
     back = putting_back(state, file, clock.now)
     language = LANGUAGES[0]
     identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")

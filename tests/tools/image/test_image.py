@@ -6,6 +6,7 @@ ports. What is asked is seen from outside alone: the picture on the guest's disp
 """
 
 import asyncio
+import functools
 import io
 import os
 import shutil
@@ -50,7 +51,8 @@ def built(tmp_path_factory):
 class Cabinet:
     """A computer with the image on disks of its own, and its devices beside it."""
 
-    def __init__(self, folder, built):
+    def __init__(self, folder, built, *, answered=True):
+        """``answered``: its first start is behind it."""
         self.folder, self.state = folder, StateFolder(folder / "devices")
         self.state.prepare()
         self.disks = []
@@ -59,10 +61,26 @@ class Cabinet:
             back = ("-b", str((built / name).resolve()), "-F", "raw")
             subprocess.run(("qemu-img", "create", "-q", "-f", "qcow2", *back, str(disk)), check=True)
             self.disks.append(f"format=qcow2,discard=unmap,file={disk}")
+        if answered:
+            self.answer()
         command = (sys.executable, "-I", "-m", "egm.app.bench", "--state", str(self.state.root))
         self._bench = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         self.until((self.state.run / "bench.ready").exists)
         self.computer = None
+
+    def answer(self):
+        """Put the cabinet file of this test onto the first medium."""
+        file, medium = Path(__file__).with_name("cabinet.toml"), self.folder / "medium"
+        where = builder.offsets()["egm-state-1"]
+        (disk, *_) = (one.split("file=")[1] for one in self.disks)
+        length = builder.LENGTHS["egm-state-1"] << 20
+        part = f"driver=raw,offset={where},size={length},file.driver=qcow2,file.file.filename={disk}"
+        run = functools.partial(subprocess.run, check=True, capture_output=True)
+        run(("qemu-img", "convert", "-O", "raw", "--image-opts", part, str(medium)))
+        for request in (f"write {file} cabinet.toml", *(f"sif cabinet.toml {x}id 780" for x in "ug")):
+            run(("debugfs", "-w", "-R", request, str(medium)))
+        run(("qemu-img", "convert", "-n", "-f", "raw", "--target-image-opts", str(medium), part))
+        medium.unlink()
 
     def on(self, *more):
         ports = {name: self.state.run / "dev" / name for name in PORTS}
