@@ -22,7 +22,7 @@ from egm.play.tables import on_table
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
-from egm.records.keys import MoneyKey
+from egm.records.keys import MoneyKey, StaffKey
 from egm.records.money import CashOutRecord, HandpayRecord
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
@@ -90,6 +90,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         journal_head=machine.witness,
         sound=sound(machine),
         loudness_percent=machine.profile.sound.loudness_percent,
+        touch=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
         reminder=protection.reminder_view(machine),
         session=protection.session_view(machine),
         protection=protection.protection_view(machine),

@@ -313,6 +313,8 @@ class Snapshot(_Message):
     """What a host lets be heard: ``on``; ``no_play``: games are silent; ``off``: all but alarms."""
     loudness_percent: int = 100
     """How loud the loudest volume step may be here; an alarm keeps its floor."""
+    touch: tuple[int, ...] = ()
+    """Calibration of the touch screen (:mod:`egm.kernel.touch`); empty where there is none."""
     reminder: Reminder | None = None
     session: Session | None = None
     """None while nobody plays, and where the place keeps no count."""

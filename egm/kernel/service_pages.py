@@ -117,7 +117,8 @@ class ServicePage(_Part):
 
     ``id`` is that of this page at this moment; an answer to another is not heard. ``person`` is who is signed
     in (name and role), None before. ``test`` marks a page that works devices: the screen shows a clear TEST
-    mark, and with ``pattern`` runs its own part (colour bars, touch targets, tones).
+    mark, and with ``pattern`` runs its own part (colour bars, touch targets, tones). ``calibrate`` shows the
+    crosses of :mod:`egm.kernel.touch`; its answer ``crosses`` has as ``input`` where each touch was felt.
     """
 
     id: str
@@ -133,4 +134,4 @@ class ServicePage(_Part):
     actions: tuple[Action, ...] = ()
     replay: Replay | None = None
     test: bool = False
-    pattern: Literal["", "display", "touch", "sound"] = ""
+    pattern: Literal["", "display", "touch", "calibrate", "sound"] = ""

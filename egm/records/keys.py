@@ -120,6 +120,8 @@ class StaffKey(Key):
     """The service menu is open: since when, and who is signed in."""
     OPTIONS = "options", Fate.IDENTITY, Owner.MACHINE
     """What the staff has set; see :mod:`egm.staff.options`."""
+    TOUCH = "touch", Fate.IDENTITY, Owner.PLAYER
+    """How the touch screen is calibrated: six integers (:mod:`egm.kernel.touch`)."""
     INVENTORY = "inventory", Fate.IDENTITY, Owner.MACHINE
     """The machine's inventory entry as last recorded."""
     INTERVENTION = "intervention", Fate.IDENTITY, Owner.MACHINE

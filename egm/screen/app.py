@@ -9,6 +9,7 @@ from typing import Final, Protocol
 import pygame
 
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, Pressed
+from egm.kernel.touch import UNIT, placed
 from egm.links.screen.client import Client
 from egm.links.screen.starting import read
 from egm.screen.audio.cues import Sounds
@@ -115,9 +116,7 @@ class App:
         if did is None:
             return False
         for one in did:
-            action = (
-                self.surface.picture.touched(self.view, *self._units(one)) if isinstance(one, Tap) else one
-            )
+            action = self._touched(one) if isinstance(one, Tap) else one
             if action is not None and action.name == "calm":  # the player's browser asks, nobody touched
                 self.view = replace(self.view, reduced_motion=bool(action.value))
             elif action is not None:
@@ -138,9 +137,16 @@ class App:
         self.view, messages = pressed(self.view, action, self.theme, choices)
         self._send(messages)
 
-    def _units(self, tap: Tap) -> tuple[float, float]:
+    def _touched(self, tap: Tap) -> Action | None:
+        """What a touch means: where it was put, or while the screen is calibrated, where it was felt."""
+        snapshot, felt = self.view.snapshot, (round(tap.x * UNIT), round(tap.y * UNIT))
+        if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
+            return Action("felt", felt)
+        if snapshot is not None and snapshot.touch:
+            x, y = placed(snapshot.touch, *felt)
+            tap = Tap(x / UNIT, y / UNIT)
         width, height = self.surface.picture.layout.size
-        return tap.x * width, tap.y * height
+        return self.surface.picture.touched(self.view, tap.x * width, tap.y * height)
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
         if self._watching:

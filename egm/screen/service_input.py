@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from egm.kernel.messages import Intent
 from egm.kernel.service_pages import Prompt, ServicePage
+from egm.kernel.touch import CROSSES, Place
 
 #: Rows of the keyboard on the screen; the second of each pair is with the shift key.
 LETTERS: Final = (("1234567890", "!?#%&()+=:"), ("qwertyuiop", "QWERTYUIOP"), ("asdfghjkl-", "ASDFGHJKL_"))
@@ -29,6 +30,8 @@ class Desk:
     since: float = 0.0
     touched: frozenset[int] = field(default_factory=frozenset)
     """Targets of a touch test that were touched."""
+    felt: tuple[Place, ...] = ()
+    """Where the touches of a calibration were felt so far."""
     tone: str = ""
     """What the test of the speakers sounded last, and when."""
     toned_at: float = -10.0
@@ -72,6 +75,12 @@ def worked(
         kept = "" if page.prompt.kind == "pin" else desk.typed
         said = str(value) if value is not None else desk.typed
         return replace(desk, typed=kept), _answer(page, "enter", said)
+    if name == "felt":
+        felt = (*desk.felt, value)
+        if len(felt) < len(CROSSES):
+            return replace(desk, felt=felt), ()
+        said = " ".join(str(number) for place in felt for number in place)
+        return replace(desk, felt=()), _answer(page, "crosses", said)
     if name == "answer":
         asks = page.prompt is not None and page.prompt.kind != "find"
         return desk, _answer(page, str(value), desk.typed if asks else None)

@@ -177,4 +177,6 @@ def offered(page: ServicePage) -> list[str]:
     """The actions that may be touched."""
     found = [action.id for action in page.actions if action.enabled]
     found += [row.action for table in page.tables for row in table.rows if row.action]
+    if page.pattern == "calibrate":
+        found.append("crosses")
     return [*found, "enter"] if page.prompt is not None else found

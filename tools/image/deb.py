@@ -106,11 +106,13 @@ def _environment(home: Path, scratch: Path, epoch: str) -> None:
     run(*pip, *into, *wanted, epoch=epoch)
     run(*pip, *into, "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
-    for told in packages.glob("*.dist-info/direct_url.json"):  # it names the folder it was built in
+    # Both name the builder: the folder a wheel came from, and the Python of the scripts removed above.
+    for told in packages.glob("*.dist-info/direct_url.json"):
         told.unlink()
-        record = told.with_name("RECORD")
+    for record in packages.glob("*.dist-info/RECORD"):
         lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
-        record.write_text("".join(line for line in lines if told.name not in line), encoding="utf-8")
+        kept = (line for line in lines if "direct_url.json" not in line and not line.startswith("../../bin/"))
+        record.write_text("".join(kept), encoding="utf-8")
     compiled = ("compileall", "-q", "-j", "0", "-s", str(home), "-p", f"/{_HOME}")
     run(sys.executable, "-m", *compiled, "--invalidation-mode", "unchecked-hash", str(packages), epoch=epoch)
 

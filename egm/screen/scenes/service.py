@@ -9,6 +9,7 @@ from typing import Final
 
 from egm.kernel.service_pages import Action as PageAction
 from egm.kernel.service_pages import Prompt, ServicePage
+from egm.kernel.touch import CROSSES, UNIT
 from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TONES
 from egm.screen.layout import Layout
@@ -195,6 +196,8 @@ def _patterns(stage: Stage, page: ServicePage, body: Rect) -> None:
     """The screen's own tests."""
     if page.pattern == "display":
         _bars(stage, body)
+    elif page.pattern == "calibrate":
+        _cross(stage)
     elif page.pattern == "sound":
         _speakers(stage, body)
     elif page.pattern == "touch":
@@ -306,6 +309,16 @@ def _targets(rect: Rect) -> list[Rect]:
         (x + (i % columns) * wide + 4, y + (i // columns) * tall + 4, wide - 8, tall - 8)
         for i in range(columns * rows)
     ]
+
+
+def _cross(stage: Stage) -> None:
+    """The cross that is to be touched next, and which of how many it is."""
+    number, (w, h) = len(stage.view.desk.felt), stage.layout.size
+    x, y = (cross * side / UNIT for cross, side in zip(CROSSES[number], (w, h), strict=True))
+    for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
+        stage.painter.shade(rect, WHITE)
+    words = stage.texts.say("page.cross", number=number + 1, of=len(CROSSES))
+    stage.painter.text(words, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
 
 
 def _target(stage: Stage, rect: Rect, *, on: bool) -> None:

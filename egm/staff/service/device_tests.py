@@ -15,7 +15,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Guard
 from egm.people import Permission
-from egm.records.keys import MoneyKey
+from egm.records.keys import MoneyKey, StaffKey
 from egm.records.money import PrintingRecord
 from egm.staff.form import authorise
 from egm.staff.service.desk import ServiceDesk
@@ -74,7 +74,7 @@ def free_device(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
                     and machine.memory.get(MoneyKey.PAPER) is None
                     and no_ticket_is_asked(machine, event)
                 )
-            case "light":
+            case "light" | "calibrate":
                 return True
             case _:
                 return False
@@ -103,6 +103,9 @@ def payout_is_a_test(machine: Machine, _: Event) -> bool:
 def start_test(machine: Machine, event: Event) -> None:
     """Record the test, and let the device do it."""
     values = event.data
+    if values["test"] == "calibrate":
+        _keep_calibration(machine, event)
+        return
     test, bench = values["test"], machine.state(ServiceDesk).bench
     devices, test_id = machine.state(Devices), machine.fresh_id(PREFIX.rstrip("-"))
     told: dict[str, object] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
@@ -122,6 +125,16 @@ def start_test(machine: Machine, event: Event) -> None:
             bench.outputs = frozenset(values["outputs"])
     except ValueError as error:  # the driver says what it cannot do
         _failed(machine, test_id, str(error))
+
+
+def _keep_calibration(machine: Machine, event: Event) -> None:
+    """From here on the screen puts touches where this calibration says."""
+    before, after = machine.memory.get(StaffKey.TOUCH) or [], list(event.data["matrix"])
+    machine.record(
+        "touch.calibrated",
+        state={StaffKey.TOUCH: after},
+        details={"person": event.data["person"], "before": list(before), "after": after},
+    )
 
 
 def _failed(machine: Machine, test_id: str, why: str) -> None:

@@ -14,8 +14,9 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.faults import said_faults
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.kernel.touch import CalibrationError, fit
 from egm.people import Permission
-from egm.staff.service.desk import Do, Entry, Go, Move, ServiceDesk, refuse
+from egm.staff.service.desk import Back, Do, Entry, Go, Move, ServiceDesk, refuse
 from egm.staff.service.words import BACK, coded, columns, pairs, plain, say
 
 
@@ -39,7 +40,8 @@ class DeviceList:
             for name, kind in bench.kinds.items()
         )
         screens = tuple(
-            Row(cells=(say(f"service.test.{name}"),), action=f"screen:{name}") for name in _PATTERNS
+            Row(cells=(say(f"service.test.{name}"),), action=f"screen:{name}")
+            for name in (*_PATTERNS, _CALIBRATE)
         )
         return ServicePage(
             id="",
@@ -54,6 +56,8 @@ class DeviceList:
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a device, or a test of the screen."""
         what, _, name = action.partition(":")
+        if (what, name) == ("screen", _CALIBRATE):
+            return Go(Calibration())
         if what == "device" and name in machine.state(ServiceDesk).bench.kinds:
             return Go(OneDevice(name))
         pattern = next((pattern for pattern in _PATTERNS if what == "screen" and pattern == name), None)
@@ -61,6 +65,7 @@ class DeviceList:
 
 
 _PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display", "touch", "sound")
+_CALIBRATE: Final = "calibrate"
 
 
 def _ails(machine: Machine, kind: str) -> Words:
@@ -85,6 +90,27 @@ class ScreenTest:
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """There is nothing to touch but the way back."""
         return refuse("not_offered")
+
+
+class Calibration:
+    """The touch screen is calibrated: whatever is touched is a cross, and after the last it is decided."""
+
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
+        """No way back but through the crosses: a finger may be felt anywhere."""
+        return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
+        """Keep it, where the touches lie as the crosses do."""
+        person = machine.state(ServiceDesk).person
+        if action != "crosses" or person is None:
+            return refuse("not_offered")
+        try:
+            numbers = [int(word) for word in text.split()]
+            matrix = fit([*zip(numbers[::2], numbers[1::2], strict=True)])
+        except (ValueError, CalibrationError):
+            return Back(1, say("service.refused.touches"))
+        values = {"device": "screen", "test": _CALIBRATE, "matrix": matrix}
+        return Do(Event(EventType.TEST, {**values, "person": person.id, "persons": (person.id,)}), places=1)
 
 
 @dataclass(frozen=True, slots=True)

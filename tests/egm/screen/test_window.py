@@ -9,6 +9,7 @@ from pathlib import Path
 import pygame
 import pytest
 
+from egm.kernel.touch import CROSSES, UNIT, fit
 from egm.links.screen.client import Client
 from egm.screen.app import App, Tap, attended
 from egm.screen.audio.cues import Sounds
@@ -155,6 +156,48 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     app.act(Action("play"))
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert not app.step()
+
+
+@pytest.mark.requirement("J-14")
+def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, window, tmp_path, published):
+    """Every cross is touched on a panel that is turned by half a turn, small and shifted; then a key."""
+    rest = at_rest(published, published[0], "en")
+    machine = Client(tmp_path / "none.sock", tmp_path / "none.token")
+    clock = iter(range(1000))
+    app = App(
+        theme=theme,
+        surface=window,
+        machine=machine,
+        bench=None,
+        sounds=Sounds(theme),
+        clock=lambda: float(next(clock)),
+    )
+    sent = []
+    app._send = sent.extend
+
+    def finger(x, y):
+        place = window._place
+        at = place.x + place.w * (0.95 - 0.9 * x), place.y + place.h * (0.92 - 0.8 * y)
+        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=at))
+        assert app.step()
+
+    def shown(page, **more):
+        app.view = heard(app.view, rest.snapshot.model_copy(update={"page": page, **more}))
+
+    shown(pages.pattern("calibrate"))
+    for x, y in CROSSES:
+        finger(x / UNIT, y / UNIT)
+    (told,) = [wish for wish in sent if getattr(wish, "name", "") == "answer"]
+    assert told.value == "crosses"
+    numbers = [int(word) for word in told.options["input"].split()]
+    touch = fit([*zip(numbers[::2], numbers[1::2], strict=True)])
+    shown(pages.pattern("touch"), touch=touch)
+    wide, high = window.picture.layout.size
+    for number in (0, 5):
+        found = next(t for t in window.picture.touches(app.view) if t.action == Action("target", number))
+        x, y, w, h = found.rect
+        finger((x + w / 2) / wide, (y + h / 2) / high)
+    assert app.view.desk.touched == {0, 5}
 
 
 @pytest.mark.parametrize("stride", [4 * 320, 4 * 320 + 64])

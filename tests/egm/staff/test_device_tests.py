@@ -2,10 +2,12 @@
 
 import pytest
 
+from egm.app.view import snapshot
 from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
+from egm.kernel.touch import CROSSES, UNIT, placed
 from egm.money.host.model import HostMoney, Inquiry
 from egm.people import Role
 from egm.records.keys import MoneyKey
@@ -162,6 +164,49 @@ def test_the_screen_runs_its_own_tests(menu):
         menu.touch(f"screen:{pattern}")
         assert (menu.page.test, menu.page.pattern) == (True, pattern)
         menu.touch("back")
+
+
+def felt_by(panel):
+    """What a screen answers where the panel feels each cross there."""
+    return " ".join(str(value) for cross in CROSSES for value in panel(*cross))
+
+
+# A panel turned by half a turn, smaller than the picture and shifted: nothing on it is where it was touched.
+def turned(x, y):
+    return UNIT - x * 9 // 10 - 2000, UNIT - y * 8 // 10 - 5000
+
+
+@pytest.mark.requirement("J-14")
+def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
+    room = menu.room
+    menu.touch("screen:calibrate")
+    assert (menu.page.test, menu.page.pattern, menu.page.actions) == (True, "calibrate", ())
+    menu.touch("crosses", felt_by(turned))
+    assert menu.page.title.value == "service.menu.devices"
+    shown = snapshot(room.engine, fingerprint="").touch
+    for x, y in ((0, 0), (UNIT, 0), (UNIT // 3, UNIT // 5), (UNIT, UNIT)):
+        assert placed(shown, *turned(x, y)) == pytest.approx((x, y), abs=20)
+    (told,) = room.records("touch.calibrated")
+    assert (told["person"], told["before"], told["after"]) == ("3", [], list(shown))
+    assert room.journal.states()["touch"] == list(shown)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "1 2 3",
+        "a b",
+        " ".join(["5 5"] * len(CROSSES)),
+        " ".join(f"{n} {n}" for n in range(len(CROSSES))),
+        felt_by(turned).rpartition(" ")[0] + " 9",
+        felt_by(lambda x, y: (10**9 * x, y)),
+    ],
+)
+def test_touches_that_are_not_where_the_crosses_are_change_nothing(menu, said):
+    menu.touch("screen:calibrate").touch("crosses", said)
+    assert menu.page.notice.value == "service.refused.touches"
+    assert not menu.room.records("touch.calibrated")
 
 
 def test_only_whoever_may_tests(menu):

@@ -18,6 +18,10 @@ _SOFTWARE: Final = {"version": "$version", "signer": "$signer", "components": "$
 _NONE_INSTALLED: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
+def _is_matrix(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 6 and all(type(number) is int for number in value)
+
+
 def _as_installed(scope: Scope) -> None:
     before, now = scope["was"] or _NONE_INSTALLED, scope.now("software") or _NONE_INSTALLED
     told = {name: scope.told[name] for name in ("version", "signer", "components")}
@@ -132,6 +136,20 @@ _WORK: Final = (
         },
         may=Permission.TEST_DEVICES,
         also=(fresh("test", here=True), in_the_menu),
+    ),
+    Rule(
+        kind="touch.calibrated",
+        record={"person": "$:staff", "before": "$before:any", "after": "$after:any"},
+        state={"touch": "$after"},
+        may=Permission.TEST_DEVICES,
+        also=(
+            holds(
+                "the calibration before it was another",
+                lambda scope: scope["before"] == (scope.was("touch") or []),
+            ),
+            holds("a calibration is six integers", lambda scope: _is_matrix(scope["after"])),
+            in_the_menu,
+        ),
     ),
     Rule(kind="test.failed", record={"id": "$:text", "why": "$:text"}),
     Rule(

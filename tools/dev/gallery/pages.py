@@ -177,6 +177,7 @@ def pattern(kind: str) -> ServicePage:
     names = {
         "display": ("Display test", "Essai de l'écran"),
         "touch": ("Touch test", "Essai du tactile"),
+        "calibrate": ("Calibrate the touch screen", "Calibrer l'écran tactile"),
         "sound": ("Sound test", "Essai du son"),
     }
     return ServicePage.model_validate(
@@ -186,7 +187,7 @@ def pattern(kind: str) -> ServicePage:
             "person": _PERSON,
             "test": True,
             "pattern": kind,
-            "actions": (_BACK,),
+            "actions": () if kind == "calibrate" else (_BACK,),
         }
     )
 
@@ -321,6 +322,7 @@ def every_page() -> Iterator[tuple[str, ServicePage]]:
         text(),
         choice(),
         pattern("display"),
+        pattern("calibrate"),
         pattern("touch"),
         pattern("sound"),
     ):
