@@ -219,6 +219,9 @@ def test_a_plain_frame_buffer_gets_every_frame_line_by_line(theme, tmp_path, mon
         assert {middle[i : i + 3] for i in range(0, len(middle), 4)} == {bytes((30, 20, 10))}
     finally:
         kiosk.close()
+        monkeypatch.undo()
+        pygame.display.init()
+        pygame.display.set_mode((8, 8))
 
 
 def test_a_frame_buffer_of_another_kind_is_refused_by_name(tmp_path):

@@ -1,0 +1,188 @@
+"""The power goes at random steps of an update, on disks that lose, tear and reorder what was not flushed.
+
+The slot afterwards is empty, or whole: what was there, or what was to come. ``--kills N`` asks for more.
+"""
+
+import random
+import subprocess
+import threading
+import time
+
+import pytest
+from powercut_rig import missing
+from rigs.losing_disk import LosingDisk
+
+from egm.verify.manifest import new_key, public_hex, read_key
+from tools.image import slot
+
+KEY = read_key(new_key(), "key")
+PUBLIC = public_hex(KEY)
+SIZES = {"esp": 300_000, "root": 1_500_000}
+#: Cuts for each that ``--kills`` asks for: an update takes a second, a life of the machine ten.
+CUTS_EACH = 4
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(3600),
+    pytest.mark.skipif(bool(missing()), reason=f"needs root, FUSE and loop devices; missing: {missing()}"),
+]
+
+
+class Power:
+    """What both partitions hang on: it goes after so many of their writes and flushes."""
+
+    def __init__(self):
+        self.steps, self.left, self.gone = 0, None, threading.Event()
+
+    def step(self):
+        self.steps += 1
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                self.gone.set()
+
+
+class Partition(LosingDisk):
+    """A partition as a file of this computer, on a disk that forgets."""
+
+    def __init__(self, folder, name, power, chance, *, lies=False):
+        base = folder / f"{name}.base"
+        base.write_bytes(bytes(-(-(SIZES[name] + 2 * slot.RELEASE_BYTES) // 4096) * 4096))
+        self.power, self.file = power, folder / f"{name}.part"
+        super().__init__(folder / f"{name}.nbd", base, chance, lies=lies)
+
+    def _write(self, offset, data):
+        self.power.step()
+        if not self.power.gone.is_set():
+            super()._write(offset, data)
+
+    def _flush(self):
+        self.power.step()
+        if not self.power.gone.is_set():
+            super()._flush()
+
+    def plug(self):
+        self.file.touch()
+        where = f"driver=nbd,node-name=d,server.type=unix,server.path={self.path}"
+        export = f"type=fuse,id=e,node-name=d,mountpoint={self.file},writable=on"
+        self._daemon = subprocess.Popen(("qemu-storage-daemon", "--blockdev", where, "--export", export))
+        while self.file.stat().st_size == 0:
+            assert self._daemon.poll() is None
+            time.sleep(0.002)
+
+    def pull(self):
+        self.refuse()
+        self._daemon.kill()
+        self._daemon.wait()
+
+    def put_away(self):
+        """Only when nobody has the file open: a fork waits for what this very process must answer."""
+        subprocess.run(("umount", "-l", str(self.file)), check=False, capture_output=True)
+
+
+class Update:
+    """A slot that holds release 6, and bundles of both."""
+
+    def __init__(self, folder, *, lies=False):
+        self.chance, self.power, self.bundles = random.Random(20261123), Power(), {}
+        for number in (6, 7):
+            parts = {name: folder / f"{name}-{number}" for name in SIZES}
+            for name, path in parts.items():
+                path.write_bytes(random.Random(number).randbytes(SIZES[name]))
+            self.bundles[number] = folder / f"bundle-{number}"
+            slot.write_bundle(slot.sign(number, "1.0", parts, KEY), parts, self.bundles[number])
+        self.disks = {name: Partition(folder, name, self.power, self.chance, lies=lies) for name in SIZES}
+        self.slot = slot.Slot(self.disks["esp"].file, self.disks["root"].file)
+
+    def install(self, number):
+        with self.bundles[number].open("rb") as bundle:
+            slot.install(bundle, slot.begin(bundle, PUBLIC, 1, "stick"), self.slot, "stick")
+
+    def cut(self, number, step, survival=None):
+        """Install until the power goes at this step; what the slot holds when it is back."""
+        for disk in self.disks.values():
+            disk.plug()
+        self.power.left = step
+
+        def work():
+            try:
+                self.install(number)
+            except (OSError, slot.SlotError):
+                return
+
+        at_work = threading.Thread(target=work)
+        at_work.start()
+        while at_work.is_alive() and not self.power.gone.is_set():
+            self.power.gone.wait(0.01)
+        self.power.gone.set()
+        for disk in self.disks.values():
+            disk.off()
+        for disk in self.disks.values():
+            disk.pull()
+        at_work.join()
+        self.power.left = None
+        for disk in self.disks.values():
+            disk.put_away()
+        self.power.gone.clear()
+        for disk in self.disks.values():
+            disk.on(survival)
+        return self.held()
+
+    def held(self):
+        """The number of the release the slot holds, None for an empty one. Raises SlotError."""
+        for disk in self.disks.values():
+            disk.plug()
+        try:
+            release = slot.check(self.slot, PUBLIC)
+            return None if release is None else release.number
+        finally:
+            for disk in self.disks.values():
+                disk.pull()
+                disk.put_away()
+                disk.on(1.0)
+
+    def steps(self, number):
+        """How many steps an update has that is not cut."""
+        before = self.power.steps
+        assert self.cut(number, 1 << 30, 1.0) == number
+        return self.power.steps - before
+
+    def close(self):
+        for disk in self.disks.values():
+            disk.close()
+
+
+@pytest.fixture
+def fine(monkeypatch):
+    """Pieces so small that there are many steps to cut at."""
+    monkeypatch.setattr(slot, "_PIECE", 1 << 14)
+
+
+@pytest.mark.requirement("A-17")
+def test_a_slot_is_whole_or_empty_whenever_the_power_goes(tmp_path, request, fine):
+    """About a second a cut."""
+    update, found = Update(tmp_path), {6: 0, 7: 0, None: 0}
+    try:
+        steps = update.steps(6)
+        for number in range(CUTS_EACH * request.config.getoption("--kills")):
+            ends = number % 4 == 0  # the first and the last steps decide: they have a quarter of the cuts
+            last = update.chance.randrange(8)
+            at = update.chance.choice((last, steps - 1 - last)) if ends else update.chance.randrange(steps)
+            held = update.cut(7, at)
+            found[held] += 1
+            if held != 6:
+                assert update.cut(6, 1 << 30, 1.0) == 6
+    finally:
+        update.close()
+    print(f" [{sum(found.values())} cuts at {steps} steps: {found}]")
+    assert found[None]
+
+
+def test_a_disk_that_lies_leaves_half_a_slot_and_it_is_found(tmp_path, fine):
+    """The negative control: the last sector is there, and not all before it."""
+    update = Update(tmp_path, lies=True)
+    try:
+        steps = update.steps(6)
+        with pytest.raises(slot.SlotError, match=r"is not what was released|holds no release"):
+            [update.cut(7, steps, 0.5) for _ in range(50)]
+    finally:
+        update.close()
