@@ -7,7 +7,6 @@ Afterwards all is asked again, or the file is there as two have signed it and th
 import asyncio
 import contextlib
 import random
-import time
 
 import pytest
 from powercut_rig import Medium, _run, missing
@@ -117,13 +116,12 @@ async def campaign(cabinet, cuts):
         work = asyncio.ensure_future(cabinet.answer_all())
         if number % 3:  # most at the instants that decide: what the last PIN leads to
             await work
-            began = time.monotonic()
-            while time.monotonic() - began < cabinet.chance.random() * 1.5:
-                await asyncio.sleep(0.001)
-                if cabinet.process.returncode is not None and number % 2:
-                    await cabinet.on()  # with its file, on its first journal
-        else:
-            await asyncio.wait({work}, timeout=cabinet.chance.random() * 4)
+        if number % 3 == 2:  # the file is written; its first journal is begun
+            await cabinet.process.wait()
+            await cabinet.on()
+        await asyncio.wait({work}, timeout=cabinet.chance.random() * 4)
+        if number % 3:
+            await asyncio.sleep(cabinet.chance.random() * (0.3 if number % 3 == 1 else 3))
         await cabinet.cut()
         work.cancel()
         with contextlib.suppress(asyncio.CancelledError, MessageError, ConnectionError, ValueError):
