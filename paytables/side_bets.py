@@ -75,17 +75,17 @@ class SideBet:
             shares={share: rate for share, rate in self.rates.items() if share < 1},
         )
 
-    def share(self, rest: Fraction) -> ProgressiveShare:
-        """Return what the level adds to such a bet, which wins ``rest`` credits besides on average."""
+    def share(self, rest: Fraction, bets: int = 1) -> ProgressiveShare:
+        """Return what the level adds to so many such bets; one wins ``rest`` credits besides on average."""
         mean = sum((share * rate for share, rate in self.rates.items()), Fraction(0))
         return ProgressiveShare(
             level=self.level.id,
-            rate=self.rates[Fraction(1)],
+            rate=bets * self.rates[Fraction(1)],
             reset_credits=self.level.reset_credits,
             rtp_at_reset=mean * self.level.reset_credits / self.stake,
             increment=Fraction(self.level.increment),
             break_even_credits=(self.stake - rest) / mean,
-            shares={share: rate for share, rate in self.rates.items() if share < 1},
+            shares={share: bets * rate for share, rate in self.rates.items() if share < 1},
         )
 
 

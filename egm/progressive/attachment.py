@@ -165,6 +165,7 @@ class ProgressiveLink:
             shown_cents=kept.shown_cents,
             combination=f"{kept.game} {kept.level}",
             at_utc=kept.at_utc,
+            share=kept.share,
         )
         if kept.way is not None:
             commit = Commit(

@@ -6,7 +6,7 @@ definitions (:mod:`egm.progressive.residence`). Both speak of them as a :class:`
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -31,11 +31,13 @@ class Chance:
 
     ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of
     one such wager. ``hits_most``: how often one wager can hit it; what goes beyond is held for a person.
+    ``shares``: the parts of the level that are won besides, with the mean hits of each.
     """
 
     stake_cents: int
     odds: Fraction
     hits_most: int = 1
+    shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +51,16 @@ class LevelDefinition:
     chance: Chance
 
 
+#: A part of a level: ``1/10``.
+ShareText = Annotated[str, Field(pattern=r"^[1-9]\d*/[1-9]\d*$")]
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class _Entry(_Table):
-    """One ``[[level]]`` of a level file.
+    """One ``[[level]]`` of a level file; ``shares`` are the parts won besides, with the mean hits of each.
 
     The exact mean hits of one wager of ``stake_cents`` are written as ``odds``, or are those of a ``game``
     (library id or file) and its level ``game_level``. Those of a ``mystery`` level, which the controller
@@ -66,6 +72,7 @@ class _Entry(_Table):
     kind: Kind = Kind.LINKED
     stake_cents: Annotated[int, Field(gt=0, strict=True)]
     odds: Rational | None = None
+    shares: dict[ShareText, Rational] = {}
     game: str | None = None
     game_level: str | None = None
     base_cents: Annotated[int, Field(gt=0, strict=True)]
@@ -152,10 +159,10 @@ def levels_of(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, .
             )
         except TermsError as error:
             raise LevelFileError(f"{where}: {error}") from None
-        odds = _odds(entry, terms, where)
+        odds, shares = _odds(entry, terms, where), _shares(entry, where)
         if odds <= 0:
             raise LevelFileError(f"{where}: odds: nobody could win it")
-        chance = Chance(stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most)
+        chance = Chance(stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares)
         found[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
         )
@@ -180,7 +187,24 @@ def _odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
     return mystery_odds(terms, entry.stake_cents) if entry.odds is None else entry.odds
 
 
+def _shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
+    """The parts written, or those of the game's definition."""
+    if entry.game is not None and entry.shares:
+        raise LevelFileError(f"{where}: shares: the game says them")
+    if entry.game is not None:
+        return _play_of_game(entry, where).shares
+    shares = {Fraction(share): odds for share, odds in entry.shares.items()}
+    wrong = next((share for share, odds in shares.items() if share >= 1 or odds <= 0), None)
+    if wrong is not None or (shares and entry.mystery):
+        raise LevelFileError(f"{where}: shares: {wrong or 'a mystery level'}: parts below 1, with their odds")
+    return shares
+
+
 def _odds_of_game(entry: _Entry, where: str) -> Fraction:
+    return _play_of_game(entry, where).odds
+
+
+def _play_of_game(entry: _Entry, where: str) -> LevelPlay:
     """What the game's definition says of the stake; its other figures must be the level's too."""
     try:
         game = load_game(str(entry.game))
@@ -190,7 +214,7 @@ def _odds_of_game(entry: _Entry, where: str) -> Fraction:
         for play in game.every_level():
             if play.level == entry.game_level and play.stake_credits * cents == entry.stake_cents:
                 _same_as_the_game(entry, play, cents, where)
-                return play.odds
+                return play
     raise LevelFileError(
         f"{where}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
     )

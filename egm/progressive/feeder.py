@@ -1,7 +1,9 @@
 """Feeder of one linked level: enrolled or not, what it shows, what it has been sent."""
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final
 
 from egm.progressive.display import Shown, Status
@@ -72,6 +74,10 @@ class Feeder:
             return Reason.OTHER_INCREMENT, f"{joined.increment}, this machine adds {ours.increment}"
         if joined.base_cents < ours.base_cents:
             return Reason.OTHER_TERMS, f"base {joined.base_cents}; this machine's game says {ours.base_cents}"
+        shares = {str(share): odds for share, odds in self.pool.definition.chance.shares.items()}
+        if joined.shares != shares:
+            here = f"this machine's game says {_odds(shares)}"
+            return Reason.OTHER_ODDS, f"parts won of it: {_odds(joined.shares)}; {here}"
         ceiling_cents = joined.ceiling_cents if joined.mystery else None
         if ceiling_cents != (ours.ceiling_cents if ours.mystery else None):
             why = f"to be won by {ceiling_cents}; this machine's game says {ours.ceiling_cents}"
@@ -128,3 +134,7 @@ class Feeder:
 
     def _window(self) -> list[Contribution]:
         return [self.pending[i] for i in range(min(WINDOW, len(self.pending)))]
+
+
+def _odds(shares: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{share} at {odds} hits a wager" for share, odds in sorted(shares.items())) or "none"

@@ -131,7 +131,7 @@ def _round(
         mark=lambda pool: mark(machine, pool),
         shown_cents=lambda pool: _shown_cents(machine, game, pool),
     )
-    return Round(pools, fed_cents, memory, claim_prefix=f"{_machine(machine)}.{step}")
+    return Round(pools, fed_cents, memory, claim_prefix=f"{_machine(machine)}.{step}", earlier=game)
 
 
 def _machine(machine: Machine) -> str:
@@ -169,6 +169,7 @@ def state_of(machine: Machine, game: GameRecord, dealings: Round) -> dict[str, o
             pool=made.pool,
             level=made.level,
             after=made.after,
+            share=made.share,
             shown_cents=made.shown_cents,
             play_id=game.play_id,
             game=game.game.id,

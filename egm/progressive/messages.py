@@ -126,7 +126,8 @@ class Joined(_Message):
 
     The level starts from ``base_cents``; a mystery level must be won by ``ceiling_cents``. ``counted`` is
     the last contribution of this machine the controller has, and ``won`` what these have won and is not
-    committed.
+    committed. ``shares`` are the parts of the level that are won besides the whole, with the mean hits of a
+    wager: whoever does not know of them does not understand this message, and feeds no such level.
     """
 
     type: Literal["joined"] = "joined"
@@ -139,6 +140,7 @@ class Joined(_Message):
     mystery: bool = False
     counted: Sequence
     won: tuple[Won, ...] = ()
+    shares: dict[str, Rational] = {}
 
 
 class Value(_Message):
@@ -200,7 +202,8 @@ class Counted(_Message):
 class Claim(_Message):
     """A hit, decided and durable on the machine. ``after`` is the contribution of the wager that made it.
 
-    ``shown_cents`` is what the machine showed. ``at_utc`` is the machine's time, for the record only.
+    ``shown_cents`` is what it was worth by what the machine showed. ``share`` is the part of the level that
+    was won, where that is not the whole. ``at_utc`` is the machine's time, for the record only.
     """
 
     type: Literal["claim"] = "claim"
@@ -211,6 +214,7 @@ class Claim(_Message):
     shown_cents: Cents
     combination: Annotated[str, Field(max_length=200)] = ""
     at_utc: str = ""
+    share: Rational | None = None
 
 
 class Award(_Message):
@@ -274,8 +278,9 @@ M = TypeVar("M")
 
 
 def encode(message: FromMachine | FromController) -> bytes:
-    """The message as JSON."""
-    return message.model_dump_json().encode()
+    """The message as JSON; of shares only where there are some, so that peers from before go on reading."""
+    unsaid = {name for name in ("shares", "share") if not getattr(message, name, True)}
+    return message.model_dump_json(exclude=unsaid).encode()
 
 
 def from_machine(data: bytes) -> FromMachine:

@@ -114,9 +114,9 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
                 f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
                 "takes one stake only"
             )
-        if slot.kind is not Kind.STAND_ALONE and play.shares:
+        if _keeper(slot) is Keeper.BROADCAST and play.shares:
             raise NoPoolError(
-                f"{game.id}: level {play.level!r} is also won in part: only the machine itself can keep it"
+                f"{game.id}: level {play.level!r} is also won in part, which no broadcast can tell of"
             )
         for cents in denominations_cents:
             pool = _pool(game, play, slot, cents) if _is_of_its_worth(game, play, cents) else None
@@ -204,6 +204,6 @@ def _pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int)
                 ceiling_cents=ceiling_cents,
                 mystery=play.ceiling_credits is not None,
             ),
-            chance=Chance(stake_cents=stake_cents, odds=play.odds),
+            chance=Chance(stake_cents=stake_cents, odds=play.odds, shares=play.shares),
         ),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from egm.record_codec import omitted
 from meters.transaction import JSON
@@ -11,14 +12,16 @@ from meters.transaction import JSON
 class ClaimRecord:
     """A hit of a linked level that is not over.
 
-    ``after``: the contribution it stands behind. ``shown_cents``: what the level showed. ``amount_cents``:
-    what its controller has locked. ``way``: how it was paid, once it is. ``unanswered``: settled by a person.
+    ``after``: the contribution it stands behind. ``share``: the part of the level it is, where not the whole.
+    ``shown_cents``: what it was worth by what the level showed. ``amount_cents``: what its controller has
+    locked. ``way``: how it was paid, once it is. ``unanswered``: settled by a person.
     """
 
     pool: str
     level: str
     mystery: bool = omitted(False)
     after: int
+    share: Fraction | None = omitted(None)
     shown_cents: int
     play_id: str
     game: str

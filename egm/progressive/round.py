@@ -49,12 +49,13 @@ class LinkMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """A hit to claim from its controller: the contribution it stands behind, and what the level showed."""
+    """A hit to claim from its controller: the contribution it stands behind, what it was shown worth."""
 
     pool: str
     level: str
     after: int
     shown_cents: int
+    share: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,8 @@ class Round:
     """What of the wager feeds each level, by the game's name of it, minor units."""
     memory: Memory
     claim_prefix: str
+    earlier: LevelsPlayed
+    """What earlier steps of the game fed and hit."""
     levels: dict[str, Level] = field(default_factory=dict)
     marks: dict[str, LinkMark] = field(default_factory=dict)
     claims: dict[str, Claimed] = field(default_factory=dict)
@@ -144,11 +147,24 @@ class Round:
 
     # ------------------------------------------------------------------ the parts of it
     def _contribute(self, pool: Pool, fed_cents: int) -> None:
+        """Contribute to a controller's level, one stake of it at a time."""
+        stake_cents = pool.definition.chance.stake_cents
+        amount = stake_cents * pool.definition.terms.increment
         mark = self.memory.mark(pool.id)
-        made = replace(mark, sequence=mark.sequence + 1)
-        self.marks[pool.id] = made
-        amount = fed_cents * pool.definition.terms.increment
-        self.fed.append(Share(pool=pool.id, wager_cents=fed_cents, sequence=made.sequence, amount=amount))
+        for _ in range(fed_cents // stake_cents):
+            mark = replace(mark, sequence=mark.sequence + 1)
+            self.fed.append(
+                Share(pool=pool.id, wager_cents=stake_cents, sequence=mark.sequence, amount=amount)
+            )
+        self.marks[pool.id] = mark
+
+    def _stands_behind(self, pool: Pool | FormerPool) -> int:
+        """The contribution of a linked hit; of several stakes of one wager each hit has its own."""
+        made = [each.sequence for each in (*self.earlier.fed, *self.fed) if each.pool == pool.id]
+        hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
+        if len(made) > 1 and hits < len(made):
+            return made[-1 - hits] or 0
+        return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
 
     def _drawn(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
         favourable, bound = odds
@@ -169,17 +185,17 @@ class Round:
             self._step(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
-        if share is not None:
-            raise InvariantError(f"a game hit {share} of {pool.id}, which this machine does not keep")
         if pool.keeper is Keeper.BROADCAST:
             amount_cents = self.memory.shown_cents(pool.id)
             self.frozen.append((pool.id, amount_cents))
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
-        shown_cents = self.memory.shown_cents(pool.id)
-        mark = self.marks.get(pool.id) or self.memory.mark(pool.id)
-        self.claims[claim] = Claimed(pool=pool.id, level=name, after=mark.sequence, shown_cents=shown_cents)
+        shown_cents = int(self.memory.shown_cents(pool.id) * (share or 1))
+        behind = self._stands_behind(pool)
+        self.claims[claim] = Claimed(
+            pool=pool.id, level=name, after=behind, shown_cents=shown_cents, share=share
+        )
         self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
 
     def _now(self, pool: Pool | FormerPool) -> Level:

@@ -79,12 +79,14 @@ def doubt_award(machine: Machine, kept: ClaimRecord, amount_cents: int) -> str:
     pool = machine.state(Pools).by_id.get(kept.pool)
     if pool is None:
         return f"this machine has no level {kept.pool}"
-    terms = pool.definition.terms
-    if amount_cents < terms.base_cents:
-        return f"{amount_cents} is less than the base, {terms.base_cents}"
-    if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents:
-        return f"{amount_cents} is more than the ceiling, {terms.ceiling_cents}"
-    most_cents = max(kept.shown_cents, _shown_cents(machine, pool)) + terms.base_cents
+    terms, share = pool.definition.terms, kept.share or 1
+    of = "" if share == 1 else f"{share} of "
+    if amount_cents < int(terms.base_cents * share):
+        return f"{amount_cents} is less than {of}the base, {terms.base_cents}"
+    if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents * share:
+        return f"{amount_cents} is more than {of}the ceiling, {terms.ceiling_cents}"
+    shown_cents = _shown_cents(machine, pool) * share
+    most_cents = int(max(kept.shown_cents, shown_cents) + terms.base_cents * share)
     if amount_cents > most_cents:
         return f"{amount_cents} is more than the level can have come to, {most_cents}"
     return ""

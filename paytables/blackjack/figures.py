@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
+from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare
 from paytables.blackjack.advice import PlayData, Question
 from paytables.blackjack.counted import chances
 from paytables.blackjack.schema import ACTIONS, INSURANCE, MAIN, BlackjackDefinition, House, Proof, Side
@@ -18,7 +18,7 @@ from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.poker.policy import packed
 from paytables.poker.proof import exact
-from paytables.side_bets import SideBet
+from paytables.side_bets import Progressive, SideBet
 
 STRATEGY: Final = (
     "by the cards of the hand and the dealer's first card, each hand of a split by its own; see the policy"
@@ -140,9 +140,7 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
                 )
             )
     levels = [
-        SideBet(level, (level.spot,), own[level.spot], shares(definition, sides[level.spot])).share(
-            returned(definition, sides[level.spot]) * own[level.spot]
-        )
+        _level(definition, level, own[level.spot], cost)
         for level in definition.progressive
         if level.spot in own
     ]
@@ -162,6 +160,14 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
         mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()),
         notes=tuple(notes),
     )
+
+
+def _level(definition: BlackjackDefinition, level: Progressive, staked: int, cost: int) -> ProgressiveShare:
+    """Return what a level adds to a wager of ``cost`` credits, ``staked`` of them on its side bet."""
+    side = next(side for side in definition.side if side.id == level.spot)
+    stake = side.limits.least
+    bet = SideBet(level, (side.id,), stake, shares(definition, side))
+    return bet.share(returned(definition, side) * stake, staked // stake).of(staked, cost)
 
 
 def _percent(part: Fraction) -> str:

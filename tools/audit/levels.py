@@ -230,19 +230,16 @@ class LevelAudit:
         moved, denomination_cents = _Moves(self.levels), begun.denomination_cents
         mysteries: list[tuple[str, str]] = []
         draws = list(played.mystery)
-        shares = {share.pool: share for share in played.fed}
+        shares: dict[str, list[Share]] = {}
+        for share in played.fed:
+            shares.setdefault(share.pool, []).append(share)
         for each in plays:
             pool = play.pools[each.level]
             wager_cents = fed_credits(each, begun.wager) * denomination_cents
-            if pool in shares and shares[pool].wager_cents != wager_cents:
+            if pool in shares and sum(share.wager_cents for share in shares[pool]) != wager_cents:
                 self._fault(entry, f"it feeds level {pool} with another wager than {wager_cents}")
             if pool not in self.levels:
-                if pool in shares:  # a broadcast level is fed from the meters
-                    sequence = self._contributed(entry, each, shares[pool], wager_cents)
-                    if each.ceiling_credits is not None:
-                        self._wagers[pool, sequence] = begun.play_id
-                        ceiling_cents = each.ceiling_credits * begun.denomination_cents
-                        self._mysteries[pool] = wager_cents * each.increment, ceiling_cents
+                self._fed_elsewhere(entry, begun, each, shares.get(pool, ()))
                 continue
             before = self.levels[pool]
             self._check_terms(entry, pool, each, (game.id, begun.denomination_cents))
@@ -253,6 +250,19 @@ class LevelAudit:
             self._fault(entry, f"{len(draws)} mystery draws that no level asked for")
         self._hit(entry, (begun.play_id, begun.outcome, played.hits), moved, mysteries)
         self._check_moves(entry, moved)
+
+    def _fed_elsewhere(
+        self, entry: StoredEntry, begun: GameRecord, play: LevelPlay, shares: Iterable[Share]
+    ) -> None:
+        """The contributions to a controller's level: one, or one a stake; meters feed a broadcast one."""
+        stake_credits = begun.bet_credits if play.fed_credits is None else play.stake_credits
+        stake_cents = stake_credits * begun.denomination_cents
+        for share in shares:
+            sequence = self._contributed(entry, play, share, stake_cents)
+            if play.ceiling_credits is not None:
+                self._wagers[share.pool, sequence] = begun.play_id
+                ceiling_cents = play.ceiling_credits * begun.denomination_cents
+                self._mysteries[share.pool] = stake_cents * play.increment, ceiling_cents
 
     def _plays(self, entry: StoredEntry, game: Game, begun: GameRecord) -> tuple[LevelPlay, ...]:
         try:

@@ -40,10 +40,12 @@ def _claims_what_it_hit(scope: Scope) -> None:
     begins = scope.entry.kind == PLAY_START
     hits = scope.record(GameRecord).levels.hits if begins else scope.record(GameChoice).hits
     made = {
-        key.removeprefix("claim:"): (claim.pool, claim.level, claim.shown_cents)
+        key.removeprefix("claim:"): (claim.pool, claim.level, claim.share, claim.shown_cents)
         for key, claim in _set(scope, ClaimRecord, "claim:")
     }
-    told = {hit.claim: (hit.pool, hit.level, hit.shown_cents) for hit in hits if hit.claim is not None}
+    told = {
+        hit.claim: (hit.pool, hit.level, hit.share, hit.shown_cents) for hit in hits if hit.claim is not None
+    }
     if made != told:
         raise Differs(f"it claims {shown(made)}, and hit {shown(told)}")
     wins = [(win.pool, win.amount_cents) for _, win in _set(scope, BroadcastWin, "progressive_win:")]
@@ -136,6 +138,7 @@ _LEVELS: Final = {
         "pool": "$:text",
         "level": "$:text",
         "after": "$:count",
+        "share?": "$:text",
         "shown_cents": "$:count",
         "play_id": "$play",
         "game": "$game:text",

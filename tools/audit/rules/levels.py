@@ -31,6 +31,7 @@ _CLAIM: Final = {
     "level": "$:text",
     "mystery?": True,
     "after": "$:count",
+    "share?": "$:text",
     "shown_cents": "$shown:count",
     "play_id": "$play:text",
     "game": "$:text",

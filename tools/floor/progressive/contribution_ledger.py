@@ -60,7 +60,7 @@ class ContributionLedger:
 
     def hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
         """Pay a hit from its level, reset that, and keep the hit."""
-        amount_cents, after = self._lock(session, record)
+        amount_cents, after = self._lock(session, record, claim.share or Fraction(1))
         session.put_level(after)
         hit = ClaimRecord(
             claim=claim.claim,
@@ -73,20 +73,22 @@ class ContributionLedger:
             amount_cents=amount_cents,
             place=session.hits(claim.level) + 1,
             awarded_at=self._at(),
+            share=str(claim.share or ""),
         )
         session.put_claim(hit)
         return hit
 
-    def _lock(self, session: Session, record: LevelRecord) -> tuple[int, LevelRecord]:
+    def _lock(self, session: Session, record: LevelRecord, share: Fraction) -> tuple[int, LevelRecord]:
         """What a hit pays, and the level after it.
 
         A hit that was made before its level was given up, and is heard of only now, is owed all the same:
-        the first gets what the level showed at its end, later ones its base, and the house puts it up.
+        the first gets what the level showed at its end, later ones its base, and the house puts it up; of a
+        share so much of either.
         """
         if not record.successor:
-            amount_cents, reset = record.level.hit()
+            amount_cents, reset = record.level.hit(share)
             return amount_cents, replace(record, level=reset, falls=record.falls + 1, fell_by="win")
-        amount_cents = record.closing_cents or record.level.terms.base_cents
+        amount_cents = int((record.closing_cents or record.level.terms.base_cents) * share)
         session.note(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
         level = record.level
         paid = replace(
@@ -95,7 +97,8 @@ class ContributionLedger:
             paid=level.paid + amount_cents,
             hits=level.hits + 1,
         )
-        return amount_cents, replace(record, level=paid, closing_cents=0)
+        left_cents = max(0, record.closing_cents - amount_cents)
+        return amount_cents, replace(record, level=paid, closing_cents=left_cents)
 
     def give_back(self, session: Session, hit: ClaimRecord) -> None:
         """Take back what a void game had won: it returns to its level."""

@@ -33,7 +33,7 @@ from egm.verify.examine import Findings
 from tools.floor.progressive import holding
 from tools.floor.progressive.contribution_ledger import ContributionLedger
 from tools.floor.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
-from tools.floor.progressive.records import ClaimRecord, LevelRecord
+from tools.floor.progressive.records import ClaimRecord, LevelRecord, shares_of
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
 
@@ -129,6 +129,7 @@ class Controller:
             mystery=terms.mystery,
             counted=counted or 0,
             won=self._mysteries.won(session, join.machine, wanted.level) if terms.mystery else (),
+            shares=dict(record.shares),
         )
 
     def _refuse_join(
@@ -178,7 +179,12 @@ class Controller:
         """Lock the amount of a hit: the first time the level pays it and is reset, ever after the same."""
         known = session.claim(claim.claim)
         if known is not None:
-            if (known.machine, known.level, known.after) != (claim.machine, claim.level, claim.after):
+            if (known.machine, known.level, known.after, known.share) != (
+                claim.machine,
+                claim.level,
+                claim.after,
+                str(claim.share or ""),
+            ):
                 return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
             return _award(known)
         record, counted = session.level(claim.level), session.counted(claim.machine, claim.level)
@@ -189,6 +195,9 @@ class Controller:
         if record.level.terms.mystery or claim.claim.startswith(CLAIM_PREFIX):
             why = "the controller decides who wins a mystery level"
             return self._refuse(session, claim, Reason.UNKNOWN_CLAIM, why)
+        if claim.share is not None and str(claim.share) not in record.shares:
+            why = f"{claim.share} of it; no wager wins that part of this level"
+            return self._refuse(session, claim, Reason.OTHER_ODDS, why)
         if claim.after < 1:
             return self._refuse(session, claim, Reason.NO_WAGER, "it names no contribution")
         if counted < claim.after:
@@ -337,7 +346,8 @@ class Controller:
         chance = definition.chance
         if definition.terms.mystery != record.level.terms.mystery:
             raise ControllerError(f"level {record.id}: who decides a hit never changes: open another level")
-        if (record.stake_cents, record.odds) != (chance.stake_cents, chance.odds):
+        same = (chance.stake_cents, chance.odds, shares_of(definition))
+        if (record.stake_cents, record.odds, dict(record.shares)) != same:
             raise ControllerError(
                 f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
                 f"{chance.stake_cents} and {chance.odds}: open another level"

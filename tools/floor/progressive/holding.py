@@ -28,8 +28,9 @@ def doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
     if wins.count(claim.after) >= record.hits_most:
         return f"contribution {claim.after} has had its {record.hits_most} of level {record.id} already"
     hit = tuple(sorted({*wins, claim.after}))
-    if improbable(hit, hit[-1], record.odds):
-        return f"{len(hit)} of {hit[-1]} wagers won it, at {record.odds} hits a wager"
+    odds = record.odds + sum(record.shares.values())
+    if improbable(hit, hit[-1], odds):
+        return f"{len(hit)} of {hit[-1]} wagers won it, at {odds} hits a wager"
     return ""
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -10,6 +10,11 @@ from egm.progressive.definition import LevelDefinition
 from egm.progressive.level import Level
 
 Fall = Literal["", "win", "ceiling", "correction"]
+
+
+def shares_of(definition: LevelDefinition) -> dict[str, Fraction]:
+    """The parts of a level that are won besides the whole, as records and messages have them."""
+    return {str(share): odds for share, odds in definition.chance.shares.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +36,8 @@ class LevelRecord:
     closing_cents: int = 0
     hits_most: int = 1
     """How often one wager can hit it."""
+    shares: Mapping[str, Fraction] = field(default_factory=dict)
+    """The parts of it that are won besides, with the mean hits of each of a wager."""
 
     @classmethod
     def open(cls, definition: LevelDefinition) -> "LevelRecord":
@@ -42,6 +49,7 @@ class LevelRecord:
             odds=definition.chance.odds,
             level=Level.open(definition.terms),
             hits_most=definition.chance.hits_most,
+            shares=shares_of(definition),
         )
 
     def to_text(self) -> str:
@@ -57,6 +65,7 @@ class LevelRecord:
                 "successor": self.successor,
                 "closing_cents": self.closing_cents,
                 "hits_most": self.hits_most,
+                "shares": {share: str(odds) for share, odds in self.shares.items()},
             },
             ensure_ascii=False,
             sort_keys=True,
@@ -77,6 +86,7 @@ class LevelRecord:
             successor=data["successor"],
             closing_cents=int(data["closing_cents"]),
             hits_most=int(data.get("hits_most", 1)),
+            shares={share: Fraction(odds) for share, odds in data.get("shares", {}).items()},
         )
 
 
@@ -152,3 +162,5 @@ class ClaimRecord:
     paid_cents: int | None = None
     way: str = ""
     closed_at: str = ""
+    share: str = ""
+    """The part of the level that was won; empty: the whole."""

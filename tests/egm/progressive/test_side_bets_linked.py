@@ -1,0 +1,194 @@
+"""A jackpot that machines share and a side bet wins in part: fed a stake at a time, paid the share, or not fed."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from rigs.floor_controller import RealController
+from rigs.jackpot import BANK, GAME, PAIR, ROYAL, STRAIGHT_FLUSH, bet, decide, numbers
+from test_progressive_link import Rig, run
+
+from egm.config.levels import Kind, LevelSlot
+from egm.kernel.events import EventType, State
+from egm.progressive.definition import LevelFileError, levels_of
+from egm.progressive.messages import Claim, Joined, encode, from_controller, from_machine
+from egm.progressive.records import ClaimRecord
+from egm.progressive.unproved import doubt_award
+from egm.records.keys import ProgressiveKey
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+SLOT = (LevelSlot(game=GAME, level="jackpot", kind=Kind.LINKED, stakes={"100": "POT"}),)
+BASE = 10_000_00
+OF_GAME = {"game": GAME, "game_level": "jackpot"}
+WRITTEN = {"odds": "1/649740", "shares": {"1/10": "3/216580"}}
+
+
+def level(**changes):
+    entry = {
+        "id": "POT",
+        "name": {"en": "Jackpot", "fr": "Lot"},
+        "stake_cents": 100,
+        "base_cents": BASE,
+        "increment": "1/2",
+    }
+    return levels_of({"level": [{**entry, **(changes or OF_GAME)}]}, "levels.toml")
+
+
+def life_of(folder, controller, *hands):
+    script = [number for hand in hands for number in numbers(hand, BANK)]
+    return Rig(folder / "state", controller, *script, levels=SLOT, games=(GAME,), watched="POT")
+
+
+def begin(rig):
+    rig.room.engine.handle(EventType.DENOMINATION, value=100)
+    rig.room.insert(100_00)
+    bet(rig.room, ante=1, progressive=1)
+    rig.room.play()
+    decide(rig.room)
+
+
+@pytest.mark.requirement("I-01", "I-03", "I-09")
+@pytest.mark.parametrize("chance", [OF_GAME, WRITTEN])
+def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_rest_stays(tmp_path, chance):
+    controller = RealController(tmp_path, *level(**chance))
+
+    async def life():
+        async with life_of(tmp_path, controller, STRAIGHT_FLUSH, PAIR) as rig:
+            await rig.up()
+            begin(rig)
+            await rig.until(lambda: rig.room.records("progressive.award"))
+            rig.room.shown()
+            assert rig.room.state is State.IDLE
+            assert rig.room.credit_cents == 100_00 - 100 + 100 + 1000_05
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
+
+    run(life())
+    (hit,) = controller.hits
+    assert (hit.amount_cents, hit.paid_cents, hit.share, hit.shown_cents) == (
+        1000_05,
+        1000_05,
+        "1/10",
+        1000_00,
+    )
+    (record,) = controller.real.records()
+    assert (record.level.current, record.level.contributed) == (BASE, 50)
+    assert record.level.seeded == BASE + 999_55
+    controller.close()
+    with open_view(tmp_path / "state") as view:
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+
+
+@pytest.mark.requirement("I-09", "I-07")
+def test_a_whole_jackpot_is_claimed_whole(tmp_path):
+    controller = RealController(tmp_path, *level())
+
+    async def life():
+        async with life_of(tmp_path, controller, ROYAL) as rig:
+            await rig.up()
+            begin(rig)
+            await rig.until(lambda: rig.room.records("progressive.award"))
+
+    run(life())
+    (hit,) = controller.hits
+    assert (hit.amount_cents, hit.share) == (BASE + 50, "")
+    controller.close()
+
+
+@pytest.mark.requirement("I-07", "I-09")
+def test_without_an_answer_the_attendant_pays_the_share_of_what_was_shown(tmp_path):
+    controller = RealController(tmp_path, *level())
+    controller.spoil = lambda answer: None if answer.type == "award" else answer
+
+    async def life():
+        async with life_of(tmp_path, controller, STRAIGHT_FLUSH) as rig:
+            await rig.up()
+            hear = controller.hear
+            controller.hear = lambda message: [each for each in hear(message) if each is not None]
+            begin(rig)
+            rig.room.shown()
+            assert rig.room.state is State.AWAITING_AWARD
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert rig.room.records("progressive.unanswered")[0]["amount_cents"] == 1000_00
+
+    run(life())
+    controller.close()
+
+
+@pytest.mark.requirement("I-03")
+@pytest.mark.parametrize(
+    "chance",
+    [
+        {"odds": "1/649740"},
+        {"odds": "1/649740", "shares": {"1/5": "3/216580"}},
+        {"odds": "1/649740", "shares": {"1/10": "1/216580"}},
+    ],
+)
+def test_a_linked_jackpot_of_other_shares_is_not_fed(tmp_path, chance):
+    """A controller from before knows of no shares and says none: it is turned away as clearly."""
+    controller = RealController(tmp_path, *level(**chance))
+
+    async def life():
+        async with life_of(tmp_path, controller) as rig:
+            await rig.until(lambda: rig.room.records("progressive.refused"))
+            said = rig.room.records("progressive.refused")[0]
+            assert said["code"] == "refused.other_odds"
+            assert "this machine's game says 1/10 at 3/216580 hits a wager" in said["text"]
+            assert rig.link.shown("POT").status == "down"
+
+    run(life())
+    controller.close()
+
+
+@pytest.mark.requirement("I-09")
+def test_a_claim_of_a_part_that_no_wager_wins_is_refused(tmp_path):
+    controller = RealController(tmp_path, *level())
+    claim = {"machine": "TEST-1", "level": "POT", "after": 1, "shown_cents": 0}
+
+    async def life():
+        async with life_of(tmp_path, controller, PAIR) as rig:
+            await rig.up()
+            begin(rig)
+            await rig.until(lambda: controller.real.records()[0].level.contributed)
+            forged = Claim(**claim, claim="X", share=Fraction(1, 2))
+            (answer,) = controller.hear(forged)
+            assert (answer.type, answer.reason) == ("refused", "other_odds")
+            assert "no wager wins that part" in answer.detail
+            (paid,) = controller.hear(Claim(**claim, claim="Y", share=Fraction(1, 10)))
+            (other,) = controller.hear(Claim(**claim, claim="Y"))
+            assert (paid.amount_cents, other.reason) == (1000_05, "claim_differs")
+            kept = ClaimRecord(
+                pool="POT", level="jackpot", after=1, share=Fraction(1, 10), shown_cents=1000_00, play_id="p",
+                game=GAME, at_utc="", amount_cents=None, way=None, unanswered=False,
+            )  # fmt: skip
+            said = {cents: doubt_award(rig.room.machine, kept, cents) for cents in (999_99, 1000_05, 2500_00)}
+            assert said[1000_05] == ""
+            assert "less than 1/10 of the base" in said[999_99]
+            assert "more than the level can have come to" in said[2500_00]
+
+    run(life())
+    controller.close()
+
+
+def test_what_has_no_shares_is_said_as_before():
+    joined = Joined(machine="A", nonce="n", level="L", increment=Fraction(1, 2), base_cents=1, counted=0)
+    assert "shares" not in json.loads(encode(joined))
+    parts = joined.model_copy(update={"shares": {"1/10": Fraction(1, 7)}})
+    assert from_controller(encode(parts)) == parts
+    claim = Claim(machine="A", level="L", claim="c", after=1, shown_cents=1)
+    assert "share" not in json.loads(encode(claim))
+    assert from_machine(encode(claim.model_copy(update={"share": Fraction(1, 10)}))).share == Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("chance", "why"),
+    [
+        ({"odds": "1/9", "shares": {"3/2": "1/7"}}, "parts below 1"),
+        ({"odds": "1/9", "shares": {"1/2": "0"}}, "parts below 1"),
+        ({**OF_GAME, "shares": {"1/2": "1/7"}}, "the game says them"),
+    ],
+)
+def test_shares_that_no_level_has_are_refused(chance, why):
+    with pytest.raises(LevelFileError, match=why):
+        level(**chance)

@@ -1,0 +1,192 @@
+"""Side bets that play for a level: Caribbean Stud's against the words of s.67.21, its figures, and what is refused."""
+
+import tomllib
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+
+import paytables
+from paytables import (
+    Choice,
+    DefinitionError,
+    Depth,
+    LevelShare,
+    Outcome,
+    Round,
+    analyse,
+    game_from,
+    load_game,
+)
+from paytables.contract.prizes import level_hit
+from tests.paytables.poker import hands_brute as brute
+
+NAME = "quebec-caribbean-stud"
+TEXT = (paytables.definition.LIBRARY / "tables" / f"{NAME}.toml").read_text()
+PAID = {"quads": 500, "full": 100, "flush": 50}
+WON = {"royal": ("jackpot",), "sf": (LevelShare("jackpot", Fraction(1, 10)),)}
+
+
+@pytest.fixture(scope="module")
+def game():
+    return load_game(NAME)
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return unadvised()
+
+
+def unadvised(**changes):
+    """The game without advice, which takes longer than all the rest."""
+    data = tomllib.loads(TEXT)
+    del data["proved"]["main"]["policy"]
+    return game_from({**data, **changes}, "test.toml")
+
+
+def side(game):
+    return next(bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "progressive")
+
+
+def played(game, wager, draw, rounds):
+    """Random rounds against the text: what the side bet pays, and what it wins of the level."""
+    found = Counter()
+    for n in range(rounds):
+        round_ = Round(game.play(wager, draw), wager)
+        round_.advance()
+        while round_.decision is not None:
+            round_.advance(Choice(round_.decision.options[n % 2]))
+        cards = next(hand["cards"] for hand in round_.outcome.display["hands"] if hand["id"] == "player")
+        made = brute.FIVE[brute.judge(cards)[0]]
+        (settled,) = [each for each in round_.settlements if each.spot == "progressive"]
+        assert (settled.credits, settled.staked) == (PAID.get(made, 0), 1), cards
+        assert round_.outcome.progressives == WON.get(made, ()), cards
+        found[made] += 1
+    return found
+
+
+def test_the_side_bet_is_settled_as_the_text_says(quick, seeded_draw):
+    wager = quick.wager(2, bets={"ante": 1, "progressive": 1})
+    assert played(quick, wager, seeded_draw("side bet"), 2_000)["flush"]
+
+
+@pytest.mark.slow
+def test_the_side_bet_is_settled_as_the_text_says_a_hundred_thousand_times(quick, seeded_draw):
+    wager = quick.wager(2, bets={"ante": 1, "progressive": 1})
+    assert played(quick, wager, seeded_draw("side bets"), 100_000)["quads"]
+
+
+@pytest.mark.slow
+def test_every_hand_of_five_cards_is_counted_once(game):
+    hands = Counter(brute.FIVE[brute.judge(cards)[0]] for cards in combinations(brute.DECK, 5))
+    assert [hands[name] for name in ("royal", "sf", "quads", "full", "flush")] == [4, 36, 624, 3744, 5108]
+
+
+def test_its_return_is_a_function_of_the_jackpot(game):
+    """games.md, section 6: 36.2376 % + jackpot x (1.539e-6 + 0.1 x 1.3852e-5); break-even at $218,047."""
+    bet = side(game)
+    (level,) = bet.progressives
+    assert bet.rtp == Fraction(624 * 500 + 3744 * 100 + 5108 * 50, 2598960)
+    assert (level.rate, level.shares) == (Fraction(4, 2598960), {Fraction(1, 10): Fraction(36, 2598960)})
+    assert level.break_even_credits == Fraction(4142900, 19)
+    assert int(level.break_even_credits) == 218_047
+    for jackpot in (0, 10_000, 218_047, Fraction(4142900, 19)):
+        assert level.rtp_at(jackpot, 1) == jackpot * Fraction(4 * 10 + 36, 10 * 2598960)
+    assert bet.rtp + level.rtp_at(level.break_even_credits, 1) == 1
+    assert bet.rtp_counting("reset") == bet.rtp + level.rtp_at(10_000, 1)
+    # in the long run all that is fed is paid, and the house puts up each reset
+    assert bet.rtp_with_progressives == bet.rtp + Fraction(1, 2) + Fraction(10_000 * 4, 2598960)
+    assert bet.beside == {"ante": 1}
+
+
+def test_with_the_ante_its_part_of_the_wager_is_stated(game):
+    alone, both = side(game), game.rules.analyse_wager(game.wager(4, bets={"ante": 3, "progressive": 1}))
+    main = next(bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "main")
+    assert both.rtp == (3 * main.rtp + alone.rtp) / 4
+    assert both.progressives[0].rtp_at(10_000, 4) * 4 == alone.progressives[0].rtp_at(10_000, 1)
+    assert both.rtp_counting("reset") * 4 == 3 * main.rtp + alone.rtp_counting("reset")
+    assert both.rtp_with_progressives * 4 == 3 * main.rtp + alone.rtp_with_progressives
+
+
+def test_what_a_wager_plays_for(game):
+    (play,) = game.levels(game.wager(2, bets={"ante": 1, "progressive": 1}))
+    assert (play.spots, play.stake_credits, play.fed_credits) == (("progressive",), 1, 1)
+    assert (play,) == game.every_level()
+    assert game.levels(game.wager(5, bets={"ante": 5})) == ()
+
+
+def test_a_hit_goes_to_json_and_back():
+    outcome = Outcome(progressives=("jackpot", LevelShare("jackpot", Fraction(1, 10))))
+    data = outcome.to_json()
+    assert data["progressives"] == ["jackpot", {"level": "jackpot", "share": "1/10"}]
+    assert Outcome.from_json(data) == outcome
+    for wrong in ({"level": "jackpot", "share": "1"}, {"level": "jackpot", "share": "0"}):
+        with pytest.raises(ValueError, match="no part of it"):
+            level_hit(wrong)
+
+
+SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "why"),
+    [
+        (SPOT, 'limits = { least = 1, most = 2 }\nneeds = "ante"', "progressive.0.spot", "are of one stake"),
+        (SPOT, SPOT.replace("100", "30"), "worth_cents of progressive", "is worth 30 minor units at any of"),
+        ('needs = "ante"', 'needs = "pair"', "spot.2.needs", "there is no spot 'pair'"),
+        ('pays = "100%"', 'pays = "50%"', "progressive.0.spot", 'pays "100%" of it'),
+        ('pays = "100%"', 'pays = "101%"', "spot.2.pay.0.pays", "are no odds"),
+        ('pays = "20:1"', 'pays = "20%"', "spot", "only a bet on the player's cards alone"),
+        ('spot = "progressive"\n', 'spot = "side"\n', "progressive.0.spot", "'side': there is none"),
+        ("reset_credits = 10000", "reset_credits = 9", "reset_credits", "a row pays less than one of it"),
+        ('increment = "1/2"', 'increment = "2/2"', "progressive.0.increment", "below 1"),
+    ],
+)
+def test_a_side_bet_that_cannot_be_played_for_is_refused(old, new, key, why):
+    assert old in TEXT
+    with pytest.raises(DefinitionError, match=why) as refused:
+        game_from(tomllib.loads(TEXT.replace(old, new, 1)), "test.toml")
+    assert key in str(refused.value)
+
+
+def test_a_share_of_no_level_and_a_level_named_twice_are_refused():
+    data = tomllib.loads(TEXT)
+    twice = [*data["progressive"], {**data["progressive"][0], "spot": "ante"}]
+    for levels, why in (((), "no level has this spot"), (twice, "is there twice")):
+        with pytest.raises(DefinitionError, match=why):
+            game_from({**data, "progressive": list(levels)}, "test.toml")
+
+
+def test_other_families_pay_no_share():
+    text = (paytables.definition.LIBRARY / "tables" / "quebec-war.toml").read_text()
+    with pytest.raises(DefinitionError, match="are no odds"):
+        game_from(tomllib.loads(text.replace('"10:1"', '"10%"', 1)), "test.toml")
+
+
+class Given:
+    """Deals given cards by their place in what is left of the deck."""
+
+    def __init__(self, cards):
+        self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
+
+    def below(self, bound, purpose):
+        del bound, purpose
+        place = self.left.index(self.cards.pop(0))
+        del self.left[place]
+        return place
+
+
+def test_several_seats_win_of_one_level_in_their_order():
+    game = unadvised(table={"seats": 3})
+    bets = {"ante": 1, "progressive": 1}
+    wager = game.wager(6, seats={"0": bets, "1": bets, "2": bets})
+    (play,) = game.levels(wager)
+    assert (play.stake_credits, play.fed_credits) == (1, 3)
+    hands = "9h 8h 7h 6h 5h As Ks Qs Js Ts 9d 8d 7d 6d 5d Kc"
+    round_ = Round(game.play(wager, Given(hands)), wager)
+    round_.advance()
+    while round_.decision is not None:
+        round_.advance(Choice("fold"))
+    tenth = LevelShare("jackpot", Fraction(1, 10))
+    assert round_.outcome.progressives == (tenth, "jackpot", tenth)
