@@ -101,6 +101,7 @@ def bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
         journal_sequence=0,
         state=State.TILT.value,
         time_utc=now,
+        time_zone=identity.time_zone,
         site=identity.site,
         serial=identity.serial,
         operator_number=identity.operator_number,

@@ -54,6 +54,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         journal_sequence=machine.journal.sequence,
         state=engine.state.value,
         time_utc=machine.clock.now().isoformat(timespec="seconds"),
+        time_zone=machine.identity.house.time_zone,
         site=machine.identity.house.site,
         serial=machine.identity.serial,
         operator_number=machine.identity.operator_number,

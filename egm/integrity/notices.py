@@ -12,9 +12,9 @@ from egm.records.money import PaperRecord
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
-    """Standing faults, a call for service, and everything that keeps the machine out of service."""
+    """Faults that keep the player from something, a call for service, why the machine is out of service."""
     faults = machine.faults
-    for code in said_faults(faults):
+    for code in filter(lambda each: fault(each).is_players, said_faults(faults)):
         yield Notice(
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",

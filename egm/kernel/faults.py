@@ -38,6 +38,11 @@ class Fault:
     closes: bool
     cleared_by: ClearedBy
 
+    @property
+    def is_players(self) -> bool:
+        """Whether the player is told: he can do less. What is only written down is for the staff's pages."""
+        return self.locks or self.disables_device or self.closes
+
 
 @cache
 def fault(code: str) -> Fault:

@@ -272,6 +272,8 @@ class Snapshot(_Message):
     journal_sequence: int
     state: str
     time_utc: str
+    time_zone: str = "UTC"
+    """Where the house is, an IANA name: the time people read."""
     site: str
     serial: str
     operator_number: str

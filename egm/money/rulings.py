@@ -16,6 +16,7 @@ from egm.record_codec import to_json
 from egm.records.game_record import LastGame
 from egm.records.keys import MoneyKey, PlayKey
 from egm.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
+from egm.records.tables import standing_tables
 from egm.staff.form import ruling_details, says
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
@@ -53,8 +54,9 @@ def pay_complement(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- orphans
 def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
-    """There are credits, which nobody owns."""
-    return machine.credit_cents > 0
+    """There are credits, or bets that stand on a table between two games, which nobody owns."""
+    stands = bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
+    return machine.credit_cents > 0 or stands
 
 
 def place_is_said(_: Machine, event: Event) -> bool:

@@ -7,21 +7,33 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import TELL, Rule
 from egm.kernel.states import PAYABLE, only
+from egm.money.forms import FORMS
+from egm.money.rulings import place_is_said
 from egm.play.tables import (
     bets_may_leave,
     bets_stand,
     give_bets_back,
+    give_bets_back_first,
     give_changed_back,
     say_bets_stay,
     table_is_gone,
     take_bets_down,
 )
 from egm.records.keys import TableKey
+from egm.staff.form import form_rule
 
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CASH_OUT, only(State.OUT_OF_SERVICE), (bets_stand,), (give_bets_back,), Next.SAME, TELL),
     Rule(EventType.CASH_OUT, only(State.IDLE), (bets_may_leave,), (take_bets_down,), Next.SAME, TELL),
     Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (say_bets_stay,), Next.SAME, TELL),
+    form_rule(
+        FORMS,
+        EventType.ORPHAN_CREDITS,
+        only(State.SERVICE_MENU),
+        (bets_stand, place_is_said),
+        give_bets_back_first,
+        Next.SAME,
+    ),
     Rule(EventType.AFTER_EVENT, PAYABLE, (table_is_gone,), (give_changed_back,)),
 )
 

@@ -86,9 +86,17 @@ def take_bets_down(machine: Machine, _: Event) -> Event:
 
 def give_bets_back(machine: Machine, _: Event) -> Event:
     """The machine is out of service: every bet goes back; then the player cashes out."""
+    return give_bets_back_first(machine, Event(EventType.CASH_OUT))
+
+
+def give_bets_back_first(machine: Machine, event: Event) -> Event:
+    """Whoever staked them has left: they are his credits again, and the next player finds no bet of his.
+
+    Then what was asked for happens to all that is left.
+    """
     for table in standing_tables(machine):
         _give_back(machine, table, "stopped")
-    return Event(EventType.CASH_OUT)
+    return event
 
 
 def say_bets_stay(machine: Machine, _: Event) -> None:

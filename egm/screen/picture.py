@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import pygame
 
@@ -54,7 +55,7 @@ class Picture:
         self.layout = layout
         self.painter = Painter(theme, scale)
         self._timezone = timezone
-        self._texts: dict[str, Texts] = {}
+        self._texts: dict[tuple[str, str], Texts] = {}
         self._brought: Mapping[str, Mapping[str, str]] = {}
 
     @property
@@ -65,11 +66,13 @@ class Picture:
     def texts(self, view: View) -> Texts:
         """The words of the view's language."""
         code = view.snapshot.language if view.snapshot else "en"
+        zone = view.snapshot.time_zone if view.snapshot else ""
         if self._brought is not view.words:
             self._brought, self._texts = view.words, {}
-        if code not in self._texts:
-            self._texts[code] = Texts(code, self._timezone, brought=view.words)
-        return self._texts[code]
+        if (code, zone) not in self._texts:
+            here = self._timezone or (ZoneInfo(zone) if zone else None)
+            self._texts[code, zone] = Texts(code, here, brought=view.words)
+        return self._texts[code, zone]
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view. Nothing but the surface changes."""

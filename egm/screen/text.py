@@ -170,7 +170,12 @@ class Texts:
         return next(iter(names.values()), default)
 
     def money(self, amount_cents: int, currency: str) -> str:
-        """An amount of minor units in the currency's form here: ``$1,234.50``, ``1 234,50 $``."""
+        """An amount of minor units in the currency's form here: ``$1,234.50``, ``1 234,50 $``.
+
+        Where the currency is not known yet (a first start) it has none.
+        """
+        if not currency:
+            return self.amount(amount_cents)
         key = (amount_cents, currency)
         if key not in self._money:
             if len(self._money) > 4096:

@@ -1,7 +1,9 @@
 """A cabinet file written for somebody: every key with its meaning beside it, from the published schema."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
@@ -15,6 +17,7 @@ from egm.profiles import Profile
 from egm.tickets.templates import MANDATORY, load_template
 from paytables import Game, load_game
 from paytables import library as library_games
+from paytables.source import is_path
 
 _WIDTH: Final = 100
 #: Tables that are written out although nothing in them need be said.
@@ -35,11 +38,15 @@ class Asked:
     devices: tuple[tuple[str, str], ...] = ()
 
 
-def written(asked: Asked) -> str:
-    """The file. Without games, those of the library that the place admits, their levels the machine's own."""
+def written(asked: Asked, folder: Path) -> str:
+    """The file, to lie in ``folder``: definitions are named as they are found from there.
+
+    Without games, those of the library that the place admits, their levels the machine's own.
+    """
     known = {part.header: part for part in parts()}
     games = [load_game(name) for name in asked.games] or [*_admitted(asked.profile)]
-    names = asked.games or tuple(game.id for game in games)
+    named = asked.games or tuple(game.id for game in games)
+    names = [os.path.relpath(name, folder) if is_path(name) else name for name in named]
     lines = [f"# A cabinet file for {asked.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
     lines += _table(known["[machine]"], "[machine]", _machine(asked))
     for name in names:

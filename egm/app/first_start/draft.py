@@ -37,12 +37,19 @@ class Draft:
     seed: Mapping[str, Any] = field(default_factory=dict)
     machine: dict[str, str] = field(default_factory=dict)
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
+    placed: bool = False
+    """Whether the place has been chosen."""
     devices: tuple[Answer, ...] = ()
     games: dict[str, Game] = field(default_factory=dict)
     """Those the place admits, by the name the file gives each."""
     chosen: list[str] = field(default_factory=list)
     denominations_cents: list[int] = field(default_factory=list)
     roster: Roster = field(default_factory=Roster)
+
+    @property
+    def currency(self) -> str:
+        """The place's; empty before one is chosen: until then no amount is of any currency."""
+        return self.profile.currency if self.placed else ""
 
     @property
     def house_fields(self) -> tuple[str, ...]:

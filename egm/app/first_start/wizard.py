@@ -131,7 +131,7 @@ def steps_of(
         draft.machine |= values
 
     def place(draft: Draft, chosen: str) -> None:
-        draft.profile = load_profile(chosen)
+        draft.profile, draft.placed = load_profile(chosen), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 
     asked: tuple[Step, ...] = (
@@ -202,7 +202,7 @@ async def first_start(
                 "language": language,
                 "languages": LANGUAGES,
                 "accepts": ("language",),
-                "currency": draft.profile.currency,
+                "currency": draft.currency,
                 "page": wizard.page,
             }
         )

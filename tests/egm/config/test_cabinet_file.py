@@ -18,6 +18,7 @@ from egm.config.faults import Lines, placed, read
 from egm.config.schema import parts, schema
 from egm.errors import OperatorError
 from egm.profiles import available
+from paytables import load_game
 from tools.cli import main
 
 MACHINE = """\
@@ -268,6 +269,19 @@ def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_
     checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])
     wanted = {"certificate"} if load_cabinet(file).real_ports and "certificate" in checked.output else set()
     assert checked.exit_code == bool(wanted), checked.output
+
+
+def test_a_game_typed_as_seen_from_here_is_written_as_it_is_found_from_the_file(tmp_path, monkeypatch):
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "own.toml").write_bytes(load_game("maple-classic").source.path.read_bytes())
+    (tmp_path / "cabinets").mkdir()
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["cabinet", "new", "cabinets/one.toml", "--game", "games/own.toml"])
+    assert done.exit_code == 0, done.output
+    monkeypatch.chdir("/")
+    (slot,) = load_cabinet(tmp_path / "cabinets" / "one.toml").games
+    assert Path(slot.game) == tmp_path / "games" / "own.toml"
+    assert load_game(slot.game).id == "maple-classic"
 
 
 def test_without_games_those_of_the_library_that_the_place_admits_are_written(tmp_path):

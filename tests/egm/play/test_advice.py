@@ -65,4 +65,5 @@ def test_the_screen_says_it_beside_the_question(tmp_path, language, words):
     assert said(question) == words
     plain = words.partition(" / ")[0]
     assert said(question.model_copy(update={"options": ("stand",)})) == plain  # the credit does not cover it
-    assert said(question.model_copy(update={"display": {"hands": []}})) == plain
+    untold = question.model_copy(update={"display": {"hands": []}})
+    assert said(untold) == words.partition("  ·")[0]

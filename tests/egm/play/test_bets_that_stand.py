@@ -229,3 +229,27 @@ def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
     assert before_cents + given_cents >= room.credit_cents
     sound(room, tmp_path)
     room.close()
+
+
+@pytest.mark.requirement("Q-06", "F-18")
+def test_credits_nobody_claims_take_the_bets_that_stand_with_them(point, tmp_path):
+    """They were the same person's: the register has the whole, and the next player finds no bet of his."""
+    room = point(2).insert(1000)
+    throw(room, line=10, place=4)
+    form = {"form": "orphan_credits", "person": "2", "persons": ("2", "5")}
+
+    def fill_in(**more):
+        room.engine.handle(EventType.MENU, key="operator")
+        room.engine.handle(EventType.ORPHAN_CREDITS, **form, **more)
+        told = room.notice
+        room.engine.handle(EventType.MENU_CLOSED, why="key")
+        return told
+
+    assert fill_in() == "refused.place_is_said"
+    assert standing_tables(room.machine)  # a form that is not whole moves nothing
+    fill_in(place="bank 4")
+    assert (room.state, room.credit_cents, list(standing_tables(room.machine))) == (State.IDLE, 0, [])
+    (orphan,) = room.records("orphan.credits")
+    assert orphan["amount_cents"] == 1000
+    assert [entry["why"] for entry in room.records("table.returned")] == ["stopped"]
+    sound(room, tmp_path)

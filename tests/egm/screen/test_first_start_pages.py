@@ -7,6 +7,7 @@ from test_picture import LEAST_LETTERS, Watcher
 
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.probing import Answer
+from egm.app.first_start.steps import profiles
 from egm.app.first_start.wizard import Wizard, steps_of
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
@@ -14,6 +15,7 @@ from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import page_touches
+from egm.screen.text import Texts
 from egm.testing.machine import StoppedClock
 from tools.lab.views import at_rest
 
@@ -90,3 +92,23 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, published, theme):
                 touched = {act.value for _, act in page_touches(picture._stage(view)) if act.name == "answer"}
                 assert {one.id for one in page.actions if one.enabled} <= touched, name
     assert not faults, "\n".join(map(str, faults[:40]))
+
+
+def test_no_amount_has_a_currency_before_the_place_is_chosen(tmp_path):
+    state = StateFolder(tmp_path / "state")
+    state.prepare()
+    draft = Draft(seed={"games": [{"game": "maple-classic"}]})
+    wizard = Wizard(steps_of(state, tmp_path / "c.toml", StoppedClock(), list), draft, lambda: None)
+    shown = []
+
+    def answer(action, text=""):
+        shown.append(Texts("en").money(0, draft.currency))
+        wizard.hear(Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text}))
+
+    place = f"pick:{[name for name, _ in profiles()].index('monaco')}"
+    for action, text in (("next", ""), ("enter", "X 1"), ("enter", "X-1"), ("enter", "7"), ("next", "")):
+        answer(action, text)
+    answer(place)
+    wizard.close()
+    assert set(shown) == {"0.00"}
+    assert Texts("en").money(0, draft.currency) == "\u20ac0.00"

@@ -193,3 +193,12 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
         part = surface.subsurface((round(x), round(y), round(w), round(h)))
         bright.append(float(np.mean(pygame.surfarray.array3d(part))))
     assert bright[0] < 0.75 * bright[1]
+
+
+# ---------------------------------------------------------------------- the place's own time
+@pytest.mark.parametrize(("zone", "said"), [("America/Toronto", "12 h 05"), ("Europe/Monaco", "18 h 05")])
+def test_the_clock_is_that_of_the_house_wherever_the_screen_is(theme, zone, said):
+    """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""
+    _, told = felt("quebec-baccarat")
+    view = at_rest((told,), told, "fr", time_zone=zone)
+    assert Picture(theme).texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ") == said

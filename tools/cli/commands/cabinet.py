@@ -173,7 +173,7 @@ def new(
         devices=devices or (("id003", "bench"), ("tcl", "bench"), ("ioboard", "bench")),
     )
     with working("looking which games the place admits"):
-        text = written(asked)
+        text = written(asked, file.parent)
     cabinet, faults = read(text, CabinetFile)
     if cabinet is None:
         raise click.ClickException("\n".join(map(str, faults)))

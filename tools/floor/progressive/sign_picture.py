@@ -29,7 +29,7 @@ class SignPicture(Picture):
     def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
         """Draw the plates, amounts in ``currency`` (ISO 4217). Nothing but the surface changes."""
         self.painter.surface = surface
-        both = tuple(self._texts.setdefault(language, Texts(language)) for language in LOCALES)
+        both = tuple(self._texts.setdefault((language, ""), Texts(language)) for language in LOCALES)
         seconds = now_ns / 1e9
         form = both[int(seconds / _FORM_SECONDS) % len(both)]
         stage = Stage(self.painter, form, self.layout, View(now=seconds))
