@@ -38,6 +38,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "craps": "paytables.craps",
     "keno": "paytables.keno",
     "pai-gow": "paytables.poker.tiles",
+    "pai-gow-poker": "paytables.poker.paigow",
     "poker": "paytables.poker.table",
     "red-dog": "paytables.bank.red_dog",
     "reels": "paytables.reels",

@@ -44,6 +44,9 @@ def choice_words(asked: str, choice: object) -> Words:
     if asked == "hold" and isinstance(choice, int):
         held = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
         return say("service.recall.held", reels=", ".join(held)) if held else say("service.recall.held_none")
+    if asked == "set" and isinstance(choice, int):
+        low = [str(place + 1) for place in range(choice.bit_length()) if choice >> place & 1]
+        return say("service.recall.low_hand", places=", ".join(low))
     if asked == "pick" and isinstance(choice, int):
         return say("service.recall.box", number=choice + 1)
     return coded("decide", str(choice))

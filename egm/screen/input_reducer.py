@@ -37,6 +37,8 @@ from egm.screen.view import (
     choosing,
     last_step,
     marked_since,
+    marking,
+    may_answer,
     playing,
     reminded,
     times,
@@ -129,7 +131,7 @@ def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]
     """Keys that choose: the view with another place marked, or the action of the place taken."""
     if not choices or not choosing(view, theme):
         return action
-    holding = view.decision is not None and view.decision.kind == "hold"
+    holding = marking(view)
     if action.name in {"bet_less", "bet_more"}:
         step = 1 if action.name == "bet_more" else -1
         place = view.focus + step if view.focused else 0
@@ -184,7 +186,7 @@ def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages]
         return _on_felt(view, name, value)
     if name in {"area", "part"}:
         return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
-    if view.decision is not None and name in {"hold", "play", "choose"}:
+    if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
         return _choose(view, action) if asking(view, theme) else (view, ())
     dead = name == "play" and unfinished(view)  # the status line says what is still to be marked
     return (view, ()) if dead else None
@@ -193,10 +195,12 @@ def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages]
 def _choose(view: View, action: Action) -> tuple[View, Messages]:
     if action.name == "hold":
         return replace(view, held=view.held ^ (1 << int(action.value))), ()
+    if action.name == "set_as":
+        return replace(view, held=int(action.value)), ()
     if action.name == "choose":
         return view, (Intent(name="choose", value=action.value),)
-    holding = view.decision is not None and view.decision.kind == "hold"
-    return view, (Intent(name="choose", value=view.held),) if holding else ()
+    answers = marking(view) and may_answer(view)
+    return view, (Intent(name="choose", value=view.held),) if answers else ()
 
 
 # ---------------------------------------------------------------------- bets

@@ -78,7 +78,7 @@ def _decision(view: View, decision: Decision) -> View:
     if view.decision == decision or view.snapshot is None:
         return view
     told = decision.display
-    held = int(told.get("advice", 0)) if decision.kind == "hold" else 0
+    held = int(told.get("advice", 0)) if decision.kind in {"hold", "set"} else 0
     asked = replace(
         view, decision=decision, held=held, focus=0, focused=False, page=Page.NONE, active_at=view.now
     )

@@ -205,6 +205,17 @@ def asking(view: View, theme: Theme) -> bool:
     return view.now - view.show.began >= shown
 
 
+def marking(view: View) -> bool:
+    """Whether the game asks for reels or cards to be marked one by one, and PLAY answers with the marked."""
+    return view.decision is not None and view.decision.kind in {"hold", "set"}
+
+
+def may_answer(view: View) -> bool:
+    """Whether what is marked is an answer."""
+    decision = view.decision
+    return decision is not None and (decision.kind != "set" or view.held in decision.options)
+
+
 def choosing(view: View, theme: Theme) -> bool:
     """Whether the keys of the deck choose among places: a page is open, or the game asks."""
     if view.scene is Scene.SERVICE:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pygame
 
+from egm.kernel.messages import Decision
 from egm.screen.art.files import picture
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import Path, box, ellipse
@@ -14,11 +15,12 @@ from egm.screen.flow import above_cloth, felt_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import WHITE, Stage, caption, draw_button
+from egm.screen.scenes.tiles import HIDDEN, is_tile, tile_art, tile_rect
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import Table, is_table
 from egm.screen.theme import Colour, parse_colour
-from egm.screen.view import asking, last_step, playing
+from egm.screen.view import asking, last_step, marking, playing
 
 _RATIO: Final = 0.72
 _LARGEST: Final = 290.0
@@ -32,6 +34,8 @@ _TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
 _PAY: Final = 34.0
 _SAYS: Final = 34.0
 _HOLD: Final = 70.0
+#: Between the cards of a low and a high hand so many cards have room.
+_GAP: Final = 0.4
 #: So many of the player's hands lie in one row.
 _ROW: Final = 4
 #: Two hands of more cards lie below each other.
@@ -42,7 +46,8 @@ _BESIDE: Final = 5
 class Hand:
     """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to.
 
-    ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as.
+    ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as. Where
+    it is set as two hands, the first ``low`` cards are the low one.
     """
 
     id: str
@@ -50,6 +55,7 @@ class Hand:
     says: Mapping[str, str]
     staked: int = 0
     became: tuple[str, ...] = ()
+    low: int = 0
 
 
 # ---------------------------------------------------------------------- what is to be seen
@@ -74,6 +80,7 @@ def _hands(display: Mapping[str, Any]) -> list[Hand]:
             _words(told.get("says")),
             int(told.get("staked", 0)),
             tuple(map(str, told.get("became", ()))),
+            int(told.get("low", 0)),
         )
         for told in display.get("hands", ())
     ]
@@ -128,11 +135,15 @@ def _holds(stage: Stage) -> bool:
     return game is not None and bool(game.presentation.get("hold"))
 
 
-def _most_cards(stage: Stage, hand: Hand) -> int:
+def _told_cards(stage: Stage, hand: Hand) -> int:
+    """The most cards a hand may have, as the game says; 0 where it says nothing."""
     game = stage.view.game
     told = game.presentation.get("hands", ()) if game is not None else ()
-    found = next((int(one.get("cards", 0)) for one in told if one["id"] == hand.id), 0)
-    return max(found, len(hand.cards), 1)
+    return next((int(one.get("cards", 0)) for one in told if one["id"] == hand.id), 0)
+
+
+def _most_cards(stage: Stage, hand: Hand) -> int:
+    return max(_told_cards(stage, hand), len(hand.cards), 1)
 
 
 def _base(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
@@ -169,10 +180,11 @@ def _rows(hands: Sequence[Hand]) -> list[int]:
     return [banks, rest] if rest <= _ROW else [banks, -(-rest // 2), rest // 2]
 
 
-def _areas(rect: Rect, hands: Sequence[Hand], longest: int) -> list[Rect]:
+def _areas(stage: Stage, rect: Rect, hands: Sequence[Hand], longest: int) -> list[Rect]:
     """A place for each hand: the bank's above, the player's below, beside each other; one has it all.
 
-    Where a hand may have so many cards as ``longest``, two lie below each other if that is many.
+    Where a hand may have so many cards as ``longest``, two lie below each other if that is many. Where the
+    game says how many each hand of a row may have, they have room by that.
     """
     x, y, w, h = rect
     if len(hands) <= 1:
@@ -189,46 +201,63 @@ def _areas(rect: Rect, hands: Sequence[Hand], longest: int) -> list[Rect]:
         small = [(x + i % columns * wide, y + i // columns * high, wide, high) for i in range(rest)]
         return [(x, y + h * 0.5, w, h * 0.5), *small]
     counts = _rows(hands)
-    each = h / len(counts)
-    return [
-        (x + place * w / count, y + row * each, w / count, each)
-        for row, count in enumerate(counts)
-        for place in range(count)
-    ]
+    each, found = h / len(counts), list[Rect]()
+    for row, count in enumerate(counts):
+        here = hands[len(found) : len(found) + count]
+        told = [_told_cards(stage, hand) for hand in here]
+        shares = told if all(told) else [1] * count
+        left = x
+        for share in shares:
+            wide = w * share / sum(shares)
+            found.append((left, y + row * each, wide, each))
+            left += wide
+    return found
 
 
-def _places(area: Rect, count: int) -> list[Rect]:
-    """So many cards side by side in an area, as large as it allows; where it is narrow they overlap."""
+def _places(area: Rect, count: int, low: int = 0) -> list[Rect]:
+    """So many cards side by side in an area, as large as it allows; where it is narrow they overlap.
+
+    After the first ``low`` ones there is a gap.
+    """
     x, y, w, h = area
-    high = min(_LARGEST, h - _SAYS - 8, (w - 20) / max(1.0, count * 0.8) / _RATIO)
+    gap = _GAP if low else 0.0
+    high = min(_LARGEST, h - _SAYS - 8, (w - 20) / max(1.0, (count + gap) * 0.8) / _RATIO)
     wide = high * _RATIO
-    step = min(wide + 12, (w - 20 - wide) / max(1, count - 1))
-    left = x + (w - wide - step * (count - 1)) / 2
+    step = min(wide + 12, (w - 20 - wide) / max(1.0, count - 1 + gap))
+    left = x + (w - wide - step * (count - 1 + gap)) / 2
     top = y + (h - _SAYS - high) / 2
-    return [(left + i * step, top, wide, high) for i in range(count)]
+    return [(left + (i + gap * (i >= low)) * step, top, wide, high) for i in range(count)]
 
 
 def _areas_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Rect]:
     game = stage.view.game
     told = game.presentation.get("hands", ()) if game is not None else ()
     longest = max((int(one.get("cards", 0)) for one in told), default=0)
-    return _areas(cards_rect(stage, table), hands, longest)
+    return _areas(stage, cards_rect(stage, table), hands, longest)
 
 
 def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[list[Rect]]:
-    areas = _areas_of(stage, table, hands)
-    return [_places(area, _most_cards(stage, hand)) for area, hand in zip(areas, hands, strict=True)]
+    both = zip(_areas_of(stage, table, hands), hands, strict=True)
+    return [_places(area, _most_cards(stage, hand), hand.low) for area, hand in both]
 
 
 def card_places(stage: Stage) -> list[Rect]:
-    """Where the player's cards are touched to be held: each card with its key below."""
+    """Where cards are touched: those to be held each with its key below, those to be set by themselves."""
     table, step = stage.view.table, last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
         return []
     hands = _hands(step.display)
     if not hands:
         return []
-    return [(x, y, w, h + _HOLD + 8) for x, y, w, h in _places_of(stage, table, hands)[0]]
+    places, asked = _places_of(stage, table, hands), stage.view.decision
+    if asked is not None and asked.kind == "set":
+        return places[_asked_hand(hands, asked)]
+    return [(x, y, w, h + _HOLD + 8) for x, y, w, h in places[0]]
+
+
+def _asked_hand(hands: Sequence[Hand], asked: Decision) -> int:
+    """The place of the hand a question is about; the first where it does not say."""
+    return next((n for n, hand in enumerate(hands) if hand.id == asked.display.get("hand")), 0)
 
 
 # ---------------------------------------------------------------------- drawing
@@ -247,11 +276,17 @@ def draw_cards(
     hands = hands_now(step, before, time, since)
     asked = stage.view.decision
     holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
+    marks = -1 if asked is None or not marking(stage.view) or time is not None else _asked_hand(hands, asked)
     flying, places = _flying(step, time, since), _places_of(stage, table, hands)
     areas = _areas_of(stage, table, hands)
     for number, (hand, rects) in enumerate(zip(hands, places, strict=True)):
         for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
-            lifted = holding and number == 0 and stage.view.held >> i & 1
+            marked = number == marks and stage.view.held >> i & 1
+            if marked and not holding:
+                x, y, w, h = tile_rect(rect) if is_tile(card) else rect
+                frame: Rect = (x - 6, y - 6, w + 12, h + 12)
+                stage.painter.panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
+            lifted = marked and holding
             draw_card(stage, rect if not lifted else (rect[0], rect[1] - 10, *rect[2:]), card)
         words = "  ·  ".join(_said_of(stage, hand, hands, still=time is None))
         if words:
@@ -271,6 +306,9 @@ def _said_of(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) ->
     said = [hand_name(stage, hand.id, [each.id for each in hands])] if len(hands) > 1 else []
     if still and hand.says:
         said.append(stage.texts.local(hand.says))
+    asked = stage.view.decision
+    if still and asked is not None and asked.kind == "set" and hand.id == asked.display.get("hand"):
+        said.append(_set_as(stage, asked))
     if still and hand.staked and stage.view.snapshot is not None:
         said.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
     if still and hand.became:
@@ -287,9 +325,19 @@ def settlement_name(stage: Stage, name: str) -> str:
     return stage.texts.local(named) if named else name
 
 
+def _set_as(stage: Stage, asked: Decision) -> str:
+    """What the hands would be, set as the cards are marked."""
+    ways: Mapping[str, Mapping[str, str]] = asked.display.get("ways", {})
+    found = ways.get(str(stage.view.held))
+    return "" if found is None else stage.texts.local(found)
+
+
 def _waiting(stage: Stage, table: Table) -> None:
     """Before anything was dealt: backs, as many as the player's hand has."""
-    hand = Hand("player", (_BACK,) * 5 if _holds(stage) else (_BACK,) * 2, {})
+    game = stage.view.game
+    told = game.presentation.get("hands", ()) if game is not None else ()
+    back = next((str(one["back"]) for one in told if "back" in one), _BACK)
+    hand = Hand("player", (back,) * 5 if _holds(stage) else (back,) * 2, {})
     for rect in _places_of(stage, table, [hand])[0]:
         draw_card(stage, rect, _BACK)
 
@@ -305,7 +353,8 @@ def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float
     gone = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
     at = (start[0] + (x - start[0]) * gone, start[1] + (y - start[1]) * gone)
-    draw_card(stage, (*at, w, h), _BACK if share < 0.7 else card)
+    back = HIDDEN if is_tile(card) else _BACK
+    draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
 def _says(stage: Stage, area: Rect, rects: Sequence[Rect], words: str, *, lit: bool) -> None:
@@ -330,6 +379,8 @@ def draw_card(stage: Stage, rect: Rect, card: str) -> None:
 
 def card_art(stage: Stage, size: tuple[int, int], *, card: str, four: bool) -> pygame.Surface:
     """A face: its rank as large as it goes above its suit, and both again small in the corner."""
+    if is_tile(card):
+        return tile_art(size, card)
     if card == _BACK:
         return picture("card_back", size)
     ink = Ink(size, (100.0, 140.0))

@@ -17,7 +17,19 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
 from egm.screen.theme import Colour, mix
-from egm.screen.view import Page, Scene, View, bet_credits, betting, choosing, playing, reminded, times
+from egm.screen.view import (
+    Page,
+    Scene,
+    View,
+    bet_credits,
+    betting,
+    choosing,
+    marking,
+    may_answer,
+    playing,
+    reminded,
+    times,
+)
 
 _ROLL: Final = 0.45
 #: A meter no higher than this has less room below its sum.
@@ -152,8 +164,7 @@ def _lit_play(stage: Stage) -> bool:
     """PLAY answers what is asked, waves a reminder away, skips a roll-up, or plays."""
     view = stage.view
     if choosing(view, stage.theme) and not betting(view, stage.theme):
-        holding = view.decision is not None and view.decision.kind == "hold"
-        answers = holding or view.focused or _asked(view) is not None
+        answers = (marking(view) and may_answer(view)) or view.focused or _asked(view) is not None
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
@@ -199,11 +210,10 @@ def _asked(view: View) -> Prompt | None:
 
 
 def _takes(stage: Stage) -> bool:
-    """Whether PLAY takes the place marked; reels to hold are spun by it instead."""
-    decision = stage.view.decision
+    """Whether PLAY takes the place marked; reels and cards that are marked one by one it plays instead."""
     if betting(stage.view, stage.theme):
         return False
-    return choosing(stage.view, stage.theme) and (decision is None or decision.kind != "hold")
+    return choosing(stage.view, stage.theme) and not marking(stage.view)
 
 
 def draw_deck(stage: Stage) -> None:

@@ -20,7 +20,7 @@ _RUNS: Final = 0.62
 _BODY: Final = parse_colour("#c41226")
 _POINTS: Final = (4, 5, 6, 8, 9, 10)
 #: Where the pips of a face are, in shares of a half.
-_PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
+PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     1: ((0, 0),),
     2: ((-1, -1), (1, 1)),
     3: ((-1, -1), (0, 0), (1, 1)),
@@ -36,7 +36,7 @@ def die_art(size: tuple[int, int], face: int) -> pygame.Surface:
     ink.fill(box(2, 4, 96, 96, 20), (0, 0, 0, 130))
     ink.fill(box(3, 2, 94, 94, 19), Linear(((0, mix(_BODY, WHITE, 0.25)), (1, mix(_BODY, BLACK, 0.25)))))
     ink.stroke(box(6, 5, 88, 88, 16), 2, mix(_BODY, WHITE, 0.5))
-    for x, y in _PIPS[face]:
+    for x, y in PIPS[face]:
         ink.fill(ellipse(50 + 26 * x, 49 + 26 * y, 10.5), WHITE)
     return ink.finish()
 

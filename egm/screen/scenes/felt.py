@@ -23,12 +23,14 @@ from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import Limits, Spot, Table, closed, limits, plays
 from egm.screen.theme import Colour, mix, parse_colour
-from egm.screen.view import Action, Scene, asking, last_step, marked_since, times
+from egm.screen.view import Action, Scene, asking, last_step, marked_since, may_answer, times
 
 #: A sign longer than this is no number: a spot's name says it.
 _SIGN: Final = 3
 #: A cell no higher has no room for its odds; one lower than the second has smaller signs.
 _LOW: Final = 56.0
+#: The words of keys that set two hands: as the cards are marked, as the house would.
+_SETTING: Final = {"play": "set_so", "set_as": "house"}
 _HIGH: Final = 80.0
 _GREEN: Final = parse_colour("#0d5237")
 _LINE: Final = (226, 240, 226, 150)
@@ -41,19 +43,26 @@ def felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
     """Where a table's question is answered: cards to hold, or a key for each option."""
     if decision.kind == "hold":
         return [(rect, Action("hold", i)) for i, rect in enumerate(card_places(stage))]
+    if decision.kind == "set":
+        keys = [Action("play"), Action("set_as", decision.display["house"])]
+        keys += [Action("choose", option) for option in decision.options if isinstance(option, str)]
+        marks = [(rect, Action("hold", i)) for i, rect in enumerate(card_places(stage))]
+        return [*marks, *_keys(stage, keys)]
+    return _keys(stage, [Action("choose", option) for option in decision.options])
+
+
+def _keys(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
+    """Keys in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.field
     each = 4 if not stage.layout.slim else 3
-    rows = [decision.options[i : i + each] for i in range(0, len(decision.options), each)]
+    rows = [actions[i : i + each] for i in range(0, len(actions), each)]
     high = max(stage.layout.finger, 76.0) + 10
     found: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         top = y + h - 16 - (len(rows) - n) * high
         wide = min(300.0, (w - 40) / len(row))
         left = x + (w - wide * len(row)) / 2
-        found += [
-            ((left + i * wide + 5, top, wide - 10, high - 10), Action("choose", option))
-            for i, option in enumerate(row)
-        ]
+        found += [((left + i * wide + 5, top, wide - 10, high - 10), action) for i, action in enumerate(row)]
     return found
 
 
@@ -278,4 +287,8 @@ def _question(stage: Stage, table: Table, asked: Decision) -> None:
         words = f"{stage.texts.local(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
     for rect, action in places:
-        draw_button(stage, rect, answer_words(stage, asked, str(action.value)), size="body")
+        if action.name == "choose":
+            draw_button(stage, rect, answer_words(stage, asked, str(action.value)), size="body")
+        elif action.name != "hold":
+            on = action.name != "play" or may_answer(stage.view)
+            draw_button(stage, rect, stage.texts.say(f"decide.{_SETTING[action.name]}"), size="body", on=on)

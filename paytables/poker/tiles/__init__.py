@@ -1,7 +1,6 @@
 """The family of pai gow with tiles."""
 
 from paytables.game import Family
-from paytables.layout import check_forms
 from paytables.poker.tiles.rules import PaiGowRules
 from paytables.poker.tiles.schema import PaiGowDefinition
 
@@ -9,7 +8,7 @@ from paytables.poker.tiles.schema import PaiGowDefinition
 def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
     """Make the rules. Raises :class:`DefinitionError` for what the model alone cannot see."""
     rules = PaiGowRules(data)
-    check_forms(rules.table, file)
+    rules.check(file)
     return rules
 
 

@@ -1,143 +1,65 @@
 """The rules of pai gow: four tiles are set as two hands, and both are held against the bank's."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from itertools import combinations
-from typing import Final
+from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Cue, Decision, Draw, Outcome, Play, Remark, Settlement, Spot, Wager
-from paytables.layout import Layout, law_of
+from paytables.contract import Wager
 from paytables.poker.policy import unpacked
-from paytables.poker.proof import held_against
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
 from paytables.poker.tiles.tiles import NAMED, TILES, level, settings, worthless
-from paytables.tableless import Tableless
-from paytables.wording import counted
+from paytables.poker.two_hands import TwoHands, Way
 
 HAND: Final = 4
-SPOT: Final = "stake"
 STRATEGY: Final = "of the ways to set four tiles, always the one with the highest exact mean"
 SIMPLEST: Final = "set the tiles as the bank sets its own"
 
 
-def bank_way(definition: PaiGowDefinition, ways: tuple[tuple[int, int, int], ...]) -> tuple[int, int, int]:
+def bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
     """Return how the bank sets tiles that may be set in these ways."""
     counts = definition.bank
     return max(ways, key=lambda way: counts.low[level(way[0])] + counts.high[level(way[1])])
 
 
 @dataclass(frozen=True)
-class PaiGowRules(Tableless):
-    """Pai gow made playable. The house is always the bank: a machine has nobody to offer it to (s.116)."""
+class PaiGowRules(TwoHands):
+    """Pai gow with tiles made playable."""
 
     definition: PaiGowDefinition
 
-    @cached_property
-    def table(self) -> Layout:
-        """The one place for a bet."""
-        return Layout(self.layout(), self.definition.table, self.definition.form)
+    HAND: ClassVar[int] = HAND
+    PIECE: ClassVar[str] = "tile"
+    PIECES: ClassVar[Sequence[str]] = TILES
+    BACK: ClassVar[str] = "?-?"
 
-    def layout(self) -> tuple[Spot, ...]:
-        """Return the one spot there is."""
-        limits = self.definition.stake
-        names = self.definition.spot_name.model_dump()
-        return (
-            Spot(
-                id=SPOT,
-                group=SPOT,
-                names=names,
-                odds="1:1",
-                least=limits.least,
-                most=limits.most,
-                step=limits.step,
-            ),
-        )
+    def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+        """Return every way to set four tiles."""
+        a, b, c, d = dealt
+        return settings((a, b, c, d))
 
-    @property
-    def bet_options(self) -> tuple[int, ...]:
-        """What the forms cost, in credits, ascending."""
-        return self.table.bet_options
+    def house(self, dealt: Sequence[int]) -> Way:
+        """Return the way whose two hands together count most."""
+        return bank_way(self.definition, self.settings(dealt))
 
-    def wager(self, credits_: int, **asked: object) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
-        return self.table.wager(credits_, **asked)
+    def beats(self, low: int, theirs: int) -> bool:
+        """Whether a low hand beats the bank's: where the definition says so, one of no value beats none."""
+        return low > theirs and not (self.definition.worthless_low_loses and worthless(low))
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal every seat four tiles, ask each how to set them, then turn the bank's and compare."""
-        bets = self.wager(wager.credits, **wager.options).bets
-        left = list(range(len(TILES)))
-        hands: dict[int, list[int]] = {bet.seat: [] for bet in bets}
-        for seat, tiles in hands.items():
-            tiles += [left.pop(draw.below(len(left), f"{_hand(seat)} tile {n + 1}")) for n in range(HAND)]
-        for seat, tiles in hands.items():
-            for tile in tiles:
-                data = {"hand": _hand(seat), "card": TILES[tile]}
-                yield Cue("deal", data, seat if len(hands) > 1 else None)
-        ways: dict[int, tuple[int, int, int]] = {}
-        for seat, (a, b, c, d) in hands.items():
-            offered = {mask: (low, high, mask) for low, high, mask in settings((a, b, c, d))}
-            usual = bank_way(self.definition, tuple(offered.values()))[2]
-            prompt = {**self._felt(hands, ways, [], None), **self.advice((a, b, c, d))}
-            asked = Decision("set", tuple(offered), prompt, seat=seat, default=usual)
-            ways[seat] = offered[asked.check((yield asked))]
-        bank = [left.pop(draw.below(len(left), f"bank tile {n + 1}")) for n in range(HAND)]
-        for n, tile in enumerate(bank):
-            yield Cue("flip", {"hand": "bank", "index": n, "card": TILES[tile]})
-        a, b, c, d = bank
-        theirs = bank_way(self.definition, settings((a, b, c, d)))
-        for bet in bets:
-            low, high, _ = ways[bet.seat]
-            beats = low > theirs[0] and not (self.definition.worthless_low_loses and worthless(low))
-            better = beats + (high > theirs[1])
-            back, name = (0, bet.credits, 2 * bet.credits)[better], ("lost", "push", "won")[better]
-            if better == 2:
-                back -= self.definition.commission.on(bet.credits)
-            yield Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat)
-        return Outcome(display=self._felt(hands, ways, bank, theirs))
-
-    def advice(self, tiles: tuple[int, int, int, int]) -> dict[str, int]:
-        """Return the low hand of the best play, where the definition carries it."""
+    def advice(self, dealt: Sequence[int]) -> int:
+        """Return the low hand of the best play, where the definition carries it; else the bank's."""
         proof = self.definition.proved
         if proof is None:
-            return {}
-        way = unpacked(proof.policy)[_place(tuple(sorted(tiles)))]
-        return {"advice": settings(tiles)[way][2]}
+            return super().advice(dealt)
+        return self.settings(dealt)[unpacked(proof.policy)[_places()[tuple(sorted(dealt))]]][2]
 
-    def _felt(
-        self,
-        hands: dict[int, list[int]],
-        ways: dict[int, tuple[int, int, int]],
-        bank: list[int],
-        theirs: tuple[int, int, int] | None,
-    ) -> dict[str, object]:
-        """The hands as set: the low hand's tiles first, and what both are."""
-        shown = [_shown("bank", bank, theirs) if bank else {"id": "bank", "cards": ["??"] * HAND}]
-        shown += [_shown(_hand(seat), tiles, ways.get(seat)) for seat, tiles in hands.items()]
-        return {"kind": "table", "felt": "cards", "hands": shown}
-
-    def presentation(self) -> dict[str, object]:
-        """Return the spot and the hands (:file:`paytables/FELTS.md`); cards are tiles, by their pips."""
-        return {
-            "kind": "table",
-            "felt": "cards",
-            **self.table.to_json(),
-            "hands": [
-                {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, "cards": HAND},
-                {"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": HAND},
-            ],
-            "pays": [],
-        }
-
-    def explain(self) -> tuple[str, ...]:
-        """Return what a win pays."""
-        fee = self.definition.commission
-        return (f"both hands better pay 1:1 less {fee.credits} for each {counted(fee.of, 'credit')} staked",)
-
-    def remarks(self) -> tuple[Remark, ...]:
-        """Return none."""
-        return ()
+    def words(self, way: Way) -> dict[str, str]:
+        """Return the points of both hands, or their places among the twenty combinations."""
+        both = {"en": 0, "fr": 1}
+        return {code: " / ".join(_says(each, n) for each in way[:2]) for code, n in both.items()}
 
     def prove(self, *_: object) -> Proof:
         """Work out what the definition carries as proved (laboratory packages)."""
@@ -145,71 +67,39 @@ class PaiGowRules(Tableless):
 
         return solve(self.definition)
 
-    def verify(self) -> None:
-        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
-        held_against(self.definition.game.id, self.definition.proved, self.prove)
-
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures."""
-        proof, header = self.definition.proved or self.prove(), self.definition.game
-        bets = (self._bet(proof, self.definition.stake.least),)
+        header, bets = self.definition.game, (self._bet(self.definition.stake.least),)
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
-    def _bet(self, proof: Proof, stake: int) -> BetAnalysis:
-        fee = self.definition.commission.on(stake)
-        rates = {2 * stake - fee: proof.win, stake: proof.push, 0: proof.lose}
-        law = law_of({win: Fraction(rate) for win, rate in rates.items()})
-        return BetAnalysis(
-            bet=SPOT,
-            cost_credits=stake,
-            options={"bets": {SPOT: stake}},
-            rtp=law.moment(1) / stake,
-            variance=law.variance(),
-            hit_probability=law.at_least(1),
-            return_bet_probability=law.at_least(stake),
-            law=law,
-            max_win_credits=2 * stake - fee,
-            max_win_probability=Fraction(proof.win),
+    def _bet(self, stake: int) -> BetAnalysis:
+        proof = self.definition.proved or self.prove()
+        worst = {} if self.definition.surrender else {"worst_rtp": 1 + Fraction(proof.worst)}
+        return self.figures(
+            proof,
+            stake,
             strategy=STRATEGY,
-            worst_rtp=1 + Fraction(proof.worst),
             simplest_strategy=SIMPLEST,
             simplest_rtp=1 + Fraction(proof.simplest),
+            **worst,
         )
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a stake."""
-        checked = self.wager(wager.credits, **wager.options)
-        return self._bet(self.definition.proved or self.prove(), checked.credits)
+        return self._bet(self.wager(wager.credits, **wager.options).credits)
 
 
 @cache
 def _places() -> dict[tuple[int, ...], int]:
-    return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
-
-
-def _place(hand: tuple[int, ...]) -> int:
     """The place of four ascending tiles among all."""
-    return _places()[hand]
-
-
-def _hand(seat: int) -> str:
-    return "player" if seat == 0 else f"player-{seat + 1}"
-
-
-def _shown(name: str, tiles: list[int], way: tuple[int, int, int] | None) -> dict[str, object]:
-    if way is None:
-        return {"id": name, "cards": [TILES[tile] for tile in tiles]}
-    low, high, mask = way
-    ordered = [tiles[n] for n in sorted(range(HAND), key=lambda n: not mask >> n & 1)]
-    english, french = (" / ".join(_says(strength, n) for strength in (low, high)) for n in (0, 1))
-    return {"id": name, "cards": [TILES[tile] for tile in ordered], "says": {"en": english, "fr": french}}
+    return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
 
 
 def _says(strength: int, language: int) -> str:
     """A hand in words: its points, or its place among the twenty combinations."""
     points = level(strength)
     if points < 10:
-        return f"{points} {('points', 'points')[language]}"
+        return f"{points} points" if points > 1 else f"{points} point"
     place = NAMED - (points - 10)
     kind = next(names for last, names in _KINDS if place <= last)
     return f"{kind[language]} ({place})"

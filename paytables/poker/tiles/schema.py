@@ -1,25 +1,13 @@
-"""The model of a pai gow definition: the stake, the commission, how the bank sets its tiles."""
+"""The model of a definition of pai gow with tiles: the stake, the commission, how the bank sets its tiles."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from paytables.definition import NaturalInt, PositiveInt, Strict, Text
-from paytables.layout import Limits, TableDefinition
+from paytables.definition import NaturalInt, Strict
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
-
-
-class Commission(Strict):
-    """What a win pays: ``credits`` for each ``of`` credits staked, begun ones whole (s.111)."""
-
-    credits: PositiveInt = 1
-    of: PositiveInt = 20
-
-    def on(self, stake: int) -> int:
-        """Return the commission on a stake, in credits."""
-        return -(-stake // self.of) * self.credits
-
+from paytables.poker.two_hands import Chances, TwoHandsDefinition
 
 Counts = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
 
@@ -31,18 +19,15 @@ class BankWay(Strict):
     high: Counts
 
 
-class Proof(Strict):
+class Proof(Chances):
     """The best settings' chances; the mean net of the worst ones and of the simplest, the bank's own."""
 
-    win: Exact
-    push: Exact
-    lose: Exact
     worst: Exact
     simplest: Exact
     policy: Policy = Field(description="which way of each four tiles, in the order of their combinations")
 
 
-class PaiGowDefinition(TableDefinition):
+class PaiGowDefinition(TwoHandsDefinition):
     """A whole game of pai gow with tiles.
 
     The text leaves open how the bank sets its tiles. Here it takes the way whose two hands together count
@@ -50,9 +35,6 @@ class PaiGowDefinition(TableDefinition):
     without value beats no other (s.109, 1).
     """
 
-    stake: Limits = Limits(least=20, most=1000, step=20)
-    commission: Commission = Commission()
     bank: BankWay
     worthless_low_loses: bool = True
-    spot_name: Text = Text(en="Stake", fr="Mise")
     proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")

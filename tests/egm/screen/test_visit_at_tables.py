@@ -64,3 +64,32 @@ def test_a_pass_line_stands_until_its_point_is_made_or_missed(tmp_path, theme):
         visit.press("repeat")
     assert rounds > 1
     assert Action("spot", "pass") in {t.action for t in Picture(theme).touches(visit.view)}
+
+
+@pytest.mark.parametrize(("game", "cards"), [("quebec-pai-gow-poker", 7), ("quebec-pai-gow", 4)])
+def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, theme, game, cards):
+    """Touched cards make the low hand; what is no legal way is not sent; the bank lies face down until then."""
+    visit = at(tmp_path, theme, game)
+    assert visit.press("play") == ["play"]
+    visit.wait(30)
+    asked = visit.view.decision
+    assert asked.kind == "set"
+    bank = asked.display["hands"][0]["cards"]
+    assert len(bank) == cards
+    assert all(card[0] == "?" for card in bank)
+    assert visit.view.held == asked.display["advice"]
+    for place in range(cards):
+        if visit.view.held >> place & 1:
+            visit.press("hold", place)
+    assert visit.view.held == 0
+    assert visit.press("play") == []
+    touches = {touch.action for touch in Picture(theme).touches(visit.view)}
+    assert {Action("hold", place) for place in range(cards)} | {Action("choose", "surrender")} <= touches
+    visit.press("set_as", asked.display["house"])
+    assert visit.view.held == asked.display["house"]
+    assert visit.press("play") == ["choose"]
+    assert visit.view.decision is None
+    last = visit.view.snapshot.last_display["hands"]
+    said = {hand["id"]: hand.get("says") for hand in last}
+    assert said["player"] == asked.display["ways"][str(asked.display["house"])]
+    assert "?" not in "".join(last[0]["cards"])

@@ -12,7 +12,7 @@ from paytables.errors import AnalysisError
 from paytables.game import game_from_text
 from paytables.poker.tiles.tiles import TILES, order, points, settings, strength
 
-FILE = Path(paytables.__file__).parent / "poker" / "games" / "quebec-pai-gow.toml"
+FILE = Path(paytables.__file__).parent / "library" / "tables" / "quebec-pai-gow.toml"
 
 #: Section 101, from the highest, as pips; where a tile may be one of several, all of them.
 TEXT = [
@@ -118,7 +118,7 @@ def test_rounds_come_to_what_the_text_says(seeded_draw):
         record, player = RecordingDraw(seeded_draw(f"tiles {n}")), seeded_draw(f"player {n}")
         found = Round(game.play(wager, record), wager)
         found.advance()
-        options = found.decision.options
+        options = found.decision.options[:-1]  # the last gives the stake up
         assert len(record.records) == 4  # the bank has not drawn yet
         answer = Choice(options[player.below(len(options), "set")])
         found.advance(answer)

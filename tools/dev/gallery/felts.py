@@ -29,6 +29,8 @@ FELTS: Final = (
     "quebec-craps",
     "quebec-baccarat",
     "quebec-red-dog",
+    "quebec-pai-gow",
+    "quebec-pai-gow-poker",
 )
 #: So many spots of a cloth have chips.
 _LAID: Final = 12

@@ -1,0 +1,56 @@
+"""The tiles of pai gow, drawn from their pips: two faces of a die, one above the other, on black.
+
+A one and a four are red. Of the double six each half has one red column and one white.
+"""
+
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear
+from egm.screen.art.paths import box, ellipse
+from egm.screen.painter import Rect
+from egm.screen.scenes.dice import PIPS
+from egm.screen.scenes.stage import WHITE
+from egm.screen.theme import parse_colour
+
+#: A tile that lies face down.
+HIDDEN: Final = "?-?"
+#: How wide a tile is, of the width of a card as high.
+_WIDE: Final = 0.66
+_BODY: Final = (parse_colour("#3a3a44"), parse_colour("#131318"))
+_BACK: Final = (parse_colour("#2f7d5a"), parse_colour("#0f3f2b"))
+_RED: Final = parse_colour("#f0314a")
+_EDGE: Final = parse_colour("#8d8d9c")
+
+
+def is_tile(name: str) -> bool:
+    """Whether a piece is a tile: it is named by its two numbers of pips."""
+    return "-" in name
+
+
+def tile_rect(rect: Rect) -> Rect:
+    """The part of a card's room that a tile fills."""
+    x, y, w, h = rect
+    return (x + w * (1 - _WIDE) / 2, y, w * _WIDE, h)
+
+
+def tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
+    """A tile in the room of a card."""
+    ink = Ink(size, (100.0, 140.0))
+    wide = 100.0 * _WIDE
+    left = (100.0 - wide) / 2
+    top, bottom = _BACK if name == HIDDEN else _BODY
+    ink.fill(box(left - 1, 1, wide + 2, 139, 10), (0, 0, 0, 170))
+    ink.fill(box(left, 0, wide, 137, 9), Linear(((0, top), (1, bottom))))
+    ink.stroke(box(left + 2, 2, wide - 4, 133, 8), 1.6, _EDGE)
+    if name == HIDDEN:
+        ink.stroke(box(left + 9, 9, wide - 18, 119, 5), 1.4, (255, 255, 255, 110))
+        return ink.finish()
+    ink.fill(box(left + 10, 67.6, wide - 20, 1.8), _EDGE)
+    for half, middle in zip(map(int, name.split("-")), (35.0, 102.0), strict=True):
+        for x, y in PIPS[half]:
+            red = half in {1, 4} or (name == "6-6" and (x < 0) == (middle < 60))
+            radius = 9.5 if half == 1 else 6.6
+            ink.fill(ellipse(50 + 17 * x, middle + 20 * y, radius), _RED if red else WHITE)
+    return ink.finish()

@@ -1,0 +1,15 @@
+"""The family of pai gow poker: seven cards set as five and two."""
+
+from paytables.game import Family
+from paytables.poker.paigow.rules import PaiGowPokerRules
+from paytables.poker.paigow.schema import PaiGowPokerDefinition
+
+
+def build(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
+    """Make the rules. Raises :class:`DefinitionError` for what the model alone cannot see."""
+    rules = PaiGowPokerRules(data)
+    rules.check(file)
+    return rules
+
+
+FAMILY = Family(PaiGowPokerDefinition, build)

@@ -1,0 +1,79 @@
+"""Seven cards set as five and two: the ways there are, and the one the bank takes (by-law, ss.39-41, 50)."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Final
+
+from paytables.cards import ACE, RANKS, cards_of, rank_of
+from paytables.cards.ranking import JOKER_RANK, PAI_GOW, PAI_GOW_LOW, Ranking
+from paytables.poker.paigow.schema import HouseWay
+from paytables.poker.two_hands import Way
+
+HAND: Final = 7
+HIGH: Final = Ranking(PAI_GOW)
+LOW: Final = Ranking(PAI_GOW_LOW)
+#: The places of the low hand's cards, and those of the high hand's.
+_SPLITS: Final = tuple(
+    (low, tuple(place for place in range(HAND) if place not in low)) for low in combinations(range(HAND), 2)
+)
+
+
+def ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]) -> tuple[Way, ...]:
+    """Return every way to set seven cards (the high hand equal or better), the best low hand first."""
+    found = []
+    for (a, b), rest in _SPLITS:
+        way = low((dealt[a], dealt[b])), high([dealt[place] for place in rest]), 1 << a | 1 << b
+        if way[0] <= way[1]:
+            found.append(way)
+    return tuple(sorted(found, key=lambda way: (-way[0], -way[1], way[2])))
+
+
+def settings(dealt: Sequence[int]) -> tuple[Way, ...]:
+    """Return every legal way to set seven cards."""
+    return ways(dealt, LOW.strength, HIGH.strength)
+
+
+def sets_of(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    """Return the sets among ranks, the joker an ace: their sizes as text, and their ranks, largest first."""
+    counts = Counter(ACE if rank == JOKER_RANK else rank for rank in ranks)
+    found = sorted(((count, rank) for rank, count in counts.items() if count > 1), reverse=True)
+    return "-".join(str(count) for count, _ in found), tuple(rank for _, rank in found)
+
+
+class House:
+    """The house way as a definition has it."""
+
+    def __init__(self, lines: Sequence[HouseWay]) -> None:
+        self._lines = [
+            (
+                line.shapes,
+                _ranks(line.most, ACE),
+                _ranks(line.least, 0),
+                0 if line.low is None else LOW.strength(cards_of(line.low)),
+                0 if line.high is None else HIGH.strength(cards_of(line.high)),
+            )
+            for line in lines
+        ]
+
+    def way(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
+        """Return the way the bank sets cards of these ranks, of the ways there are (:func:`ways`)."""
+        shape, sets = sets_of(ranks)
+        for shapes, most, least, low, high in self._lines:
+            if shapes and shape not in shapes:
+                continue
+            if any(not under <= rank <= over for rank, over, under in zip(sets, most, least, strict=False)):
+                continue
+            for way in offered:
+                if way[0] >= low and way[1] >= high:
+                    return way
+        raise AssertionError("the last line of a house way fits every hand")
+
+    def of(self, dealt: Sequence[int]) -> Way:
+        """Return the way the bank sets seven cards."""
+        return self.way([rank_of(card) for card in dealt], settings(dealt))
+
+
+def _ranks(text: str | None, other: int) -> list[int]:
+    """Ranks by set; ``other`` for sets of which nothing is said."""
+    return [RANKS.index(rank) for rank in text or ""] + [other] * 3

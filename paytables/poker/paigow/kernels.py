@@ -1,0 +1,212 @@
+"""The inner loops of :mod:`paytables.poker.paigow.solve`, compiled. For laboratories (numpy, numba)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numba
+
+if TYPE_CHECKING:
+    from paytables.cards.arrays import Ints
+
+
+@cache
+def compiled(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loop compiled; it runs beside others in threads."""
+    found: Callable[..., Any] = numba.njit(nogil=True)(kernel)
+    return found
+
+
+def weigh(own: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
+    """Fill ``weights`` with how many hands of each pattern are left, ``own`` being the player's counts.
+
+    ``nodes`` are steps that add cards of one rank: the step before, the rank, how many; the first is none.
+    """
+    weights[0] = 1
+    for n in range(1, nodes.shape[0]):
+        before = weights[nodes[n, 0]]
+        rank = nodes[n, 1]
+        left = (4 if rank < 13 else 1) - own[rank]
+        weights[n] = before * choose[left, nodes[n, 2]]
+
+
+def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> None:
+    """Count for each way (low, high) how many of the bank's hands it beats and how many beat it."""
+    for n in range(ways.shape[0]):
+        low, high = ways[n, 0], ways[n, 1]
+        won = 0
+        lost = 0
+        for m in range(lows.shape[0]):
+            below = lows[m] < low
+            under = highs[m] < high
+            won += weights[m] * (below & under)
+            lost += weights[m] * (1 - (below | under))
+        found[n, 0] = won
+        found[n, 1] = lost
+
+
+def put_right(  # noqa: C901, PLR0912 (one loop for numba)
+    low: int,
+    asked: Ints,
+    counts: Ints,
+    events: Ints,
+    table: Ints,
+    found: Ints,
+) -> None:
+    """Answer for ways with one low hand what flushes of one suit change: in those beaten, in those not.
+
+    ``asked`` has by row the high hand, ascending, the player's ranks in the suit as bits, and his pattern.
+    ``events`` have by ascending high hand of the bank
+    that, its low hand, its ranks in the suit, its other cards, and the sign. ``table`` counts what has come
+    by the ranks that the player may hold, and by the other cards.
+    """
+    planes = table.shape[1] // 2
+    for lost in range(2):
+        table[:] = 0
+        at = 0 if lost == 0 else events.shape[0] - 1
+        for n in range(asked.shape[0]):
+            row = n if lost == 0 else asked.shape[0] - 1 - n
+            high, mask, pattern = asked[row, 0], asked[row, 1], asked[row, 2]
+            while 0 <= at < events.shape[0]:
+                if lost == 0:
+                    if events[at, 0] >= high:
+                        break
+                elif events[at, 0] < high:
+                    break
+                if (events[at, 1] < low) == (lost == 0):
+                    free = 8191 & ~events[at, 2]
+                    part = free
+                    while True:
+                        table[part, events[at, 3]] += events[at, 4]
+                        if part == 0:
+                            break
+                        part = (part - 1) & free
+                at += 1 if lost == 0 else -1
+            total = 0
+            jokers = 1 if counts[pattern, 13] else 2
+            for joker in range(jokers):
+                plane = joker * planes
+                for a in range(13):
+                    left = 3 - counts[pattern, a] + (mask >> a & 1)
+                    total += left * (left - 1) // 2 * table[mask, plane]
+                    plane += 1
+                    for b in range(a + 1, 13):
+                        other = 3 - counts[pattern, b] + (mask >> b & 1)
+                        total += left * other * table[mask, plane]
+                        plane += 1
+                for a in range(13):
+                    left = 3 - counts[pattern, a] + (mask >> a & 1)
+                    total += left * table[mask, plane]
+                    plane += 1
+                total += table[mask, plane]
+            found[row, lost] = total
+
+
+def total_plain(  # noqa: C901, PLR0912 (one loop for numba)
+    lot: Ints,
+    counts: Ints,
+    subsets: Ints,
+    first: Ints,
+    base: Ints,
+    plain: Ints,
+    right: Ints,
+    win: int,
+    lose: int,
+    sums: Ints,
+) -> None:
+    """Add up the best way and the bank's own over all hands without a flush of each pattern."""
+    suits = [0] * 8
+    ranks = [0] * 8
+    parts = [0] * 4
+    for n in range(lot.shape[0]):
+        pattern = lot[n]
+        length = 0
+        for rank in range(13):
+            if counts[pattern, rank]:
+                ranks[length] = counts[pattern, rank]
+                suits[length] = 0
+                length += 1
+        enough = 5 - counts[pattern, 13]
+        while True:
+            flush = False
+            for suit in range(4):
+                bits = 0
+                held = 0
+                for place in range(length):
+                    if subsets[ranks[place], 1 + suits[place]] >> suit & 1:
+                        bits |= 1 << place
+                        held += 1
+                parts[suit] = bits
+                flush = flush or held >= enough
+            if not flush:
+                most = -(1 << 60)
+                wins = 0
+                losses = 0
+                for option in range(first[pattern], first[pattern + 1]):
+                    won = plain[option, 0]
+                    lost = plain[option, 1]
+                    for suit in range(4):
+                        won += right[base[option] + parts[suit], 0]
+                        lost += right[base[option] + parts[suit], 1]
+                    if option == first[pattern]:
+                        sums[2] += won
+                        sums[3] += lost
+                    if won * win - lost * lose > most:
+                        most = won * win - lost * lose
+                        wins = won
+                        losses = lost
+                sums[0] += wins
+                sums[1] += losses
+            place = 0
+            while place < length:
+                suits[place] += 1
+                if suits[place] < subsets[ranks[place], 0]:
+                    break
+                suits[place] = 0
+                place += 1
+            if place == length:
+                break
+
+
+def total_flushes(
+    others: Ints,
+    spread: Ints,
+    first: Ints,
+    base: Ints,
+    plain: Ints,
+    right: Ints,
+    win: int,
+    lose: int,
+    sums: Ints,
+) -> None:
+    """Add up the best way and the bank's own over all hands with a flush, in any of the four suits.
+
+    ``others`` says of which kind the other cards of each are: none, one, a pair, two ranks. ``spread`` has by
+    kind the ways these lie in three suits: how many, then how often each part of them is in a suit.
+    """
+    for flush in range(others.shape[0]):
+        for way in range(spread.shape[1]):
+            like = 4 * spread[others[flush], way, 0]
+            if not like:
+                continue
+            most = -(1 << 60)
+            wins = 0
+            losses = 0
+            for option in range(first[flush], first[flush + 1]):
+                won = plain[option, 0]
+                lost = plain[option, 1]
+                for part in range(5):
+                    times = spread[others[flush], way, 1 + part]
+                    won += times * right[base[option] + part, 0]
+                    lost += times * right[base[option] + part, 1]
+                if option == first[flush]:
+                    sums[2] += like * won
+                    sums[3] += like * lost
+                if won * win - lost * lose > most:
+                    most = won * win - lost * lose
+                    wins = won
+                    losses = lost
+            sums[0] += like * wins
+            sums[1] += like * losses

@@ -1,0 +1,277 @@
+"""The rules of pai gow poker: seven cards are set as five and two, and both are held against the bank's."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from typing import Any, ClassVar, Final
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.cards import JOKER, RANKS, card_name, rank_of
+from paytables.cards.ranking import Ranking, category, ranks_in
+from paytables.contract import Cue, Draw, Settlement, Spot, Wager
+from paytables.layout import Limits, Odds, check_whole, law_of, settled
+from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
+from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
+from paytables.poker.pays import NAMES
+from paytables.poker.two_hands import SPOT, Place, TwoHands, Way
+from paytables.wording import counted
+
+#: Positions with cards: of six players and the bank (ss.42, 48.1). What 53 cards leave after seven each.
+POSITIONS: Final = 7
+REMAIN: Final = 4
+AS_ADVISED: Final = "set the cards as the bank sets its own, which the machine offers at every hand"
+EXACT: Final = (
+    "exact: all 154,143,080 hands against the bank's 53,524,680 each, by ranks and by what suits change; "
+    "`python -m tools.dev prove` works it out anew in two to five minutes"
+)
+BEST: Final = "of the ways to set seven cards, always the one with the highest exact mean"
+#: How many ranks say what hand it is, by combination; of the rest the name is enough.
+_TOLD: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-house": 2, "four-of-a-kind": 1}
+
+
+@dataclass(frozen=True)
+class PaiGowPokerRules(TwoHands):
+    """Pai gow poker made playable."""
+
+    definition: PaiGowPokerDefinition
+
+    HAND: ClassVar[int] = HAND
+    PIECE: ClassVar[str] = "card"
+    PIECES: ClassVar[Sequence[str]] = tuple(card_name(card) for card in range(JOKER + 1))
+
+    @cached_property
+    def _house(self) -> House:
+        return House(self.definition.house)
+
+    def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+        """Return every legal way to set seven cards."""
+        return settings(dealt)
+
+    def house(self, dealt: Sequence[int]) -> Way:
+        """Return the way the house sets seven cards."""
+        return self._house.of(dealt)
+
+    def words(self, way: Way) -> dict[str, str]:
+        """Return the combinations of both hands."""
+        return {
+            code: f"{_says(way[0], LOW, n)} / {_says(way[1], HIGH, n)}" for n, code in enumerate(("en", "fr"))
+        }
+
+    # ------------------------------------------------------------ bets beside the stake
+    @cached_property
+    def _remaining(self) -> dict[str, tuple[Odds, dict[str, str]]]:
+        return {} if self.definition.remaining is None else self.definition.remaining.bets
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        numbers = range(1, POSITIONS + 1) if self.definition.position else ()
+        return {f"position-{n}": n for n in numbers}
+
+    def beside(self) -> tuple[Spot, ...]:
+        """Return the spots on the total of the remaining cards and on the first position."""
+        made: list[tuple[str, str, dict[str, str], Odds, Limits]] = []
+        if self.definition.remaining is not None:
+            limits = self.definition.remaining.limits
+            made += [
+                (id_, "remaining", names, odds, limits) for id_, (odds, names) in self._remaining.items()
+            ]
+        if self.definition.position is not None:
+            limits, odds = self.definition.position.limits, self.definition.position.pays
+            for id_, n in self._positions.items():
+                made.append(
+                    (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, odds, limits)
+                )
+        return tuple(
+            Spot(
+                id=id_,
+                group=f"{group}-{odds.text}",
+                names=names,
+                odds=odds.text,
+                least=limits.least,
+                most=limits.most,
+                step=limits.step,
+            )
+            for id_, group, names, odds, limits in made
+        )
+
+    def check(self, file: str) -> None:
+        """Refuse what the model alone cannot see. Raises :class:`DefinitionError`."""
+        remaining, position = self.definition.remaining, self.definition.position
+        if remaining is not None:
+            odds = [odds for odds, _ in self._remaining.values()]
+            check_whole("remaining.limits", remaining.limits, odds, file)
+        if position is not None:
+            check_whole("position.limits", position.limits, [position.pays], file)
+        super().check(file)
+
+    def opening(self, places: Sequence[Place], draw: Draw) -> Iterator[Cue | Settlement]:
+        """Draw which position has the first cards, and settle the bets on it."""
+        if self.definition.position is None:
+            return
+        first = 1 + draw.below(POSITIONS, "first position")
+        yield Cue("position", {"number": first})
+        for place in places:
+            for name, number in self._positions.items():
+                if name in place.bets:
+                    odds = self.definition.position.pays if number == first else None
+                    yield settled(place.bets[name], odds)
+
+    def closing(self, places: Sequence[Place], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
+        """Turn the cards that remain when every position has had its seven, where anybody has bet on them."""
+        if not any(name in place.bets for place in places for name in self._remaining):
+            return
+        total = 0
+        for n in range(REMAIN):
+            card = left.pop(draw.below(len(left), f"remaining card {n + 1}"))
+            total += self.value(card)
+            yield Cue("deal", {"hand": "remaining", "card": card_name(card), "total": total})
+        won = self._decided(total)
+        for place in places:
+            for name, (odds, _) in self._remaining.items():
+                if name in place.bets:
+                    yield settled(place.bets[name], odds if name == won else None)
+
+    def _decided(self, total: int) -> str:
+        assert self.definition.remaining is not None
+        mark = self.definition.remaining.total
+        return "under" if total < mark else "over" if total > mark else "exactly"
+
+    def value(self, card: int) -> int:
+        """Return what a remaining card counts."""
+        bets = self.definition.remaining
+        assert bets is not None
+        if card == JOKER:
+            return bets.joker
+        name = RANKS[rank_of(card)]
+        return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
+
+    def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, Any]:
+        """Return the first position as the round's result, and the cards that remain with their total."""
+        found: dict[str, Any] = {}
+        cards, total = [], 0
+        for each in settled_:
+            if isinstance(each, Cue) and each.kind == "position":
+                found["result"] = str(each.data["number"])
+            elif isinstance(each, Cue):
+                cards.append(each.data["card"])
+                total = each.data["total"]
+        if cards:
+            words = {code: str(total) for code in ("en", "fr")}
+            found["hands"] = [{"id": "remaining", "cards": cards, "says": words}]
+        return found
+
+    def presentation(self) -> dict[str, Any]:
+        """Return the spots and the hands (:file:`paytables/FELTS.md`)."""
+        told = super().presentation()
+        names = {"en": "Remaining cards", "fr": "Cartes restantes"}
+        last = [{"id": "remaining", "names": names, "cards": REMAIN}] if self._remaining else []
+        return {**told, "hands": told["hands"] + last}
+
+    # ------------------------------------------------------------ figures
+    def prove(self, *how: Any) -> Proof:
+        """Work out what the definition carries as proved (laboratory packages; minutes)."""
+        from paytables.poker.paigow.solve import solve  # noqa: PLC0415 (laboratory packages)
+
+        return solve(self.definition, *how)
+
+    @cached_property
+    def _proof(self) -> Proof:
+        return self.definition.proved or self.prove()
+
+    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
+        """Return the exact figures of the stake, set as advised and set best, and of the bets beside it."""
+        header, least = self.definition.game, self.definition.stake.least
+        bets = [self._stake(least), self._best(least)]
+        bets += [self._apart(spot, spot.least) for spot in self.beside()]
+        return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
+
+    def _stake(self, stake: int) -> BetAnalysis:
+        return self.figures(self._proof, stake, strategy=AS_ADVISED, notes=(EXACT,))
+
+    def _best(self, stake: int) -> BetAnalysis:
+        """The best settings: nobody is advised them hand by hand, so nothing simulates them."""
+        said = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
+        return self.figures(self._proof.best, stake, variance=None, law=None, **said)
+
+    def _apart(self, spot: Spot, stake: int) -> BetAnalysis:
+        """A bet beside the stake, which it does without: the cards are dealt to every position (s.49)."""
+        chance, odds = self._chance(spot.id), Odds.parse(spot.odds)
+        back = odds.returned(stake)
+        law = law_of({back: chance, 0: 1 - chance})
+        return BetAnalysis(
+            bet=spot.id,
+            cost_credits=stake,
+            options={"bets": {spot.id: stake}},
+            rtp=law.moment(1) / stake,
+            variance=law.variance(),
+            hit_probability=chance,
+            return_bet_probability=chance,
+            law=law,
+            max_win_credits=back,
+            max_win_probability=chance,
+        )
+
+    def _chance(self, spot: str) -> Fraction:
+        if spot in self._positions:
+            return Fraction(1, POSITIONS)
+        return self._totals[spot]
+
+    @cached_property
+    def _totals(self) -> dict[str, Fraction]:
+        """How likely the cards that remain are under, at and over the total: every four of 53 counted."""
+        counts = Counter({(0, 0): 1})
+        for worth in map(self.value, range(JOKER + 1)):
+            for (n, total), ways in list(counts.items()):
+                if n < REMAIN:
+                    counts[n + 1, total + worth] += ways
+        found = Counter[str]()
+        for (n, total), ways in counts.items():
+            if n == REMAIN:
+                found[self._decided(total)] += ways
+        return {name: Fraction(found[name], comb(JOKER + 1, REMAIN)) for name in self._remaining}
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of any bets of one seat: returns add, several have no law together."""
+        bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
+        spots = {spot.id: spot for spot in self.beside()}
+        parts = [
+            self._stake(credits_) if name == SPOT else self._apart(spots[name], credits_)
+            for name, credits_ in bets.items()
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        cost = sum(part.cost_credits for part in parts)
+        worst = sum((self._worst(part) for part in parts), Fraction(0)) / cost
+        return BetAnalysis(
+            bet="bets",
+            cost_credits=cost,
+            options=wager.options,
+            rtp=sum((part.mean_credits for part in parts), Fraction(0)) / cost,
+            worst_rtp=worst if SPOT in bets else None,
+            strategy=AS_ADVISED if SPOT in bets else None,
+        )
+
+    @staticmethod
+    def _worst(part: BetAnalysis) -> Fraction:
+        return part.mean_credits if part.worst_rtp is None else part.worst_rtp * part.cost_credits
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what a win pays, and the bets beside it."""
+        rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.beside()]
+        beside = f"{counted(len(rows), 'bet')} beside it: {', '.join(rows)}"
+        return (*super().explain(), *([beside] if rows else []))
+
+
+def _says(strength: int, ranking: Ranking, language: int) -> str:
+    """A hand in words: its combination and the ranks that say which, or its highest cards."""
+    kind, ranks = category(strength, ranking.order), ranks_in(strength)
+    if kind == "high-card":
+        return _ranks(ranks[:2])
+    return f"{NAMES[kind][language]} {_ranks(ranks[: _TOLD.get(kind, 0)])}".strip()
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    return "-".join(RANKS[rank] for rank in ranks).replace("T", "10")

@@ -1,0 +1,347 @@
+"""Pai gow poker exactly: all hands, each way to set them, all of the bank's. For laboratories.
+
+154,143,080 hands against 53,524,680 each are too many one by one, and their suits count in flushes only. So:
+
+* the bank's hands are first taken by ranks alone, as if there were no flushes: 67,600 patterns against as
+  many of the player's, each with the number of ways its cards are left in the deck;
+* then those of the bank with five cards of a suit (four with the joker) are put right: where such a hand
+  really stands is added, where it stood by ranks alone is taken off. What they come to depends, suit by suit,
+  on the player's ranks in that suit and on how many of his other cards are of each rank (:class:`Flushes`).
+
+The counts are whole numbers and nothing is left out. A deck of fewer ``ranks`` is solved in the same way: so
+small that every two hands may be compared one by one, it holds the method to account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import combinations, combinations_with_replacement
+from math import comb
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from paytables.cards import JOKER
+from paytables.cards.ranking import JOKER_RANK
+from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings, ways
+from paytables.poker.paigow.kernels import (
+    compare,
+    compiled,
+    put_right,
+    total_flushes,
+    total_plain,
+    weigh,
+)
+from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
+from paytables.poker.proof import exact
+from paytables.poker.two_hands import Chances, Way
+
+if TYPE_CHECKING:
+    from paytables.cards.arrays import Ints
+
+#: Every rank of a deck.
+ALL: Final = tuple(range(13))
+#: The other cards of a hand with a flush: two of the ranks, one or none; again where the joker is with it.
+OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in ALL), ())
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Hands by their ranks: counts of each (the joker's last), the bank's low and high hand, the ways."""
+
+    counts: Ints
+    theirs: Ints
+    offered: list[list[Way]]
+    at: dict[tuple[int, ...], int]
+
+
+@dataclass(frozen=True)
+class Flushes:
+    """Hands with five cards of a suit, four with the joker: the ranks of the suit, the place of the others.
+
+    ``pattern`` is the one of its ranks; ``theirs`` are the bank's low and high hand, ``plain`` those it would
+    have by ranks alone.
+    """
+
+    mask: Ints
+    plane: Ints
+    pattern: Ints
+    theirs: Ints
+    plain: Ints
+    offered: list[list[Way]] = field(repr=False)
+
+
+def best_of(offered: Sequence[Way], house: Way) -> list[Way]:
+    """Return the bank's way, then every other that no other surpasses in both hands."""
+    found = [house]
+    high = -1
+    for way in offered:  # the best low hand first, of equal ones that with the better high hand
+        if way[1] > high:
+            high = way[1]
+            if way[:2] != house[:2]:
+                found.append(way)
+    return found
+
+
+def patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
+    """Return every pattern of ranks with its ways."""
+    plain = cache(HIGH.plain)
+    keys = [
+        key + joker
+        for joker in ((), (JOKER_RANK,))
+        for key in combinations_with_replacement(sorted(ranks), HAND - len(joker))
+        if max(map(key.count, key)) <= 4
+    ]
+    counts = np.zeros((len(keys), 14), dtype=np.int8)
+    theirs, offered = np.zeros((len(keys), 2), dtype=np.int32), []
+    for n, key in enumerate(keys):
+        for rank in key:
+            counts[n, rank] += 1
+        made = ways(key, LOW.plain, lambda cards: plain(tuple(cards)))
+        own = house.way(key, made)
+        theirs[n] = own[:2]
+        offered.append(best_of(made, own))
+    return Patterns(counts, theirs, offered, {key: n for n, key in enumerate(keys)})
+
+
+def flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
+    """Return every hand that holds a flush in one given suit, the suits of its other cards apart."""
+    masks, planes, at, theirs, offered = [], [], [], [], []
+    for joker in (0, 1):
+        for n, others in enumerate(OTHERS):
+            if not set(others) <= set(ranks):
+                continue
+            rest = [rank * 4 + 1 + (k and others[0] == rank) for k, rank in enumerate(others)]
+            for suited in combinations(sorted(ranks), HAND - joker - len(others)):
+                cards = [*(rank * 4 for rank in suited), *rest, *([JOKER] * joker)]
+                made = settings(cards)
+                key = tuple(sorted([*suited, *others, *([JOKER_RANK] * joker)]))
+                own = house.way(key, made)
+                masks.append(sum(1 << rank for rank in suited))
+                planes.append(joker * len(OTHERS) + n)
+                at.append(known.at[key])
+                theirs.append(own[:2])
+                offered.append(best_of(made, own))
+    pattern = np.array(at, dtype=np.int32)
+    return Flushes(
+        np.array(masks, dtype=np.int32),
+        np.array(planes, dtype=np.int32),
+        pattern,
+        np.array(theirs, dtype=np.int32).reshape(-1, 2),
+        known.theirs[pattern],
+        offered,
+    )
+
+
+@dataclass(frozen=True)
+class Result:
+    """Of how many pairs of hands the best settings and the bank's own win, lose; by the value of a win."""
+
+    pairs: int
+    best: tuple[int, int]
+    house: tuple[int, int]
+
+    def chances(self, of: tuple[int, int]) -> Chances:
+        """Return the wins and losses among all pairs as chances."""
+        win, lose = (Fraction(each, self.pairs) for each in of)
+        return Chances(win=exact(win), push=exact(1 - win - lose), lose=exact(lose))
+
+
+def solve(definition: PaiGowPokerDefinition, *how: Any) -> Proof:
+    """Return the proof of the bank's way and of the best settings against it."""
+    stake = definition.commission.of
+    found = count(House(definition.house), stake - definition.commission.on(stake), stake, ALL, *how)
+    return Proof(best=found.chances(found.best), **found.chances(found.house).model_dump())
+
+
+def count(
+    house: House,
+    win: int,
+    lose: int,
+    ranks: Sequence[int] = ALL,
+    each: Callable[..., Iterator[Any]] = map,
+    told: Callable[[int, int], None] = lambda *_: None,
+) -> Result:
+    """Go through all pairs of hands of a deck of these ranks and the joker.
+
+    The best way of a hand is that with the highest ``win`` times the bank's hands it beats, less ``lose``
+    times those it loses to. ``each`` is ``map`` or that of a pool of threads; ``told`` hears how far it is.
+    """
+    known = patterns(house, ranks)
+    told(1, 5)
+    suited = flushes(house, known, ranks)
+    told(2, 5)
+    asked = Asked(known, suited)
+    plain = asked.plain(each)
+    told(3, 5)
+    right = asked.put_right(each)
+    told(4, 5)
+    sums = asked.totals(each, plain, right, win, lose)
+    told(5, 5)
+    cards = 4 * len(ranks) + 1
+    return Result(comb(cards, HAND) * comb(cards - HAND, HAND), (sums[0], sums[1]), (sums[2], sums[3]))
+
+
+class Asked:
+    """Every way of every pattern, then of every flush, in one row; and what is asked of each."""
+
+    def __init__(self, known: Patterns, suited: Flushes) -> None:
+        self.known, self.suited = known, suited
+        every = [*known.offered, *suited.offered]
+        self.first = np.cumsum([0, *map(len, every)]).astype(np.int64)
+        self.ways = np.array([way[:2] for offered in every for way in offered], dtype=np.int32)
+        of = np.concatenate([np.arange(len(known.offered)), suited.pattern]).astype(np.int32)
+        self.pattern = np.repeat(of, np.diff(self.first))
+        self.flushes = self.first[len(known.offered)]
+
+    def plain(self, each: Callable[..., Iterator[Any]]) -> Ints:
+        """Return for each way how many of the bank's hands it beats and loses to, were there no flushes."""
+        nodes, ends = steps(self.known)
+        choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
+        order = np.argsort(self.pattern, kind="stable")
+        at = np.searchsorted(self.pattern[order], np.arange(len(self.known.counts) + 1))
+        lows, highs = (np.ascontiguousarray(self.known.theirs[:, n]) for n in (0, 1))
+        found = np.zeros((len(self.ways), 2), dtype=np.int64)
+
+        def lot(numbers: Iterable[int]) -> tuple[Ints]:
+            weights = np.zeros(len(nodes), dtype=np.int32)
+            parts = []
+            for n in numbers:
+                part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int64)
+                compiled(weigh)(self.known.counts[n], nodes, choose, weights)
+                compiled(compare)(self.ways[order[at[n] : at[n + 1]]], lows, highs, weights[ends], part)
+                parts.append(part)
+            return (np.concatenate(parts),)
+
+        every = lots(len(self.known.counts))
+        for numbers, (part,) in zip(every, each(lot, every), strict=True):
+            found[np.concatenate([order[at[n] : at[n + 1]] for n in numbers])] = part
+        return found
+
+    @cached_property
+    def questions(self) -> tuple[Ints, Ints]:
+        """Where the questions about suits begin for each way, and of each the high hand, mask and pattern.
+
+        Of a pattern there is one for every part of its ranks that may be in a suit; of a flush five: its
+        suit; a suit that has none of its other cards; the first of them; the second; both.
+        """
+        bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
+        masks = [_parts(int(each)) for each in bits]
+        others = [OTHERS[plane % len(OTHERS)] for plane in self.suited.plane.tolist()]
+        for mask, rest in zip(self.suited.mask.tolist(), others, strict=True):
+            one, two = ([1 << rank for rank in rest] + [0, 0])[:2]
+            masks.append(np.array([mask, 0, one, two, one | two]))
+        sizes = np.repeat([len(each) for each in masks], np.diff(self.first))
+        base = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        flat = np.concatenate([np.tile(m, n) for m, n in zip(masks, np.diff(self.first), strict=True)])
+        asked = np.stack([np.repeat(self.ways[:, 1], sizes), flat, np.repeat(self.pattern, sizes)], axis=1)
+        return base, asked.astype(np.int32)
+
+    def put_right(self, each: Callable[..., Iterator[Any]]) -> Ints:
+        """Return what the bank's flushes in a suit add to the hands beaten, and to those not, by question."""
+        base, asked = self.questions
+        lows = np.repeat(self.ways[:, 0], np.diff(base))
+        order = np.lexsort((asked[:, 0], lows))
+        levels = np.unique(lows)
+        at = np.searchsorted(lows[order], [*levels, levels[-1] + 1])
+        found = np.zeros((len(asked), 2), dtype=np.int32)
+        events = self._events()
+
+        def level(n: int) -> tuple[Ints]:
+            table = np.zeros((8192, 2 * len(OTHERS)), dtype=np.int32)
+            part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
+            rows = asked[order[at[n] : at[n + 1]]]
+            compiled(put_right)(levels[n], rows, self.known.counts, events, table, part)
+            return (part,)
+
+        for n, (part,) in enumerate(each(level, range(len(levels)))):
+            found[order[at[n] : at[n + 1]]] = part
+        return found
+
+    def _events(self) -> Ints:
+        """The bank's flushes where they stand, and taken off where they stood by ranks alone."""
+        suited = self.suited
+        moved = np.flatnonzero((suited.theirs != suited.plain).any(axis=1))
+        rows = [
+            np.column_stack(
+                [
+                    where[moved, 1],
+                    where[moved, 0],
+                    suited.mask[moved],
+                    suited.plane[moved],
+                    [sign] * len(moved),
+                ]
+            )
+            for where, sign in ((suited.theirs, 1), (suited.plain, -1))
+        ]
+        events = np.concatenate(rows).astype(np.int32)
+        return events[np.argsort(events[:, 0], kind="stable")]
+
+    def totals(
+        self, each: Callable[..., Iterator[Any]], plain: Ints, right: Ints, win: int, lose: int
+    ) -> list[int]:
+        """Return what the best ways beat and lose to over all hands, and what the bank's own way does."""
+        base, _ = self.questions
+        suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
+        subsets = np.array([[len(some), *some, *[0] * (6 - len(some))] for some in suits], dtype=np.int32)
+        counts, hands = self.known.counts, len(self.known.offered)
+
+        def lot(numbers: range) -> tuple[Ints]:
+            sums = np.zeros(4, dtype=np.int64)
+            compiled(total_plain)(
+                np.array(numbers), counts, subsets, self.first, base, plain, right, win, lose, sums
+            )
+            return (sums,)
+
+        rests = [OTHERS[plane % len(OTHERS)] for plane in self.suited.plane.tolist()]
+        kinds = np.array([len(rest) + (len(set(rest)) == 2) for rest in rests], dtype=np.int32)
+        sums = np.zeros(4, dtype=np.int64)
+        compiled(total_flushes)(kinds, SPREAD, self.first[hands:], base, plain, right, win, lose, sums)
+        for (part,) in each(lot, lots(hands)):
+            sums += part
+        return [int(each) for each in sums]
+
+
+#: Of no other cards, one, a pair, two ranks: the ways they lie in three suits. How many ways are alike, then
+#: how often there is the suit of the flush, one without, one with the first, with the second, with both.
+SPREAD: Final = np.array(
+    [
+        [[1, 1, 3, 0, 0, 0], [0] * 6],
+        [[3, 1, 2, 1, 0, 0], [0] * 6],
+        [[3, 1, 1, 2, 0, 0], [0] * 6],
+        [[6, 1, 1, 1, 1, 0], [3, 1, 2, 0, 0, 1]],
+    ],
+    dtype=np.int64,
+)
+
+
+def lots(count: int) -> list[range]:
+    """Return numbers below ``count`` in lots for threads: each 64th from another."""
+    return [range(n, count, 64) for n in range(min(64, count))]
+
+
+def steps(known: Patterns) -> tuple[Ints, Ints]:
+    """Return patterns as a tree of steps, each adding cards of one rank, and the step at which each ends."""
+    nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
+    at: dict[tuple[tuple[int, int], ...], int] = {(): 0}
+    ends = []
+    for counts in known.counts.tolist():
+        path = tuple((rank, held) for rank, held in enumerate(counts) if held)
+        for length in range(1, len(path) + 1):
+            if path[:length] not in at:
+                at[path[:length]] = len(nodes)
+                nodes.append((at[path[: length - 1]], *path[length - 1]))
+        ends.append(at[path])
+    return np.array(nodes, dtype=np.int32), np.array(ends)
+
+
+def _parts(bits: int) -> Ints:
+    """Every part of a set of bits, in the order of which of them, from the lowest, it has."""
+    ones = [1 << n for n in range(13) if bits >> n & 1]
+    found = np.zeros(1, dtype=np.int64)
+    for one in ones:
+        found = np.concatenate([found, found | one])
+    return found

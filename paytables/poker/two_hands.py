@@ -1,0 +1,286 @@
+"""Two hands set by the player, a low and a high one, both held against the bank's: what such games share."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Final, TypeAlias
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.definition import PositiveInt, Strict, Text
+from paytables.errors import DefinitionError
+from paytables.layout import Layout, Limits, TableDefinition, TableRules, check_forms, law_of
+from paytables.poker.proof import Exact, held_against
+from paytables.wording import counted
+
+SPOT: Final = "stake"
+SURRENDER: Final = "surrender"
+#: Strength of the low hand, of the high hand, and the places of the low hand's pieces as bits.
+Way: TypeAlias = tuple[int, int, int]
+
+
+class Commission(Strict):
+    """What a win pays: ``credits`` for each ``of`` credits staked, begun ones whole (ss.47, 111)."""
+
+    credits: PositiveInt = 1
+    of: PositiveInt = 20
+
+    def on(self, stake: int) -> int:
+        """Return the commission on a stake, in credits."""
+        return -(-stake // self.of) * self.credits
+
+
+class Chances(Strict):
+    """How likely a stake is won, given back and lost."""
+
+    win: Exact
+    push: Exact
+    lose: Exact
+
+    def net(self, commission: Commission) -> Fraction:
+        """Return the mean net of each credit staked."""
+        fee = Fraction(commission.on(commission.of), commission.of)
+        return (1 - fee) * Fraction(self.win) - Fraction(self.lose)
+
+
+class TwoHandsDefinition(TableDefinition):
+    """A game of two hands: the stake and the commission on a win.
+
+    ``surrender``: the player may give up the stake before the bank's hands are shown (ss.52, 115).
+    """
+
+    stake: Limits = Limits(least=20, most=1000, step=20)
+    commission: Commission = Commission()
+    surrender: bool = True
+    spot_name: Text = Text(en="Stake", fr="Mise")
+
+
+@dataclass
+class Place:
+    """One seat's round: its bets, its pieces if it has a stake, and how they are set (None: it gave up)."""
+
+    seat: int
+    bets: dict[str, Bet] = field(default_factory=dict)
+    dealt: list[int] = field(default_factory=list)
+    way: Way | None = None
+
+    @property
+    def hand(self) -> str:
+        """What the felt calls its hand."""
+        return "player" if self.seat == 0 else f"player-{self.seat + 1}"
+
+
+@dataclass(frozen=True)
+class TwoHands(TableRules):
+    """A game of two hands made playable. The house is always the bank: there is nobody to offer it to."""
+
+    definition: Any
+
+    HAND: ClassVar[int]
+    PIECE: ClassVar[str]
+    PIECES: ClassVar[Sequence[str]]
+    """The names of all pieces, by their numbers."""
+    BACK: ClassVar[str] = "??"
+
+    # ------------------------------------------------------------ what a family says
+    @abstractmethod
+    def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+        """Return every way to set pieces, the best low hand first."""
+
+    @abstractmethod
+    def house(self, dealt: Sequence[int]) -> Way:
+        """Return the way the bank sets pieces."""
+
+    @abstractmethod
+    def words(self, way: Way) -> dict[str, str]:
+        """Return what the low and the high hand are, by language."""
+
+    @abstractmethod
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures."""
+
+    def beats(self, low: int, theirs: int) -> bool:
+        """Whether a low hand beats the bank's."""
+        return low > theirs
+
+    def advice(self, dealt: Sequence[int]) -> int:
+        """Return the low hand's places, as bits, of the way a player is advised to set pieces."""
+        return self.house(dealt)[2]
+
+    def beside(self) -> tuple[Spot, ...]:
+        """Return the spots of bets that go beside the stake."""
+        return ()
+
+    def opening(self, places: Sequence[Place], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
+        """Settle what is decided before anything is dealt."""
+        return iter(())
+
+    def closing(
+        self,
+        places: Sequence[Place],  # noqa: ARG002
+        left: list[int],  # noqa: ARG002
+        draw: Draw,  # noqa: ARG002
+    ) -> Iterator[Cue | Settlement]:
+        """Settle what the pieces ``left`` decide."""
+        return iter(())
+
+    def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, Any]:  # noqa: ARG002
+        """Return what the felt shows beside the hands, of the steps of ``opening`` and ``closing``."""
+        return {}
+
+    # ------------------------------------------------------------ the table
+    @cached_property
+    def cloth(self) -> Layout:
+        """The spot of the stake, and those beside it."""
+        limits = self.definition.stake
+        stake = Spot(
+            id=SPOT,
+            group=SPOT,
+            names=self.definition.spot_name.model_dump(),
+            odds="1:1",
+            least=limits.least,
+            most=limits.most,
+            step=limits.step,
+        )
+        return Layout((stake, *self.beside()), self.definition.table, self.definition.form)
+
+    def check(self, file: str) -> None:
+        """Refuse what the model alone cannot see. Raises :class:`DefinitionError`."""
+        seats, room = self.definition.table.seats, len(self.PIECES) // self.HAND - 1
+        if seats > room:
+            why = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
+            raise DefinitionError(file, "table.seats", why)
+        check_forms(self.cloth, file)
+
+    # ------------------------------------------------------------ the round
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Deal every seat its pieces, ask each how to set them, then turn the bank's and compare."""
+        seats: dict[int, Place] = {}
+        for bet in self.wager(wager.credits, **wager.options).bets:
+            seats.setdefault(bet.seat, Place(bet.seat)).bets[bet.spot] = bet
+        places, left = list(seats.values()), list(range(len(self.PIECES)))
+        beside = list[Cue | Settlement]()
+        for step in self.opening(places, draw):
+            beside.append(step)
+            yield step
+        dealt = [place for place in places if SPOT in place.bets]
+        for place in dealt:
+            place.dealt = self._dealt(place.hand, left, draw)
+            for piece in place.dealt:
+                data = {"hand": place.hand, "card": self.PIECES[piece]}
+                yield Cue("deal", data, place.seat if len(places) > 1 else None)
+        for place in dealt:
+            offered = {way[2]: way for way in self.settings(place.dealt)}
+            asked = self._asked(place, offered, {**self._felt(dealt, []), **self.shown(beside)})
+            answer = asked.check((yield asked))
+            place.way = offered.get(answer)
+        bank = self._dealt("bank", left, draw) if dealt else []
+        for n, piece in enumerate(bank):
+            yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECES[piece]})
+        for place in dealt:
+            yield self._settled(place, self.house(bank))
+        for step in self.closing(places, left, draw):
+            beside.append(step)
+            yield step
+        felt, more = self._felt(dealt, bank), self.shown(beside)
+        return Outcome(display={**felt, **more, "hands": [*felt["hands"], *more.get("hands", ())]})
+
+    def _dealt(self, hand: str, left: list[int], draw: Draw) -> list[int]:
+        numbers = range(1, self.HAND + 1)
+        return [left.pop(draw.below(len(left), f"{hand} {self.PIECE} {n}")) for n in numbers]
+
+    def _asked(self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, Any]) -> Decision:
+        usual = self.house(place.dealt)[2]
+        prompt = {
+            **felt,
+            "hand": place.hand,
+            "ways": {str(mask): self.words(way) for mask, way in offered.items()},
+            "house": usual,
+            "advice": self.advice(place.dealt),
+        }
+        options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
+        return Decision("set", options, prompt, seat=place.seat, default=usual)
+
+    def _settled(self, place: Place, theirs: Way) -> Settlement:
+        stake = place.bets[SPOT].credits
+        if place.way is None:
+            return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=place.seat)
+        low, high, _ = place.way
+        better = self.beats(low, theirs[0]) + (high > theirs[1])
+        back, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
+        if better == 2:
+            back -= self.definition.commission.on(stake)
+        return Settlement(name, back, spot=SPOT, staked=stake, seat=place.seat)
+
+    # ------------------------------------------------------------ what is shown and said
+    def _felt(self, places: Sequence[Place], bank: Sequence[int]) -> dict[str, Any]:
+        """The hands as set: the low hand's pieces first, and what both are."""
+        hands: list[dict[str, Any]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
+        if bank:
+            hands = [self._hand("bank", bank, self.house(bank))]
+        hands += [self._hand(place.hand, place.dealt, place.way) for place in places]
+        return {"kind": "table", "felt": "cards", "hands": hands}
+
+    def _hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, Any]:
+        if way is None:
+            return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
+        order = sorted(range(self.HAND), key=lambda place: not way[2] >> place & 1)
+        cards = [self.PIECES[dealt[place]] for place in order]
+        return {"id": name, "cards": cards, "low": 2, "says": self.words(way)}
+
+    def presentation(self) -> dict[str, Any]:
+        """Return the spots and the hands (:file:`paytables/FELTS.md`)."""
+        return {
+            "kind": "table",
+            "felt": "cards",
+            **self.cloth.to_json(),
+            "hands": [
+                {"id": id_, "names": names, "cards": self.HAND, "back": self.BACK}
+                for id_, names in (
+                    ("bank", {"en": "Bank", "fr": "Banque"}),
+                    ("player", {"en": "Player", "fr": "Joueur"}),
+                )
+            ],
+            "pays": [],
+        }
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what a win pays."""
+        fee = self.definition.commission
+        return (f"both hands better pay 1:1 less {fee.credits} for each {counted(fee.of, 'credit')} staked",)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return none."""
+        return ()
+
+    def prove(self, *_: Any) -> Any:
+        """Work out what the definition carries as proved (laboratory packages)."""
+        raise NotImplementedError
+
+    def verify(self) -> None:
+        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        held_against(self.definition.game.id, self.definition.proved, self.prove)
+
+    def figures(self, chances: Chances, stake: int, **more: Any) -> BetAnalysis:
+        """Return the figures of a stake that has these chances."""
+        fee = self.definition.commission.on(stake)
+        rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
+        law = law_of({back: Fraction(rate) for back, rate in rates.items()})
+        said: dict[str, Any] = {
+            "bet": SPOT,
+            "variance": law.variance(),
+            "law": law,
+            "worst_rtp": Fraction(0) if self.definition.surrender else None,
+        }
+        return BetAnalysis(
+            cost_credits=stake,
+            options={"bets": {SPOT: stake}},
+            rtp=law.moment(1) / stake,
+            hit_probability=law.at_least(1),
+            return_bet_probability=law.at_least(stake),
+            max_win_credits=2 * stake - fee,
+            max_win_probability=Fraction(chances.win),
+            **said | more,
+        )
