@@ -89,7 +89,7 @@ def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, th
     assert visit.view.held == asked.display["house"]
     assert visit.press("play") == ["choose"]
     assert visit.view.decision is None
-    last = visit.view.snapshot.last_display["hands"]
+    last = visit.view.show.play.display["hands"]
     said = {hand["id"]: hand.get("says") for hand in last}
     assert said["player"] == asked.display["ways"][str(asked.display["house"])]
     assert "?" not in "".join(last[0]["cards"])
