@@ -95,7 +95,7 @@ def read(text: Iterable[str]) -> Chart:
     """Read a chart from its lines. Raises ValueError for what is no line of one."""
     chart = Chart()
     for line in text:
-        name, total, row = line.split()
+        name, total, row = line.split() if len(line.split()) == 3 else ("", "", "")
         if (
             name not in {"hard", "soft", "pair"}
             or len(row) != len(UPS)

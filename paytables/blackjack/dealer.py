@@ -68,7 +68,7 @@ class Dealer:
         self.hands = final_hands(house, up, self.full)
         self.most = max(sum(drawn) for drawn, _, _ in self.hands)
         self.completes = {ACES: TEN, TEN: ACES}.get(up)
-        highest = 1 + max(max(drawn) for drawn, _, _ in self.hands)
+        highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.hands))
         self._falls = np.zeros((highest, max(self.full) + 1), dtype=np.int64)
         for times in range(highest):
             for number in range(max(self.full) + 1):

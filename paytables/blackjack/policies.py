@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import HIT, STAND, Kind, Pair, Question
-from paytables.blackjack.hands import CARD, Shoe, decks_of, values_of
+from paytables.blackjack.hands import CARD, decks_of, values_of
 from paytables.blackjack.schema import ACES, TEN, House
 from paytables.blackjack.solve import Chooser, Options, Play, Round, Split, Sums
 
+UPS: Final = tuple(range(ACES, TEN + 1))
 BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 
 
 class Asked(NamedTuple):
-    """What is asked of two cards: ``split``, ``insurance`` or ``even-money``; the first card, the hand."""
+    """What is asked of two cards: ``split``, or ``insurance``, with even money last where it is open."""
 
     kind: str
     up: int
@@ -46,14 +47,10 @@ class Table:
     """A house's rounds by the dealer's first card, weighed once; each play is summed over them."""
 
     def __init__(
-        self,
-        house: House,
-        shoe: Shoe | None = None,
-        told: Callable[[int, int], None] = lambda *_: None,
+        self, house: House, ups: Sequence[int] = UPS, told: Callable[[int, int], None] = lambda *_: None
     ) -> None:
         self.house, self.play = house, Play(house)
-        self.shoe = decks_of(house.decks) if shoe is None else shoe
-        ups = [up for up in range(ACES, TEN + 1) if self.shoe[up - 1]]
+        self.shoe = decks_of(house.decks)
         self.rounds: list[Round] = []
         for up in ups:
             self.rounds.append(Round(house, up, self.shoe))
@@ -79,28 +76,16 @@ class Table:
                 continue
             orders = 1 if len(set(values_of(hand))) == 1 else 2
             splits = [each for each in round_.splits if 2 * CARD[each.pair - 1] == hand]
+            played, insured = kept, self._insured(round_, hand, take, found)
             if hand == BLACKJACK:
-                played = self._blackjack(round_, take, found), 0
+                played = 0, 0
             elif splits:
                 played = self._pair(round_, hand, kept, splits, choose, take, found)
-            else:
-                played = kept
             beaten = round_.tree[hand].blackjack * self.play.unit
             lost = beaten if self.play.kept and hand != BLACKJACK else 0
-            insured = self._insured(round_, hand, take, found)
             mean += orders * (played[0] - lost + insured[0])
             staked += orders * (played[1] + insured[1])
         return mean, staked
-
-    def _blackjack(self, round_: Round, take: Taker, found: Result) -> int:
-        node, unit = round_.tree[BLACKJACK], self.play.unit
-        paid = int(self.house.blackjack * unit) * node.other
-        if round_.up not in self.house.even_money:
-            return paid
-        sums = [(paid, 0), (unit * (node.other + node.blackjack), 0)]
-        if taken := take(Asked("even-money", round_.up, BLACKJACK), sums):
-            found.even.add(round_.up)
-        return sums[taken][0]
 
     def _pair(
         self,
@@ -129,14 +114,24 @@ class Table:
         return mean, staked
 
     def _insured(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
-        """Half of the stake on the dealer's blackjack."""
-        if round_.up != ACES or self.house.insurance is None:
-            return 0, 0
-        node, half = round_.tree[hand], self.play.unit // 2
-        won = int(self.house.insurance * half) * node.blackjack
-        sums = [(0, 0), (won - half * node.other, half * (node.other + node.blackjack))]
-        if taken := take(Asked("insurance", round_.up, hand), sums):
+        """Half of the stake on the dealer's blackjack, beside what a blackjack of the player's comes to.
+
+        A blackjack may take even money instead, where the dealer's first card allows it.
+        """
+        node, unit, up = round_.tree[hand], self.play.unit, round_.up
+        own = int(self.house.blackjack * unit) * node.other if hand == BLACKJACK else 0
+        sums, half = [(own, 0)], unit // 2
+        insurable = up == ACES and self.house.insurance is not None
+        if insurable and self.house.insurance is not None:
+            won = int(self.house.insurance * half) * node.blackjack
+            sums.append((own + won - half * node.other, half * (node.other + node.blackjack)))
+        if hand == BLACKJACK and up in self.house.even_money:
+            sums.append((unit * (node.other + node.blackjack), 0))
+        taken = take(Asked("insurance", up, hand), sums)
+        if taken == 1 and insurable:
             found.insured.add(hand)
+        elif taken:
+            found.even.add(up)
         return sums[taken]
 
 
