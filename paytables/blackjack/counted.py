@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from paytables.blackjack.schema import ACES, TEN, Row, Side, value_of
-from paytables.cards.card import RANKS, Card, deck, rank_of
+from paytables.blackjack.schema import ACES, TEN, Row, Side, patterns, value_of
+from paytables.cards.card import Card, deck, rank_of
 
 #: The chance of each row, by its id.
 Chances: TypeAlias = dict[str, Fraction]
@@ -52,13 +52,12 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
     """Whether more cards may make a row of these: never no where they may."""
     ranks = [rank_of(card) for card in dealt]
     if row.ranks:
-        patterns = [[RANKS.index(rank) for rank in each] for each in row.ranks]
-        if not any(all(ranks.count(rank) <= each.count(rank) for rank in ranks) for each in patterns):
+        known = patterns(row.ranks)
+        if not any(all(ranks.count(rank) <= each.count(rank) for rank in ranks) for each in known):
             return False
     if row.kind == "same" and len(set(ranks)) > 1:
         return False
-    plain = row.model_copy(update={"ranks": (), "kind": None, "total": None})
-    return row.suits is None or not dealt or plain.fits(dealt)
+    return not dealt or row.of_suits(dealt)
 
 
 def _won(

@@ -6,6 +6,7 @@ A value is 1 (ace) to 10 (ten and faces). :class:`House` is the rules as the sol
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, model_validator
@@ -136,6 +137,12 @@ class HouseRules(Strict):
     suited_678: Pay | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
 
 
+@cache
+def patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
+    """Return the ranks of each hand of a row as sorted numbers."""
+    return frozenset(tuple(sorted(map(RANKS.index, each))) for each in named)
+
+
 class Row(Strict):
     """A row of a side bet: what the box's first ``cards`` cards must be, and what it then pays.
 
@@ -168,16 +175,20 @@ class Row(Strict):
             raise ValueError("the dealer's first card goes with two cards of the box at most")
         return self
 
+    def of_suits(self, cards: Sequence[Card]) -> bool:
+        """Whether these cards are of one suit or colour, where the row asks for that."""
+        return self.suits is None or _SUITED[self.suits](cards)
+
     def fits(self, cards: Sequence[Card]) -> bool:
         """Whether just these cards, the dealer's last where it counts, are such a row."""
         ranks = sorted(rank_of(card) for card in cards)
-        if self.ranks and not any(sorted(map(RANKS.index, each)) == ranks for each in self.ranks):
+        if self.ranks and tuple(ranks) not in patterns(self.ranks):
             return False
         if self.kind == "same" and len(set(ranks)) > 1:
             return False
         if self.kind == "straight" and not _is_straight(ranks):
             return False
-        if self.suits is not None and not _SUITED[self.suits](cards):
+        if not self.of_suits(cards):
             return False
         if self.total is None:
             return True

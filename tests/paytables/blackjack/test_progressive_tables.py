@@ -1,0 +1,186 @@
+"""The three progressive tables of s. 21.2 against its words, their chances counted another way, and Monaco's."""
+
+import random
+from fractions import Fraction
+from math import prod
+
+import pytest
+
+from paytables import Bet, Choice, Depth, LevelShare, Round, analyse, load_game
+from paytables.blackjack.figures import returned
+from paytables.cards.card import cards_of
+
+NAMES = [f"quebec-blackjack-progressive-{n}" for n in (1, 2, 3)]
+RED, HIGH = set("hd"), set("AKQJT")
+
+
+def same(cards):
+    return len({suit for _, suit in cards}) == 1
+
+
+def ranks(cards):
+    return "".join(sorted(rank for rank, _ in cards))
+
+
+def first(cards):
+    """The words of the first table; a sum in dollars, a share of the jackpot, or nothing."""
+    two, three, four, five = (cards[:n] for n in (2, 3, 4, 5))
+    ten = {rank for rank, _ in two} & {"T", "J", "Q", "K"}
+    if len(cards) == 5 and same(five) and ranks(five) == "2345A":
+        return Fraction(1)
+    if len(cards) >= 4 and same(four) and ranks(four) == "2345":
+        return 5000
+    if len(cards) >= 3 and same(three) and ranks(three) == "456":
+        return 500
+    if ranks(two) == "AJ" and same(two):
+        return 50
+    if "A" in ranks(two) and ten:
+        return 10 if same(two) else 2
+    return 3 if two[0][0] == two[1][0] and two[0][0] in HIGH else 0
+
+
+def second(cards):
+    alike = next((n for n in range(min(4, len(cards)), 1, -1) if ranks(cards[:n]) == "A" * n), 0)
+    colours = {suit in RED for _, suit in cards[:alike]}
+    if alike == 4 and len(colours) == 1:
+        return Fraction(1)
+    if alike >= 3:
+        return 2500 if same(cards[:3]) else 250
+    return 0 if alike < 2 else 100 if same(cards[:2]) else 25
+
+
+def third(cards):
+    if len(cards) == 5 and same(cards) and ranks(cards) == "2345A":
+        return Fraction(1)
+    four, three, two = cards[:4], cards[:3], cards[:2]
+    fours, colours = {"5555", "4444", "3333", "2222"}, {suit in RED for _, suit in four}
+    if len(four) == 4 and ranks(four) in fours and len(colours) == 1:
+        return Fraction(1, 10)
+    if len(three) == 3 and ranks(three) in {"666", "555", "444", "333"}:
+        return 1000 if same(three) else 250
+    return 25 if same(two) and ranks(two) in {"TT", "JJ", "QQ", "KK"} else 0
+
+
+TEXT = dict(zip(NAMES, (first, second, third), strict=True))
+
+
+def paid(side, cards):
+    """What the definition's rows make of the cards: a sum, a share, or nothing."""
+    row = side.won(cards, cards[0])
+    if row is None:
+        return 0
+    return row.pays.share or 1 + row.pays.net
+
+
+def hands(rng, count):
+    """Hands of two to five cards of few ranks and suits, so that all rows are met."""
+    for _ in range(count):
+        few = rng.choice(["A2345", "A", "23456", "TJQKA", "23456789TJQKA", "5", "2"])
+        suits = rng.choice(["s", "hd", "shdc", "sc"])
+        yield " ".join(rng.choice(few) + rng.choice(suits) for _ in range(rng.randint(2, 5)))
+
+
+def held_against(name, count):
+    (side,) = load_game(name).rules.definition.side
+    met = set()
+    for hand in hands(random.Random(name), count):
+        cards = hand.split()
+        due = TEXT[name]([(card[0], card[1]) for card in cards])
+        assert paid(side, list(cards_of(hand))) == due, hand
+        met.add(due)
+    return met
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_first_cards_are_paid_as_the_text_says(name):
+    assert len(held_against(name, 2_000)) >= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hundred_thousand_hands_are_paid_as_the_text_says(name):
+    assert len(held_against(name, 100_000)) >= 6
+
+
+def in_order(*left):
+    """The chance of these cards in turn of six decks, each one of so many."""
+    return prod(Fraction(count, 312 - n) for n, count in enumerate(left))
+
+
+def test_the_chances_are_those_counted_by_hand():
+    """Of six decks: 24 of a rank, 6 of a card, 12 of a colour; each group in every order it may come in."""
+    steel = 4 * 120 * in_order(6, 6, 6, 6, 6)
+    four_aces = 2 * in_order(12, 11, 10, 9)
+    plays = [load_game(name).every_level()[0] for name in NAMES]
+    assert [play.odds for play in plays] == [steel, four_aces, steel]
+    assert plays[2].shares == {Fraction(1, 10): 4 * four_aces}
+
+
+def test_the_second_table_returns_what_is_counted_by_hand():
+    four_aces = 2 * in_order(12, 11, 10, 9)
+    two, three = in_order(24, 23), in_order(24, 23, 22)
+    suited, three_suited = 4 * in_order(6, 5), 4 * in_order(6, 5, 4)
+    both = three_suited * Fraction(9, 309)  # a fourth ace of the colour of three of one suit
+    no_third = 1 - Fraction(22, 310)
+    due = 2500 * (three_suited - both) + 250 * (three - three_suited - four_aces + both)
+    due += (100 * suited + 25 * (two - suited)) * no_third
+    game = load_game(NAMES[1])
+    made = game.rules.definition
+    assert returned(made, made.side[0]) == due
+    (level,) = next(b for b in analyse(game, Depth.PRIZES).bets if b.bet == "progressive").progressives
+    assert level.break_even_credits == (1 - due) / four_aces
+    # of the three credits of this wager one plays for the level
+    assert 3 * level.rtp_at(level.break_even_credits, 3) + due == 1
+    assert 3 * level.rtp_at_reset == 10_000 * four_aces
+    assert 3 * level.increment == Fraction(1, 2)
+
+
+class Given:
+    """Deals given cards of a shoe of six decks by their place in what is left of it."""
+
+    def __init__(self, cards, decks=6):
+        self.cards, self.counts = list(cards_of(cards)), [decks] * 52
+
+    def below(self, bound, purpose):
+        del purpose
+        assert bound == sum(self.counts)
+        card = self.cards.pop(0)
+        place = sum(self.counts[:card])
+        self.counts[card] -= 1
+        return place
+
+
+@pytest.mark.parametrize(
+    ("name", "cards", "answers", "spot", "due", "hits"),
+    [
+        (NAMES[0], "As Kd Js 9c", ["stand"], "progressive", 50, ()),
+        (NAMES[0], "2s Kd 5s 3s 4s As 9c", ["hit", "hit", "hit", "stand"], "progressive", 0, ("jackpot",)),
+        (NAMES[0], "2s Kd 5s 3s 4s Ad 9c", ["hit", "hit", "hit", "stand"], "progressive", 5000, ()),
+        (NAMES[1], "Ah Kc Ad Ah Ad 9c", ["hit", "hit", "stand"], "progressive", 0, ("jackpot",)),
+        (NAMES[1], "Ah Kc Ad Ah Ac 9c", ["hit", "hit", "stand"], "progressive", 250, ()),
+        (NAMES[2], "2h Kc 2d 2h 2d 9c", ["hit", "hit", "stand"], "progressive", 0, "tenth"),
+        (NAMES[2], "2h Kc 2d 2h 2s 9c", ["hit", "hit", "stand"], "progressive", 0, ()),
+        (NAMES[2], "Th Kc Th 9c", ["stand"], "progressive", 25, ()),
+    ],
+)
+def test_a_round_wins_what_its_first_cards_win(name, cards, answers, spot, due, hits):
+    game = load_game(name)
+    wager = game.wager(3, bets={"main": 2, "progressive": 1})
+    round_ = Round(game.play(wager, Given(cards)), wager)
+    round_.advance()
+    for answer in answers if round_.decision is not None else ():
+        assert Bet(spot, 1) in round_.undecided()  # it waits for the round: a void one gives it back
+        round_.advance(Choice(answer))
+    (settled,) = [each for each in round_.settlements if each.spot == spot]
+    assert (settled.credits, settled.staked) == (due, 1)
+    tenth = (LevelShare("jackpot", Fraction(1, 10)),)
+    assert round_.outcome.progressives == (tenth if hits == "tenth" else hits)
+    (play,) = game.levels(wager)
+    assert (play.stake_credits, play.fed_credits, play.spots) == (1, 1, (spot,))
+
+
+def test_monacos_split_aces_is_a_bet_of_the_operators_own():
+    game = load_game("monaco-blackjack-split-aces")
+    (level,) = next(b for b in analyse(game, Depth.PRIZES).bets if b.bet == "split-aces").progressives
+    assert level.rate == 2 * in_order(12, 11, 10, 9)
+    assert level.shares == {Fraction(1, 10): in_order(24, 23, 22, 21) - 2 * in_order(12, 11, 10, 9)}
