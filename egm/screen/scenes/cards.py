@@ -154,23 +154,27 @@ def _base(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]
     return max((each for each in names if hand.startswith(each)), key=len, default=""), names
 
 
-def _numbered(stage: Stage, name: str, hand: str, hands: Sequence[str]) -> str:
-    """A name with the number of the hand where a split has made several of one, the first of them too."""
+def _number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
+    """Which of the hands that a split has made of one it is, in their order; 0 where there is no other."""
     base, names = _base(stage, hand)
-    if not name or not any(each.startswith(f"{base}-") and each not in names for each in hands):
-        return name
-    return stage.texts.say("felt.hand_of", name=name, number=hand.removeprefix(base).strip("-") or 1)
+    split = [each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)]
+    return split.index(hand) + 1 if len(split) > 1 and hand in split else 0
 
 
 def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
-    """Whose hand it is, among the hands on the table."""
+    """Whose hand it is, among those on the table; its number alone where one player has all of them."""
     base, names = _base(stage, hand)
-    return _numbered(stage, stage.texts.local(names[base]) if base else "", hand, hands)
+    name, number = stage.texts.local(names[base]) if base else "", _number(stage, hand, hands)
+    if not number:
+        return name
+    alone = sum(not each.startswith("bank") for each in names) == 1
+    return stage.texts.say("felt.hand" if alone else "felt.hand_of", name=name, number=number)
 
 
 def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
     """The name of a bet with the number of the hand it lies on, where that was split."""
-    return _numbered(stage, name, hand, [each.id for each in _hands(step.display)]) if hand else name
+    number = _number(stage, hand, [each.id for each in _hands(step.display)]) if hand else 0
+    return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
 def _rows(hands: Sequence[Hand]) -> list[int]:

@@ -135,5 +135,7 @@ def part_name(stage: Stage, table: Table, part: str) -> str:
 def group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
     """What the bets of a group are called: what their names have in common before any number."""
     names = [stage.texts.local(spot.names) for spot in spots]
-    name = parted(names)[0] if len(names) > 1 else names[0]
+    if len(names) == 1:
+        return names[0]
+    name = parted(names)[0]
     return re.sub(r"[\s\d\u2013-]+$", "", name) or ", ".join(names[:_NAMED])
