@@ -43,6 +43,8 @@ class Spot:
     needs: str | None
     covers: tuple[str, ...]
     share: int | None = None
+    round: tuple[str, ...] = ()
+    """The spots that need each other in a round of which it is one: a chip on it lays the least on all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +121,7 @@ def read_table(game: GameView) -> Table:
         limit = data.get("table", {}).get("most")
         return Table(
             felt=str(data["felt"]),
-            spots={spot.id: spot for spot in spots},
+            spots=_with_rounds({spot.id: spot for spot in spots}),
             forms=tuple(_bets(form.get("bets", {})) for form in data.get("forms", ())),
             most=None if limit is None else int(limit),
             wheel=tuple(map(str, data.get("wheel", ()))),
@@ -130,6 +132,18 @@ def read_table(game: GameView) -> Table:
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
+
+
+def _with_rounds(spots: Mapping[str, Spot]) -> dict[str, Spot]:
+    """The spots, each with those that it needs and that, in turn, need it."""
+
+    def needed(spot: Spot) -> tuple[str, ...]:
+        found = [spot.id]
+        while (needs := spots[found[-1]].needs) is not None and needs not in found:
+            found.append(needs)
+        return tuple(found[1:]) if needs == spot.id else ()
+
+    return {name: replace(spot, round=needed(spot)) for name, spot in spots.items()}
 
 
 def _bets(data: Mapping[str, Any]) -> dict[str, int]:
@@ -205,7 +219,7 @@ def limits(snapshot: Snapshot) -> Limits:
 
 def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
     """Why a spot takes no bet with these on the cloth (a word of the catalogue's), and what it waits for."""
-    if spot.needs is not None and _needed(spot, bets, held) <= 0:
+    if spot.needs is not None and not spot.round and _needed(spot, bets, held) <= 0:
         return "needs", (spot.needs,)
     if spot.id in held.shut:
         return "shut", ()
@@ -228,6 +242,7 @@ def laid(table: Table, chips: Chips, spots: tuple[str, ...], held: Limits) -> Ch
     bets, why = dict(chips.bets), ""
     for name in spots:
         spot = table.spots[name]
+        bets |= {each: held.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
         after, why = _more(table, spot, bets, value_of(table, chips), held)
         if why:
             return replace(chips, asked=name, refused=why)
@@ -281,7 +296,7 @@ def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
             kept[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
         if now > 0 and needed <= 0:
             kept[spot.id] = 0
-    return kept
+    return kept if kept == bets else _with_followers(table, kept, held)
 
 
 def _taken(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:

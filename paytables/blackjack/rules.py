@@ -46,7 +46,7 @@ class BlackjackRules(TableRules):
         spots = []
         for n, name in enumerate(ACTIONS[: main.hands]):
             words = self._words(main.name, box, n + 1 if main.hands > 1 else None)
-            needs = None if n == 0 else spot_id(ACTIONS[n - 1], box)
+            needs = self._needed(n, box)
             spots.append(_spot(spot_id(name, box), name, words, "1:1", limits.model_dump(), needs))
         if made.rules.insurance is not None:
             most = main.hands * limits.most // 2
@@ -61,6 +61,18 @@ class BlackjackRules(TableRules):
                 _spot(spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id)
             )
         return spots
+
+    def _needed(self, action: int, box: int) -> str | None:
+        """What a bet against a dealer's hand needs: the first ones each other, one more the one before it."""
+        least = self.definition.main.least_hands
+        if action >= least:
+            return spot_id(ACTIONS[action - 1], box)
+        return spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
+
+    def as_it_stands(self) -> dict[str, Json]:
+        """Return which side bets may be no higher than the main one."""
+        within = [side.id for side in self.definition.side if side.within_main]
+        return {"times": {spot_id(each, box): 1 for each in within for box in range(self.definition.boxes)}}
 
     def _words(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
         """A stake's name: with its number where there are several, and its box where there are."""
@@ -80,19 +92,13 @@ class BlackjackRules(TableRules):
             seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
         for bets in seats.values():
             for box in range(self.definition.boxes):
-                self._linked(bets, box)
+                self._within(bets, box)
         self.cloth.most_win({seat: self._most(bets) for seat, bets in seats.items()})
         return made
 
-    def _linked(self, bets: Mapping[str, int], box: int) -> None:
-        """Refuse too few bets on a box, and a side bet above the main one that must not be."""
-        main, staked = self.definition.main, bets.get(spot_id(MAIN, box), 0)
-        laid = sum(spot_id(name, box) in bets for name in ACTIONS)
-        if 0 < laid < main.least_hands:
-            raise WagerError(
-                f"bets.{spot_id(MAIN, box)}: {counted(laid, 'bet')} on the box; "
-                f"at least {main.least_hands} of the dealer's hands are bet against"
-            )
+    def _within(self, bets: Mapping[str, int], box: int) -> None:
+        """Refuse a side bet above the main one where it must not be. Raises :class:`WagerError`."""
+        staked = bets.get(spot_id(MAIN, box), 0)
         for side in self.definition.side:
             credits_ = bets.get(spot_id(side.id, box), 0)
             if side.within_main and credits_ > staked:

@@ -1,0 +1,157 @@
+"""Blackjack on the screen: bets that need each other, hands of a split with their numbers, stakes and fate."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.kernel.messages import Decision, Felt
+from egm.screen.input_reducer import pressed
+from egm.screen.layout import LANDSCAPE
+from egm.screen.message_reducer import heard
+from egm.screen.painter import Painter
+from egm.screen.scenes.cards import hand_name, hands_now, split_hand
+from egm.screen.scenes.stage import Stage
+from egm.screen.steps import TableStep
+from egm.screen.table import limits
+from egm.screen.text import Texts
+from egm.screen.view import Action
+from paytables import Choice, Round, load_game
+from paytables.cards import Shoe, cards_of
+from tools.dev.gallery.felts import felt
+from tools.lab.views import at_rest, game_view
+
+MULTI, OPTIONS = "quebec-multi-action-blackjack", "quebec-blackjack-options"
+
+
+class Player:
+    """Who touches one thing after another; what he bets is what the game takes."""
+
+    def __init__(self, name, theme, times):
+        self.game, told = felt(name)
+        self.theme, self.view = theme, at_rest((told,), told, "en")
+        snapshot = self.view.snapshot.model_copy(update={"felt": Felt(times=times)})
+        self.view = heard(self.view, snapshot)
+        self.does("clear")
+
+    def does(self, name, value=None):
+        view = replace(self.view, now=self.view.now + 0.2)
+        self.view, wishes = pressed(view, Action(name, value), self.theme)
+        for wish in wishes:
+            if wish.name == "bet" and wish.value:
+                self.game.wager(wish.value, **wish.options)
+        return {spot: credits_ for spot, credits_ in self.view.chips.bets.items() if credits_}
+
+
+def test_a_chip_on_a_bet_lays_the_least_on_those_it_needs_and_they_leave_together(theme):
+    player = Player(MULTI, theme, {})
+    assert limits(player.view.snapshot).felt.times == {}
+    player.does("chip", 10)
+    assert player.does("spot", "second") == {"main": 2, "second": 10}
+    assert player.does("spot", "main") == {"main": 12, "second": 10}
+    assert player.does("spot", "third") == {"main": 12, "second": 10, "third": 10}
+    player.does("tool", "take")
+    assert player.does("spot", "third") == {"main": 12, "second": 10}
+    assert player.does("spot", "second") == {}
+    player.does("tool", "take")
+    assert player.does("spot", "third") == {}
+    assert player.view.chips.refused == "needs"
+
+
+def test_a_round_of_three_bets_is_laid_and_taken_as_one(theme, monkeypatch):
+    data = load_game(MULTI)
+    three = data.rules.definition.model_copy(
+        update={"main": data.rules.definition.main.model_copy(update={"least_hands": 3})}
+    )
+    game = replace(data, rules=replace(data.rules, definition=three))
+    monkeypatch.setattr(f"{__name__}.felt", lambda _: (game, game_view(game)))
+    player = Player(MULTI, theme, {})
+    player.does("chip", 10)
+    assert player.does("spot", "third") == {"main": 2, "second": 2, "third": 10}
+    for spot in ("main", "second", "third"):
+        player.does("tool", "take")
+        assert player.does("spot", spot) == {}
+        player.does("chip", 10)
+        assert set(player.does("spot", spot)) == {"main", "second", "third"}
+
+
+def test_a_side_bet_is_laid_no_higher_than_the_main_one(theme):
+    times = load_game(OPTIONS).rules.as_it_stands()["times"]
+    player = Player(OPTIONS, theme, times)
+    player.does("chip", 5)
+    assert player.does("spot", "main") == {"main": 6}
+    player.does("spot", "twelve-sixteen")
+    assert player.does("spot", "twelve-sixteen") == {"main": 6, "twelve-sixteen": 6}
+    player.does("spot", "twelve-sixteen")
+    assert player.view.chips.refused == "most"
+
+
+def numbers(cards):
+    shoe = Shoe.of(8)
+    for card in cards_of(cards):
+        yield sum(shoe.counts[:card])
+        shoe.take(card)
+
+
+class Drawn:
+    def __init__(self, cards):
+        self.numbers = numbers(cards)
+
+    def below(self, bound, purpose):
+        del bound, purpose
+        return next(self.numbers)
+
+
+@pytest.fixture
+def split():
+    """Eights split twice: the first hand has its second card."""
+    game = load_game(OPTIONS)
+    wager = game.wager(2)
+    played = Round(game.play(wager, Drawn("8s 6h 8d 8c 3h")), wager)
+    played.advance()
+    played.advance(Choice("split"))
+    played.advance(Choice("split"))
+    return played
+
+
+@pytest.mark.parametrize(
+    ("language", "names"), [("en", ["Hand 1", "Hand 2", "Hand 3"]), ("fr", ["Main 1", "Main 2", "Main 3"])]
+)
+def test_hands_of_a_split_are_numbered_as_they_lie(split, theme, language, names):
+    _, told = felt(OPTIONS)
+    view = at_rest((told,), told, language)
+    stage = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+    step = TableStep(split.decision.prompt, tuple(cue.to_json() for cue in split.cues), (), 0)
+    hands = [hand.id for hand in hands_now(step, None, None, 0.0)]
+    assert hands == ["bank", "box-1", "box-1-3", "box-1-2"]
+    assert [hand_name(stage, hand, hands) for hand in hands[1:]] == names
+    assert hand_name(stage, "box-1", ["bank", "box-1"]) == {"en": "Player", "fr": "Joueur"}[language]
+    bet = {"en": "Bet, hand 3", "fr": "Mise, main 3"}[language]
+    assert split_hand(stage, bet.partition(",")[0], step, "box-1-2") == bet
+    assert split_hand(stage, "Insurance", step, "") == "Insurance"
+
+
+def test_the_cues_of_a_split_lead_from_one_deal_to_the_next(split):
+    """What moves ends where the display says, card by card."""
+    asked = Decision(
+        play_id="p", kind="blackjack", options=("stand",), display=dict(split.decision.prompt), cues=()
+    )
+    step = TableStep(asked.display, tuple(cue.to_json() for cue in split.cues), (), 0)
+    assert [cue["cue"] for cue in step.cues] == ["split", "deal"]
+    before = {"hands": [{"id": "bank", "cards": ["6h"]}, {"id": "box-1", "cards": ["8s", "8c"]}]}
+    before["hands"].append({"id": "box-1-2", "cards": ["8d"]})
+
+    class Over:
+        begin = 0.0
+        stops = (1.0, 2.0)
+
+    moved = hands_now(step, TableStep(before, (), (), 0), Over, 1.5)
+    assert {hand.id: hand.cards for hand in moved} == {
+        "bank": ("6h",),
+        "box-1": ("8s",),
+        "box-1-2": ("8d",),
+        "box-1-3": ("8c",),
+    }
+    ended = hands_now(step, TableStep(before, (), (), 0), Over, 2.5)
+    assert {hand.id: list(hand.cards) for hand in ended} == {
+        each["id"]: each["cards"] for each in asked.display["hands"]
+    }
