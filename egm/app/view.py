@@ -157,6 +157,7 @@ def game_view(resident: InstalledGame) -> GameView:
         long_odds=resident.long_odds,
         art=game_art(game),
         chances=resident.chances,
+        returns=dict(resident.returns),
     )
 
 

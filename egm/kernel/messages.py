@@ -91,6 +91,8 @@ class GameView(_Message):
     long_odds: tuple[LongOdds, ...] = ()
     art: GameArt = GameArt()
     chances: tuple[Chances, ...] = ()
+    returns: dict[str, str] = {}
+    """Of a table, the return of each kind of bet, percent, by its group: ``return_percent`` is the least."""
     offered: bool = True
     """False: not offered any more; here because a game of it is open."""
 

@@ -5,8 +5,8 @@ starts. Where the place wants a certificate, one is wanted besides: of this dige
 return; no certificate can go stale, for none stands in for the computation.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
@@ -43,6 +43,8 @@ class InstalledGame:
     long_odds: tuple[LongOdds, ...] = ()
     certificate: Certificate | None = None
     chances: tuple[Chances, ...] = ()
+    returns: Mapping[str, str] = field(default_factory=dict)
+    """Of a table, the return of each kind of bet by its group, as :attr:`return_percent`."""
 
     @property
     def return_percent(self) -> str:
@@ -147,8 +149,27 @@ def _examine(
     if not stored:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
     return InstalledGame(
-        game, stored, least, pools, long_odds(bets, profile.awards), certificate, chances(bets)
+        game,
+        stored,
+        least,
+        pools,
+        long_odds(bets, profile.awards),
+        certificate,
+        chances(bets),
+        bet_returns(game, bets),
     )
+
+
+def bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
+    """The least return of each kind of bet at a table, in percent, by the group of its spots."""
+    groups = {spot.id: spot.group for spot in game.rules.layout()}
+    least: dict[str, Fraction] = {}
+    for bet in bets:
+        spots = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
+        if len(spots) == 1 and spots[0] in groups:
+            group = groups[spots[0]]
+            least[group] = min(bet.rtp, least.get(group, bet.rtp))
+    return {group: percent(each) for group, each in least.items()}
 
 
 def _bets_offered(game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...]) -> tuple[BetAnalysis, ...]:

@@ -10,7 +10,7 @@ from egm.kernel.messages import (
     ProgressiveView,
     Snapshot,
 )
-from egm.play.installed_games import InstalledGame
+from egm.play.installed_games import InstalledGame, bet_returns
 from egm.play.odds import chances, long_odds
 from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
@@ -36,6 +36,7 @@ def game_view(game: Game) -> GameView:
         Pools(),
         long_odds=long_odds(bets, Awards()),
         chances=chances(bets),
+        returns=bet_returns(game, bets),
     )
     return machine_view.game_view(admitted)
 

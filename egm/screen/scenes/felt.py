@@ -1,5 +1,6 @@
 """A table: its cloth with the chips on it, what moves there, and what it asks."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -32,6 +33,10 @@ _LOW: Final = 56.0
 #: The words of keys that set two hands: as the cards are marked, as the house would.
 _SETTING: Final = {"play": "set_so", "set_as": "house"}
 _HIGH: Final = 80.0
+#: What a wheel takes while it turns: of the field's width, upright of its height, on a telephone of its side.
+_WHEEL_WIDE: Final = 0.4
+_WHEEL_PORTRAIT: Final = 0.46
+_WHEEL_SLIM: Final = 0.56
 _GREEN: Final = parse_colour("#0d5237")
 _LINE: Final = (226, 240, 226, 150)
 #: The edge and the sign of a place that takes no bet now.
@@ -95,20 +100,45 @@ def draw_felt(stage: Stage) -> None:
 
 
 def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
-    """What fills the field while it moves: the wheel with its ball, dice. False: there is none of it."""
+    """What moves, and the cloth with its chips all the while: the wheel beside it, dice over it.
+
+    False: nothing of the kind moves.
+    """
     for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
         kind, begin = cue.get("cue"), time.stops[number - 1] if number else time.begin
         if since >= stop and number < len(step.cues) - 1:
             continue
         if kind in {"ball", "wheel"} and table.wheel:
-            pin = kind == "wheel"
-            draw_rotor(stage, table, str(cue["pocket"]), (begin, stop), since, pin=pin)
+            beside, rect = _beside_wheel(stage)
+            _cloth(beside, table, None)
+            pocket, part = str(cue["pocket"]), cue.get("part")
+            draw_rotor(stage, table, rect, (pocket, part), (begin, stop), since, pin=kind == "wheel")
             return True
         if kind == "dice":
+            if table.felt == "craps":
+                draw_point(stage, None, moving=True)
+            _cloth(stage, table, None)
+            stage.painter.shade(stage.layout.field, (0, 12, 8, 90))
             draw_dice(stage, tuple(map(int, cue["dice"])), begin, stop, since)
             return True
         return False
     return False
+
+
+def _beside_wheel(stage: Stage) -> tuple[Stage, Rect]:
+    """The cloth in what a wheel leaves of the field, and its place; on a telephone it lies over the cloth."""
+    layout = stage.layout
+    x, y, w, h = layout.field
+    if layout.slim:
+        side = min(w * _WHEEL_SLIM, h * _WHEEL_SLIM)
+        return stage, (x + (w - side) / 2, y + h - side - 8, side, side)
+    if layout.portrait:
+        high = h * _WHEEL_PORTRAIT
+        rest: Rect = (x, y + high, w, h - high)
+        return replace(stage, layout=replace(layout, field=rest)), (x, y, w, high)
+    side = w * _WHEEL_WIDE
+    rest = (x + side, y, w - side, h)
+    return replace(stage, layout=replace(layout, field=rest)), (x, y, side, h)
 
 
 def _baize(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
@@ -209,7 +239,7 @@ def _least(stage: Stage) -> str:
 
 def _sign(stage: Stage, table: Table, spot: Spot) -> str:
     """What is printed on a spot: the one result it covers where that says all, else its name."""
-    if len(spot.covers) == 1 and table.felt == "wheel" and len(spot.covers[0]) <= _SIGN:
+    if len(spot.covers) == 1 and table.felt == "wheel" and spot.covers[0] not in table.names:
         return spot.covers[0]
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
     if len(numbers) == 12:

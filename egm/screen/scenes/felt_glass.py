@@ -247,16 +247,21 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         least, most = (stage.money(each * unit) for each in (spots[0].least, spots[0].most))
         at = y + (i + (0.5 if not slim else 0.3)) * step
         style = Style("strong", "small" if step > 40 else "caption", "text")
-        p.text(group_name(stage, spots), (x, at), style, align="left", width=w * (0.44 if not slim else 0.7))
-        place = (x + w * (0.62 if not slim else 1.0), at)
+        p.text(group_name(stage, spots), (x, at), style, align="left", width=w * (0.36 if not slim else 0.7))
+        place = (x + w * (0.5 if not slim else 1.0), at)
         p.text(
-            odds, place, replace(style, paint="meter"), align="right", width=w * (0.16 if not slim else 0.26)
+            odds, place, replace(style, paint="meter"), align="right", width=w * (0.13 if not slim else 0.26)
         )
-        words, low = stage.texts.say("felt.limits", least=least, most=most), Style("text", "caption", "text")
+        words = [stage.texts.say("felt.limits", least=least, most=most)]
+        told = stage.view.game.returns.get(group) if stage.view.game is not None else None
+        if told is not None:
+            sign = told.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")
+            words.insert(0, stage.texts.say("felt.returns", percent=sign))
+        low = Style("text", "caption", "text")
         if slim:
-            p.text(words, (x, at + step * 0.4), low, align="left", width=w)
+            p.text("  \u00b7  ".join(words), (x, at + step * 0.4), low, align="left", width=w)
         else:
-            p.text(words, (x + w, at), low, align="right", width=w * 0.36)
+            p.text("  \u00b7  ".join(words), (x + w, at), low, align="right", width=w * 0.48)
 
 
 def prize_pages(stage: Stage) -> list[tuple[str, ...]]:

@@ -457,7 +457,7 @@ def _told_always(stage: Stage) -> None:
             else layout.size[0] * (0.4 if not layout.slim else 0.3),
         )
     if game is not None:
-        words = stage.texts.say("panel.return", percent=percent(stage, game.return_percent))
+        words = return_words(stage, game)
         style = Style("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.portrait:
             low = layout.left[1] + layout.left[3] + 16
@@ -476,6 +476,12 @@ def help_line(stage: Stage) -> str:
     snapshot = stage.view.snapshot
     told = snapshot.protection.help_line if snapshot is not None else {}
     return stage.texts.local(told) if told else ""
+
+
+def return_words(stage: Stage, game: GameView) -> str:
+    """The theoretical return of a game; of a table, that it is the one of its worst bet."""
+    key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
+    return stage.texts.say(key, percent=percent(stage, game.return_percent))
 
 
 def percent(stage: Stage, figure: str) -> str:

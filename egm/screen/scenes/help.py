@@ -15,7 +15,7 @@ from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import draw_pays, pays_of
 from egm.screen.scenes.felt_glass import felt_prizes, prize_pages
-from egm.screen.scenes.glass import base_field, help_line, percent, prize_name
+from egm.screen.scenes.glass import base_field, help_line, prize_name, return_words
 from egm.screen.scenes.odds import chance_pages, draw_chances, draw_odds
 from egm.screen.scenes.odds import pages as odds_pages
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
@@ -220,7 +220,7 @@ def _about(stage: Stage, rect: Rect) -> None:
     least, most = number(min(game.bet_options, default=0)), number(max(game.bet_options, default=0))
     unit = say("help.unit", amount=stage.money(snapshot.denomination_cents), least=least, most=most)
     y += p.paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
-    paid = say("panel.return", percent=percent(stage, game.return_percent))
+    paid = return_words(stage, game)
     y += p.paragraph(paid, (x, y, w, h), Style("strong", "body", "text")) + 18
     y += p.paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "body", "text")) + 18
     exact = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])

@@ -17,7 +17,7 @@ from egm.screen.outcome import Field, prize_at
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.cards import draw_card
 from egm.screen.scenes.chips import CHIPS, draw_chip
-from egm.screen.scenes.glass import percent
+from egm.screen.scenes.glass import return_words
 from egm.screen.scenes.help import page_keys
 from egm.screen.scenes.keno import draw_ball
 from egm.screen.scenes.stage import BLACK, Stage, draw_button, metal, rim_panel
@@ -179,7 +179,7 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
     )
     top, tall = (0.46, 0.31) if not stage.layout.slim else (0.36, 0.29)
     _show_symbols(stage, (x + 30, y + h * top, w - 60, h * tall), game)
-    facts = stage.texts.say("panel.return", percent=percent(stage, game.return_percent))
+    facts = return_words(stage, game)
     p.label(facts, (x + 20, y + h - 59, w - 40, 50), Style("strong", "caption", "text"))
     if chosen:
         p.panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))

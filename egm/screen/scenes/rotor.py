@@ -8,7 +8,6 @@ import pygame
 
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import ellipse
-from egm.screen.layout import middle
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import pointer
@@ -36,25 +35,31 @@ _SIGN: Final = 3
 
 
 def draw_rotor(
-    stage: Stage, table: Table, pocket: str, lasts: tuple[float, float], since: float, *, pin: bool
+    stage: Stage,
+    table: Table,
+    rect: Rect,
+    drawn: tuple[str, object],
+    lasts: tuple[float, float],
+    since: float,
+    *,
+    pin: bool,
 ) -> None:
-    """The wheel so many seconds after the show began, its cue lasting from one moment to the other.
+    """The wheel in a rectangle, so many seconds after the show began, its cue lasting between two moments.
 
-    ``pin``: the wheel turns under a pin at its top; else a ball runs against it.
+    ``drawn``: the pocket, and which part of the wheel it is where several have its sign. ``pin``: the wheel
+    turns under a pin at its top; else a ball runs against it.
     """
     begin, stop = lasts
-    p, (x, y, w, h) = stage.painter, stage.layout.field
+    p, (x, y, w, h) = stage.painter, rect
     side = min(w, h) - 16
-    beside = w - side > 300
-    cx, cy = (x + side / 2 + 10 if beside else x + w / 2), y + h / 2
+    cx, cy = x + w / 2, y + h / 2
     share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
     if stage.view.reduced_motion:
         share = 1.0 if share >= 1 else 0.0
     gone = ease_out(share)
-    key = ("rotor", table.wheel, p.px(side), stage.look.name)
+    key = ("rotor", table.wheel, p.px(side), stage.look.name, stage.texts.language)
     face = p.kept(key, lambda: _face(stage, table, p.px(side)))
-    part = 360.0 / len(table.wheel)
-    place = table.wheel.index(pocket) if pocket in table.wheel else 0
+    part, place = 360.0 / len(table.wheel), place_of(table, *drawn)
     turned_by = (360.0 * _PIN_TURNS + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS) * gone
     turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
@@ -64,12 +69,23 @@ def draw_rotor(
         _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, gone)
     if share < 1:
         return
+    pocket = drawn[0]
     fill = POCKETS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
-    plate: Rect = (x + side + 40, cy - 90, w - side - 60, 180) if beside else (cx - 90, cy - 70, 180, 140)
+    high = min(140.0, side * 0.34)
+    plate: Rect = (cx - high * 0.64, cy - high / 2, high * 1.28, high)
     p.panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     words = stage.texts.local(table.names.get(pocket, {}), pocket)
-    p.text(words, middle(plate), Style("heavy", "hero", ink), width=plate[2] - 30)
+    p.label(
+        words, (plate[0] + 8, plate[1], plate[2] - 16, high), Style("heavy", "hero", ink), least="caption"
+    )
+
+
+def place_of(table: Table, pocket: str, part: object) -> int:
+    """Where on the wheel a spin has ended: the part that was drawn, else the first with that sign."""
+    if isinstance(part, int) and 0 <= part < len(table.wheel) and table.wheel[part] == pocket:
+        return part
+    return table.wheel.index(pocket) if pocket in table.wheel else 0
 
 
 def _run_ball(stage: Stage, centre: tuple[float, float], side: float, rest: float, gone: float) -> None:
@@ -108,7 +124,7 @@ def _face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(high)))
     for i, pocket in enumerate(table.wheel):
         pale = table.colours.get(pocket) in {"white", "yellow"}
-        words = short_sign(pocket)
+        words = short_sign(stage.texts.local(table.names.get(pocket, {}), pocket))
         sign = font.render(words, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
         turned = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388

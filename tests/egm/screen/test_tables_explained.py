@@ -9,12 +9,15 @@ from test_visit import Visit
 
 from egm.kernel.events import EventType
 from egm.screen.input_reducer import pressed
-from egm.screen.layout import LANDSCAPE, PHONE
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt_glass import spot_lines
+from egm.screen.scenes.rotor import place_of
 from egm.screen.text import Texts
 from egm.screen.view import Action
-from tools.dev.gallery.felts import felt
+from paytables.contract import Round
+from tools.dev.gallery.felts import felt, felt_scenes
 from tools.lab.views import at_rest
 
 
@@ -202,3 +205,84 @@ def test_the_clock_is_that_of_the_house_wherever_the_screen_is(theme, zone, said
     _, told = felt("quebec-baccarat")
     view = at_rest((told,), told, "fr", time_zone=zone)
     assert Picture(theme).texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ") == said
+
+
+# ---------------------------------------------------------------------- while the wheel turns
+class Drawn(Painter):
+    """Keeps what is drawn: how many chips, which words."""
+
+    def __init__(self, theme, scale):
+        super().__init__(theme, scale)
+        self.chips, self.said = 0, []
+
+    def text(self, words, *args, **more):
+        self.said.append(words)
+        return super().text(words, *args, **more)
+
+    def art(self, key, rect, make, **more):
+        self.chips += key[0] == "chip"
+        return super().art(key, rect, make, **more)
+
+
+@pytest.mark.parametrize("name", ["monaco-roulette-european", "monaco-boule", "quebec-sic-bo"])
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["wide", "upright"])
+def test_the_cloth_and_every_chip_on_it_are_seen_while_the_wheel_or_the_dice_move(theme, name, layout):
+    scenes = dict(felt_scenes(*felt(name), "en", theme, layout))
+    picture = Picture(theme, layout=layout, scale=0.25)
+    surface, seen = pygame.Surface(picture.pixels), {}
+    for scene in ("laid", "moving", "landed"):
+        painter = picture.painter = Drawn(theme, 0.25)
+        picture.draw(surface, scenes[scene])
+        seen[scene] = painter.chips
+    assert seen["moving"] == seen["landed"] == seen["laid"] > 8
+
+
+def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
+    class At:
+        def __init__(self, part):
+            self.part = part
+
+        def below(self, bound, purpose=""):
+            return self.part % bound
+
+    game, told = felt("quebec-wheel-of-fortune")
+    table = at_rest((told,), told, "en").table
+    for part, sign in enumerate(table.wheel):
+        played = Round(game.play(game.wager(game.bet_options[0]), At(part)), game.wager(game.bet_options[0]))
+        played.advance()
+        (cue,) = (cue.to_json() for cue in played.cues)
+        assert (cue["pocket"], place_of(table, cue["pocket"], cue["part"])) == (sign, part)
+    assert len(set(table.wheel)) < len(table.wheel)
+
+
+# ---------------------------------------------------------------------- what comes back
+@pytest.mark.requirement("C-22")
+@pytest.mark.parametrize(
+    ("language", "least", "own"),
+    [
+        ("en", "Theoretical return, worst bet: 83.33%", "Returns 98.58%  \u00b7  Bets of $0.25 to $250.00"),
+        (
+            "fr",
+            "Retour théorique, pire mise\xa0: 83,33\xa0%",
+            "Retour\xa0: 98,58\xa0%  \u00b7  Mises de 0,25\xa0$ à 250,00\xa0$",
+        ),
+    ],
+)
+@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
+def test_the_return_printed_is_said_to_be_of_the_worst_bet_and_help_has_each_bets(
+    theme, language, least, own, layout
+):
+    """Pass of craps returns 488/495 (games.md): 98.58 % and not the 83.33 % of any 7."""
+    _, told = felt("quebec-craps")
+    view = at_rest((told,), told, language)
+    picture = Picture(theme, layout=layout, scale=0.25)
+    painter = picture.painter = Drawn(theme, 0.25)
+    surface = pygame.Surface(picture.pixels)
+    picture.draw(surface, view)
+    assert least in painter.said
+    help_, _ = pressed(view, Action("help"), theme)
+    for sheet in range(1, 6):
+        picture.draw(surface, replace(help_, sheet=sheet))
+    assert own in painter.said
+    assert set(told.returns) <= {spot.group for spot in view.table.spots.values()}
+    assert len(told.returns) > 20
