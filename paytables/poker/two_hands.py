@@ -113,6 +113,10 @@ class TwoHands(TableRules):
         """Return the spots of bets that go beside the stake."""
         return ()
 
+    def most_beside(self, bets: Mapping[str, int]) -> int:  # noqa: ARG002
+        """Return the most that a seat's bets beside the stake, credits by spot, may give back."""
+        return 0
+
     def opening(self, places: Sequence[Place], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
         """Settle what is decided before anything is dealt."""
         return iter(())
@@ -213,6 +217,15 @@ class TwoHands(TableRules):
         if better == 2:
             back -= self.definition.commission.on(stake)
         return Settlement(name, back, spot=SPOT, staked=stake, seat=place.seat)
+
+    def most_of_round(self, wager: Wager) -> int:
+        """Return the most credits a round of a wager may give back to a seat."""
+        seats: dict[int, dict[str, int]] = {}
+        for bet in wager.bets:
+            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
+        stakes = [(bets.get(SPOT, 0), bets) for bets in seats.values()]
+        fee: Commission = self.definition.commission
+        return max(2 * stake - fee.on(stake) + self.most_beside(bets) for stake, bets in stakes)
 
     # ------------------------------------------------------------ what is shown and said
     def _felt(self, places: Sequence[Place], bank: Sequence[int]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The rules of pai gow poker: seven cards are set as five and two, and both are held against the bank's."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +22,9 @@ from paytables.wording import counted
 #: Positions with cards: of six players and the bank (ss.42, 48.1). What 53 cards leave after seven each.
 POSITIONS: Final = 7
 REMAIN: Final = 4
-AS_ADVISED: Final = "set the cards as the bank sets its own, which the machine offers at every hand"
+AS_ADVISED: Final = (
+    "set as the machine advises and the bank sets its own; set best, it returns more"
+)
 EXACT: Final = (
     "exact: all 154,143,080 hands against the bank's 53,524,680 each, by ranks and by what suits change; "
     "`python -m tools.dev prove` works it out anew in two to five minutes"
@@ -106,6 +108,14 @@ class PaiGowPokerRules(TwoHands):
         if position is not None:
             check_whole("position.limits", position.limits, [position.pays], file)
         super().check(file)
+
+    def most_beside(self, bets: Mapping[str, int]) -> int:
+        """Return the most of the bets beside the stake: one total and one position win."""
+        odds = {spot.id: Odds.parse(spot.odds) for spot in self.beside()}
+        back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
+        totals = [each for name, each in back.items() if name in self._remaining]
+        positions = [each for name, each in back.items() if name in self._positions]
+        return max(totals, default=0) + max(positions, default=0)
 
     def opening(self, places: Sequence[Place], draw: Draw) -> Iterator[Cue | Settlement]:
         """Draw which position has the first cards, and settle the bets on it."""

@@ -242,6 +242,7 @@ def rounds(game, seeded_draw, number):
             gave_up = answers[0].value == "surrender"
             expected["stake"] = 0 if gave_up else settled(own, bank, bets["stake"])
         assert {each.spot: each.credits for each in outcome.settlements} == expected
+        assert outcome.win_credits <= game.rules.most_of_round(wager)
         again = ReplayDraw(record.records)
         assert play_through(game, wager, again, answers) == outcome
         again.finish()
@@ -319,6 +320,13 @@ def test_the_figures_of_the_stake(game):
     assert stake.worst_rtp == 0  # whoever gives up every stake
     whole = game.rules.analyse_wager(game.wager(24, bets={"stake": 20, "under": 2, "position-1": 2}))
     assert whole.rtp * 24 == stake.rtp * 20 + found["under"].rtp * 2 + found["position-1"].rtp * 2
+
+
+def test_the_most_of_a_round_is_what_can_win_together(game):
+    """A total and a position win with the stake, never two of either."""
+    bets = {"stake": 20, "under": 10, "exactly": 2, "over": 4, "position-1": 4, "position-2": 2}
+    assert game.rules.most_of_round(game.wager(42, bets=bets)) == 39 + 32 + 26
+    assert game.rules.most_of_round(game.wager(12, bets={"under": 10, "position-2": 2})) == 20 + 13
 
 
 def test_every_seat_has_its_own_cards_and_the_bank_one_hand(tmp_path, seeded_draw):
