@@ -88,6 +88,7 @@ def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, de
     )
     with (work / "root.tar").open("rb") as stream:
         packing = ("-tar", "-quiet", "-no-progress", "-noappend", "-comp", "zstd", "-b", "256K")
+        packing += ("-root-mode", "0755")
         deb.run("mksquashfs", "-", str(work / "root.img"), *packing, epoch=epoch, stdin=stream)
 
 

@@ -20,8 +20,9 @@ from PIL import Image
 
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
-from egm.verify.manifest import new_key
+from egm.verify.manifest import new_key, public_hex, read_key
 from tools.image import image as builder
+from tools.image import slot
 from tools.image.emulated import PORTS, Emulated
 
 #: Nothing here is measured by the clock; this is only when to give up.
@@ -133,7 +134,9 @@ class Cabinet:
 
     def comes_up(self):
         """A picture of a game on the guest's display, and the deck lit by the machine."""
-        self.until(lambda: self.colours() > 2000, "a picture on the guest's display")
+        self.until(
+            lambda: self.colours() > 20_000, "a picture of a game: that it is starting is said in 8,000"
+        )
         self.until(self.is_up, "lamps that the machine has lit, and no alarm")
 
     def bill(self, cents):
@@ -244,6 +247,41 @@ def test_a_changed_byte_is_found_before_play(tmp_path, built):
         assert cabinet.hand("bill").state["stacked_cents"] == 0
     finally:
         cabinet.close()
+
+
+def released(built, folder, number, more=""):
+    """A signed update like the image in ``built``, whose kernel is told ``more`` words."""
+    key = read_key((built / "release.pem").read_bytes(), "release.pem")
+    with (built / "open-egm.bundle").open("rb") as bundle:
+        release = slot.begin(bundle, public_hex(key), 0, "bundle")
+        for name in reversed(slot.PARTS):
+            with (folder / f"{name}.img").open("wb") as part:
+                part.write(bundle.read(release.parts[name].length))
+    run = functools.partial(subprocess.run, check=True, capture_output=True)
+    program = folder / "program"
+    run(("mcopy", "-n", "-i", str(folder / "esp.img"), "::/EFI/BOOT/BOOTX64.EFI", str(program)))
+    for section, name in (("linux", "vmlinuz"), ("initrd", "initrd"), ("cmdline", "cmdline")):
+        run(("objcopy", "-O", "binary", f"--only-section=.{section}", str(program), str(folder / name)))
+    words = (folder / "cmdline").read_bytes().rstrip(b"\0").decode()
+    builder._esp(folder, f"{words} {more}".strip(), str(release.number))
+    parts, out = {name: folder / f"{name}.img" for name in slot.PARTS}, folder / "update"
+    slot.write_bundle(slot.sign(release.number + number, f"update {number}", parts, key), parts, out)
+    return out
+
+
+@pytest.mark.timeout(4 * PATIENCE_S + 3600)
+def test_an_update_that_does_not_come_up_falls_back_by_itself(cabinet, tmp_path, built):
+    """Half an hour where nothing else is at work: the new release has a quarter of an hour to come up."""
+    bundle = released(built, tmp_path, 1, "systemd.mask=open-egm-machine.service")
+    cabinet.comes_up()
+    file = {"driver": "file", "filename": str(bundle), "read-only": True}
+    cabinet.computer("blockdev-add", driver="raw", **{"node-name": "stick", "read-only": True, "file": file})
+    cabinet.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
+    for entry in ("open-egm b", "open-egm a"):
+        cabinet.until(lambda entry=entry: cabinet.started()[-1] == entry, f"{entry} is started")
+    cabinet.comes_up()
+    cabinet.bill(500)
+    assert cabinet.started()[1:] == ["open-egm b", "open-egm a"], "once, and not again"
 
 
 def test_two_builds_are_the_same_bytes(built, tmp_path):
