@@ -24,7 +24,9 @@ from rigs.jackpot import (
     one_game,
     room_of,
 )
+from rigs.three_levels import FixedFace
 
+import paytables
 from egm.app.view import snapshot
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
@@ -32,10 +34,12 @@ from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
-from egm.records.keys import MoneyKey
+from egm.progressive.display import LevelDisplays
+from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import canonical
+from paytables.cards import Shoe, cards_of
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -300,3 +304,69 @@ def test_a_level_won_in_part_is_no_broadcast_one():
     admitted, refused = admit((GameSlot(game=GAME),), load_profile("generic"), (broadcast,))
     assert not admitted
     assert "is also won in part, which no broadcast can tell of" in refused[0].reason
+
+
+TABLE = "quebec-blackjack-progressive-2"
+#: Two boxes of two red and two black aces, drawn to; the dealer has 19.
+CARDS = "Ah As Kc Ad Ac Ah Ad As Ac 9c"
+
+
+def two_boxes(folder, levels):
+    """Progressive blackjack on two boxes, both of which win the whole jackpot."""
+    text = (paytables.definition.LIBRARY / "tables" / f"{TABLE}.toml").read_text()
+    path = folder / f"{TABLE}.toml"
+    path.write_text(f"boxes = 2\n{text}")
+    shoe, script = Shoe.of(6), []
+    for card in cards_of(CARDS):
+        script.append(sum(shoe.counts[:card]))
+        shoe.take(card)
+    return MachineRig(
+        folder / "state",
+        games=(str(path),),
+        levels=levels,
+        chance=ScriptedChance(*script),
+        denominations_cents=(100,),
+    )
+
+
+def play_two_boxes(machine):
+    bets = {"main": 2, "progressive": 1, "main-2": 2, "progressive-2": 1}
+    machine.engine.handle(EventType.BET, value=6, options={"bets": bets})
+    machine.play()
+    for answer in ("hit", "hit", "stand") * 2:
+        decide(machine, answer)
+
+
+@pytest.mark.requirement("I-01", "I-09", "I-14")
+def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
+    machine = two_boxes(tmp_path, (LevelSlot(game=TABLE, level="jackpot"),)).boot().insert(100_00)
+    play_two_boxes(machine)
+    told = machine.hands.told[-1]
+    assert [one.amount_cents for one in told.progressives] == [10_001_00, 10_000_00]
+    pot = level(machine, f"{TABLE}.jackpot.100")
+    assert (pot.contributed, pot.paid, pot.hits) == (100, 20_001_00, 2)
+    assert (pot.current, pot.seeded) == (10_000_00, 30_000_00)
+    machine.shown()
+    assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19
+    assert Auditor(Shelf([tmp_path])).run(machine.journal.bodies()).findings == []
+    machine.close()
+
+
+@pytest.mark.requirement("I-01", "I-03", "I-09")
+def test_of_two_linked_hits_of_one_round_each_stands_behind_its_own_stake(tmp_path):
+    linked = LevelSlot(game=TABLE, level="jackpot", kind=Kind.LINKED, stakes={"100": "POT"})
+    machine = two_boxes(tmp_path, (linked,))
+    machine.machine.state(LevelDisplays).link = FixedFace(10_000_00)
+    machine.boot().insert(100_00)
+    play_two_boxes(machine)
+    fed = machine.records("game.start")[-1]["fed"]
+    assert [(each["sequence"], each["wager_cents"], each["amount"]) for each in fed] == [
+        (1, 100, "50"), (2, 100, "50"),
+    ]  # fmt: skip
+    claims = machine.journal.states(ProgressiveKey.CLAIM).values()
+    assert sorted((claim["after"], claim["shown_cents"]) for claim in claims) == [
+        (1, 10_000_00),
+        (2, 10_000_00),
+    ]
+    assert Auditor(Shelf([tmp_path])).run(machine.journal.bodies()).findings == []
+    machine.close()
