@@ -112,17 +112,14 @@ def _features(bet: BetAnalysis) -> Table:
 
 
 def _progressives(bet: BetAnalysis) -> Table:
-    rows = (
-        (
-            p.level,
-            one_in(p.rate),
-            f"{p.reset_credits:,}",
-            percent(p.rtp_at_reset),
-            percent(p.increment),
-            "-" if p.break_even_credits is None else f"{float(p.break_even_credits):,.1f}",
-        )
-        for p in bet.progressives
-    )
+    rows = []
+    for p in bet.progressives:
+        even = "-" if p.break_even_credits is None else f"{float(p.break_even_credits):,.1f}"
+        reset = f"{p.reset_credits:,}"
+        rows.append((p.level, one_in(p.rate), reset, percent(p.rtp_at_reset), percent(p.increment), even))
+        rows += [
+            (f"{percent(share)} of it", one_in(rate), "", "", "", "") for share, rate in p.shares.items()
+        ]
     return Table(
         ("level", *_right("odds", "reset", "at reset", "increment", "break-even credits")), rows, naming=1
     )

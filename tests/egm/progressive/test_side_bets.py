@@ -70,7 +70,7 @@ def room(tmp_path):
         each.close()
 
 
-@pytest.mark.requirement("I-01", "I-09", "I-14")
+@pytest.mark.requirement("I-01", "I-09", "I-14", "I-18")
 @pytest.mark.parametrize(
     ("hand", "paid_cents", "share"),
     [
@@ -130,7 +130,7 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(room):
     assert snapshot(machine.engine, fingerprint="").shut == ("raise",)
 
 
-@pytest.mark.requirement("I-03")
+@pytest.mark.requirement("I-03", "I-18")
 @pytest.mark.parametrize(("levels", "cents"), [((), 100), (OWN, 25), (OWN, 500)])
 def test_without_its_level_or_at_another_worth_the_side_bet_is_not_taken(room, levels, cents):
     machine = room(levels=levels, cents=cents)
@@ -152,7 +152,7 @@ def test_the_return_stated_is_the_least_of_the_bets_that_are_offered(levels, per
     assert admitted[GAME].return_percent == percent
 
 
-@pytest.mark.requirement("I-03")
+@pytest.mark.requirement("I-03", "I-18")
 def test_let_it_rides_dollar_is_a_dollar_too(tmp_path):
     machine = MachineRig(tmp_path, games=("quebec-let-it-ride",)).boot().insert(100_00)
     three = {"bet-3": 1, "bet-1": 1, "bet-2": 1}

@@ -105,6 +105,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
                 "return_at_reset": exact(p.rtp_at_reset),
                 "increment": exact(p.increment),
                 "break_even_credits": exact(p.break_even_credits),
+                "shares": {str(share): exact(rate) for share, rate in p.shares.items()},
             }
             for p in bet.progressives
         ],
