@@ -22,9 +22,7 @@ from paytables.wording import counted
 #: Positions with cards: of six players and the bank (ss.42, 48.1). What 53 cards leave after seven each.
 POSITIONS: Final = 7
 REMAIN: Final = 4
-AS_ADVISED: Final = (
-    "set as the machine advises and the bank sets its own; set best, it returns more"
-)
+AS_ADVISED: Final = "set as the machine advises and the bank sets its own; set best, it returns more"
 EXACT: Final = (
     "exact: all 154,143,080 hands against the bank's 53,524,680 each, by ranks and by what suits change; "
     "`python -m tools.dev prove` works it out anew in two to five minutes"
