@@ -153,9 +153,9 @@ class Station:
         return self.machine.profile.play.game_time_ms / 1000
 
     def _greeting(self) -> tuple[Message, ...]:
-        offered = self.machine.denominations_cents
+        offered, advice = self.machine.denominations_cents, self.machine.profile.play.advice
         games = tuple(
-            game_view(replace(self._installed[game_id], denominations_cents=offered[game_id]))
+            game_view(replace(self._installed[game_id], denominations_cents=offered[game_id]), advice=advice)
             for game_id in self.machine.games
         )
         self._guest = self._open_guest()

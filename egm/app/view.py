@@ -140,9 +140,10 @@ def game_art(game: Game) -> GameArt:
     return GameArt(look=game.art.look or "", pictures=files(game.art.pictures), sounds=files(game.art.sounds))
 
 
-def game_view(resident: InstalledGame) -> GameView:
-    """What the screen needs to draw a game and to print its rules."""
+def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
+    """What the screen needs to draw a game and to print its rules, its chart of best play with ``advice``."""
     game = resident.game
+    shown = game.presentation()
     return GameView(
         id=game.id,
         family=game.family,
@@ -153,7 +154,7 @@ def game_view(resident: InstalledGame) -> GameView:
         bet_options=tuple(game.bet_options),
         denominations_cents=resident.denominations_cents,
         return_percent=resident.return_percent,
-        presentation=game.presentation(),
+        presentation={key: told for key, told in shown.items() if key != "chart" or advice},
         long_odds=resident.long_odds,
         art=game_art(game),
         chances=resident.chances,

@@ -9,8 +9,19 @@ from paytables import side_bets
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import shoe_of
 from paytables.blackjack import figures
+from paytables.blackjack.advice import advice_of
 from paytables.blackjack.round import BANK, BlackjackRound, spot_id
-from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, BlackjackDefinition, Proof
+from paytables.blackjack.schema import (
+    ACTIONS,
+    EVEN,
+    INSURANCE,
+    INSURED,
+    MAIN,
+    TEN,
+    BlackjackDefinition,
+    Proof,
+)
+from paytables.blackjack.words import chart_rows
 from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import WagerError
@@ -153,12 +164,20 @@ class BlackjackRules(TableRules):
             "felt": "cards",
             **self.cloth.to_json(),
             "hands": [{**hand, "cards": 2} for hand in (*dealers, *hands)],
+            **self._chart(),
             "progressives": side_bets.to_json(made.progressive),
             "pays": [
                 {"name": name, "names": names.model_dump(), "odds": odds.text, "spot": spot}
                 for spot, name, names, odds in self.definition.every_pay()
             ],
         }
+
+    def _chart(self) -> dict[str, Json]:
+        """The best play by totals, where the definition carries one of these rules."""
+        proof = self.definition.proved.get(MAIN)
+        if proof is None or advice_of(self.definition.house, proof.policy) is None:
+            return {}
+        return {"chart": {"columns": [*map(str, range(2, TEN + 1)), "A"], "rows": chart_rows(proof.chart)}}
 
     def explain(self) -> tuple[str, ...]:
         """Return what each bet pays."""

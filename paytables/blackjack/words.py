@@ -1,7 +1,10 @@
 """The rules of a table in sentences, from its own keys: what a player reads of what the house has chosen."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from paytables.contract import Json
 from paytables.definition import Text
 
 if TYPE_CHECKING:
@@ -171,3 +174,27 @@ def _paid(odds: "Odds", code: str) -> str:
 
 def _side(side: "Side", rows: list[str], code: str, colon: str) -> str:
     return f"{_of(side.name, code)}{colon} {'; '.join(rows)}."
+
+
+_CHARTED: Final = {
+    "hard": Text(en="Hard {0}", fr="{0} difficile"),
+    "soft": Text(en="Soft {0}", fr="{0} facile"),
+    "pair": Text(en="Pair, {0}", fr="Paire, {0}"),
+}
+
+
+def chart_rows(lines: Sequence[str]) -> list[Json]:
+    """Return the lines of a chart as a screen draws them: named by language, equal ones in one row.
+
+    The cells are a letter for each first card of the dealer's, two to ace.
+    """
+    found: list[Json] = []
+    parted = [(line.split()[0], line.split()[2], line.split()[1]) for line in lines]
+    for (kind, cells), alike in groupby(parted, lambda line: line[:2]):
+        totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]
+        names = {}
+        for code, name in _CHARTED[kind].model_dump().items():
+            run = totals[0] if len(totals) == 1 else _of(_TO, code).format(totals[0], totals[-1])
+            names[code] = name.format(run)
+        found.append({"names": names, "cells": cells})
+    return found

@@ -14,6 +14,7 @@ from egm.screen.layout import FINGER, grown
 from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import draw_pays, pays_of
+from egm.screen.scenes.chart import chart_of, draw_chart
 from egm.screen.scenes.felt_glass import felt_prizes, prize_pages
 from egm.screen.scenes.glass import base_field, help_line, prize_name, return_words
 from egm.screen.scenes.odds import chance_pages, draw_chances, draw_odds
@@ -66,6 +67,8 @@ def sheets(stage: Stage) -> list[Sheet]:
     pages += [Sheet(say("help.prizes"), partial(felt_prizes, groups=groups)) for groups in told]
     if pays_of(stage):
         pages.append(Sheet(say("help.prizes"), partial(draw_pays, rows=pays_of(stage))))
+    if chart_of(stage) is not None:
+        pages.append(Sheet(say("chart.title"), draw_chart))
     pages += [Sheet(say("odds.chances"), partial(draw_chances, told=told)) for told in chance_pages(stage)]
     pages += [Sheet(say("odds.title"), partial(draw_odds, told=told)) for told in odds_pages(stage)]
     pages.append(Sheet(say("help.about"), _about))

@@ -1,11 +1,15 @@
 """What to answer best is told where the profile allows it, as words and as cards held; nothing else changes."""
 
+from fractions import Fraction
 from importlib.resources import files
 
 import pytest
 
+from egm.app.view import game_view
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
+from egm.play.installed_games import InstalledGame
+from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
@@ -44,6 +48,15 @@ def test_advice_is_told_where_the_profile_allows_it_and_binds_nobody(tmp_path):
     assert told.display["advice"] == "raise"
     assert told.options == untold.options == ("stand", "raise")
     assert untold.display == {key: value for key, value in told.display.items() if key != "advice"}
+
+
+@pytest.mark.requirement("C-10")
+def test_the_chart_of_best_play_is_shown_where_advice_is():
+    game = load_game("quebec-blackjack")
+    installed = InstalledGame(game, (25,), Fraction(99, 100), Pools())
+    told, untold = game_view(installed), game_view(installed, advice=False)
+    assert "chart" in told.presentation
+    assert untold.presentation == {k: v for k, v in told.presentation.items() if k != "chart"}
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,19 @@
 """Blackjack on the screen: bets that need each other, hands of a split with their numbers, stakes and fate."""
 
 from dataclasses import replace
+from datetime import UTC
 
+import pygame
 import pytest
 
 from egm.kernel.messages import Decision, Felt
 from egm.screen.input_reducer import pressed
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
+from egm.screen.picture import Picture
 from egm.screen.scenes.cards import hand_name, hands_now, split_hand
+from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import limits
@@ -155,3 +159,38 @@ def test_the_cues_of_a_split_lead_from_one_deal_to_the_next(split):
     assert {hand.id: list(hand.cards) for hand in ended} == {
         each["id"]: each["cards"] for each in asked.display["hands"]
     }
+
+
+@pytest.mark.parametrize(("layout", "language"), [(LANDSCAPE, "en"), (PORTRAIT, "fr"), (PHONE, "fr")])
+def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
+    _, told = felt(OPTIONS)
+    view, _ = pressed(at_rest((told,), told, language), Action("help"), theme)
+    texts = Texts(language)
+    pages = sheets(Stage(Painter(theme), texts, layout, view))
+    place = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])
+    picture = Picture(theme, scale=0.5, layout=layout, timezone=UTC)
+    surface = pygame.Surface(picture.pixels).convert()
+    drawn = []
+    for sheet in (place, place + 1):
+        picture.draw(surface, replace(view, sheet=sheet))
+        drawn.append(pygame.image.tobytes(surface, "RGB"))
+    assert drawn[0] != drawn[1]
+    without = told.model_copy(
+        update={"presentation": {k: v for k, v in told.presentation.items() if k != "chart"}}
+    )
+    plain = at_rest((without,), without, language)
+    assert texts.say("chart.title") not in [
+        page.heading for page in sheets(Stage(Painter(theme), texts, layout, plain))
+    ]
+
+
+def test_a_chart_has_a_row_for_every_hand_and_the_signs_that_are_drawn():
+    for name in (MULTI, OPTIONS, "quebec-blackjack", "monaco-blackjack"):
+        chart = load_game(name).presentation()["chart"]
+        assert chart["columns"] == ["2", "3", "4", "5", "6", "7", "8", "9", "10", "A"]
+        cells = "".join(row["cells"] for row in chart["rows"])
+        assert {len(row["cells"]) for row in chart["rows"]} == {10}
+        assert set(cells) <= set("HSDEP.")
+    rows = {row["names"]["en"]: (row["names"]["fr"], row["cells"]) for row in chart["rows"]}
+    assert rows["Hard 17 to 20"] == ("17 à 20 difficile", "SSSSSSSSSS")
+    assert rows["Pair, 8"] == ("Paire, 8", "PPPPPPPP..")

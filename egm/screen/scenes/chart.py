@@ -1,0 +1,57 @@
+"""A chart of best play on a help page: a row for each hand, a column for each first card of the dealer's."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import Stage
+from egm.screen.theme import Colour, parse_colour
+
+#: What each answer is painted in; its letter says the same.
+_FILLS: Final[Mapping[str, Colour]] = {
+    "H": parse_colour("#7a1f2b"),
+    "S": parse_colour("#1d5a35"),
+    "D": parse_colour("#6b4a00"),
+    "E": parse_colour("#5a5200"),
+    "P": parse_colour("#23407f"),
+    ".": parse_colour("#26222f"),
+}
+#: How much of the width the names of the hands have.
+_NAMES: Final = 0.3
+
+
+def chart_of(stage: Stage) -> Mapping[str, Any] | None:
+    """The chart that the game on the screen has, where the place lets it be shown."""
+    game = stage.view.game
+    return None if game is None else game.presentation.get("chart")
+
+
+def draw_chart(stage: Stage, rect: Rect) -> None:
+    """The chart, and below it what its letters mean."""
+    chart, p, (x, y, w, h) = chart_of(stage), stage.painter, rect
+    if chart is None:
+        return
+    columns, rows = chart["columns"], chart["rows"]
+    high = min(46.0, (h - (64 if not stage.layout.slim else 92)) / (len(rows) + 1))
+    left, wide = x + w * _NAMES, w * (1 - _NAMES) / len(columns)
+    size = "small" if high > 34 else "caption"
+    p.label(stage.texts.say("chart.dealer"), (x, y, w * _NAMES - 10, high), Style("text", size, "text_dim"))
+    for n, column in enumerate(columns):
+        p.label(str(column), (left + n * wide, y, wide, high), Style("strong", size, "meter"))
+    for n, row in enumerate(rows):
+        top = y + (n + 1) * high
+        name = stage.texts.local(row["names"])
+        p.label(name, (x, top, w * _NAMES - 10, high), Style("strong", size, "text"), align="left")
+        for place, letter in enumerate(str(row["cells"])):
+            cell: Rect = (left + place * wide + 1, top + 1, wide - 2, high - 2)
+            p.panel(cell, radius=4, fill=_FILLS[letter])
+            if letter != ".":
+                p.label(_sign(stage, letter), cell, Style("strong", size, "text"))
+    words = stage.texts.say("chart.legend")
+    p.paragraph(words, (x, y + (len(rows) + 1) * high + 8, w, 56), Style("text", "caption", "text"))
+
+
+def _sign(stage: Stage, letter: str) -> str:
+    """The letter of an answer in the language: D, E and P are the same in both."""
+    key = f"chart.{letter}"
+    return stage.texts.say(key) if stage.texts.has(key) else letter
