@@ -1,5 +1,6 @@
 """Cards on a table: faces that are read at arm's length, hands as they are dealt, held and shown."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,14 +41,18 @@ _GAP: Final = 0.4
 _ROW: Final = 4
 #: Two hands of more cards lie below each other.
 _BESIDE: Final = 5
+#: Of more hands than so many of one deal the small ones have this share of the field.
+_MANY: Final = 30
+_SMALL: Final = 0.66
 
 
 @dataclass(frozen=True, slots=True)
 class Hand:
     """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to.
 
-    ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as. Where
-    it is set as two hands, the first ``low`` cards are the low one.
+    ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as;
+    ``won`` the row of the table of pays it wins. Where it is set as two hands, the first
+    ``low`` cards are the low one.
     """
 
     id: str
@@ -56,6 +61,7 @@ class Hand:
     staked: int = 0
     became: tuple[str, ...] = ()
     low: int = 0
+    won: str = ""
 
 
 # ---------------------------------------------------------------------- what is to be seen
@@ -81,6 +87,7 @@ def _hands(display: Mapping[str, Any]) -> list[Hand]:
             int(told.get("staked", 0)),
             tuple(map(str, told.get("became", ()))),
             int(told.get("low", 0)),
+            str(told.get("won") or ""),
         )
         for told in display.get("hands", ())
     ]
@@ -195,15 +202,9 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[Hand], longest: int) -> lis
         return [rect] * len(hands)
     if len(hands) == 2 and w > 1.6 * h and longest <= _BESIDE:  # the bank's on the left
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
-    if (
-        len(hands) > 5 and hands[0].id == "player"
-    ):  # many hands of one deal: the first large, the others in rows above it
-        rest = len(hands) - 1
-        columns = 3 if rest <= 9 else 7
-        rows = -(-rest // columns)
-        high, wide = h * 0.5 / rows, w / columns
-        small = [(x + i % columns * wide, y + i // columns * high, wide, high) for i in range(rest)]
-        return [(x, y + h * 0.5, w, h * 0.5), *small]
+    if _of_one_deal(hands):  # the first large, the others small above it
+        high = h * (_SMALL if len(hands) > _MANY else 0.5)
+        return [(x, y + high, w, h - high), *_tiles((x, y, w, high), len(hands) - 1)]
     counts = _rows(hands)
     each, found = h / len(counts), list[Rect]()
     for row, count in enumerate(counts):
@@ -216,6 +217,28 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[Hand], longest: int) -> lis
             found.append((left, y + row * each, wide, each))
             left += wide
     return found
+
+
+def _of_one_deal(hands: Sequence[Hand]) -> bool:
+    """Whether so many hands are played of one deal that all but the first are drawn small."""
+    return len(hands) > 2 and hands[0].id == "player"
+
+
+def _tiles(rect: Rect, count: int) -> list[Rect]:
+    """So many places in rows, in as many columns as make five cards largest in each."""
+    x, y, w, h = rect
+    columns = max(range(1, count + 1), key=lambda n: min(w / n / (_BESIDE * _RATIO), h / -(-count // n)))
+    wide, high = w / columns, h / -(-count // columns)
+    return [(x + i % columns * wide, y + i // columns * high, wide, high) for i in range(count)]
+
+
+def _minis(area: Rect, count: int) -> list[Rect]:
+    """The cards of a small hand: side by side, and room below for what it is where that can be read."""
+    x, y, w, h = area
+    room = h - _SAYS if h > 3 * _SAYS else h
+    high = min(0.86 * room, 0.92 * w / count / _RATIO)
+    left, top = x + (w - count * high * _RATIO) / 2, y + (room - high) / 2
+    return [(left + i * high * _RATIO, top, high * _RATIO, high) for i in range(count)]
 
 
 def _places(area: Rect, count: int, low: int = 0) -> list[Rect]:
@@ -237,12 +260,19 @@ def _areas_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Rect]:
     game = stage.view.game
     told = game.presentation.get("hands", ()) if game is not None else ()
     longest = max((int(one.get("cards", 0)) for one in told), default=0)
-    return _areas(stage, cards_rect(stage, table), hands, longest)
+    x, y, w, h = cards_rect(stage, table)
+    more = _HOLD if _of_one_deal(hands) else 0.0  # nothing is held any more where the others have come
+    return _areas(stage, (x, y, w, h + more), hands, longest)
 
 
 def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[list[Rect]]:
-    both = zip(_areas_of(stage, table, hands), hands, strict=True)
-    return [_places(area, _most_cards(stage, hand), hand.low) for area, hand in both]
+    areas, small = _areas_of(stage, table, hands), _of_one_deal(hands)
+    return [
+        _minis(area, _most_cards(stage, hand))
+        if small and number
+        else _places(area, _most_cards(stage, hand), hand.low)
+        for number, (area, hand) in enumerate(zip(areas, hands, strict=True))
+    ]
 
 
 def card_places(stage: Stage) -> list[Rect]:
@@ -284,6 +314,9 @@ def draw_cards(
     flying, places = _flying(step, time, since), _places_of(stage, table, hands)
     areas = _areas_of(stage, table, hands)
     for number, (hand, rects) in enumerate(zip(hands, places, strict=True)):
+        if number and _of_one_deal(hands):
+            _small(stage, areas[number], rects, hand)
+            continue
         for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
             marked = number == marks and stage.view.held >> i & 1
             if marked and not holding:
@@ -303,6 +336,20 @@ def draw_cards(
             held = bool(stage.view.held >> i & 1)
             words = stage.texts.say("feature.held" if held else "feature.hold")
             draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=held)
+
+
+def _small(stage: Stage, area: Rect, rects: Sequence[Rect], hand: Hand) -> None:
+    """One of many hands: the ranks of its cards, and behind them a light where it wins."""
+    if hand.won:
+        x, y, w, h = area
+        stage.painter.panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
+    for card, rect in zip(hand.cards, rects, strict=False):
+        draw_card(stage, rect, card, small=True)
+    low = area[1] + area[3] - rects[0][1] - rects[0][3]
+    if hand.won and low > 0.8 * _SAYS:
+        at = (area[0] + area[2] / 2, area[1] + area[3] - low / 2)
+        style = Style("strong", "small", "text")
+        stage.painter.text(stage.texts.local(hand.says), at, style, width=area[2] - 16)
 
 
 def _said_of(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
@@ -373,16 +420,19 @@ def _says(stage: Stage, area: Rect, rects: Sequence[Rect], words: str, *, lit: b
     stage.painter.text(words, at, Style("strong", "small", "text", 2), width=room)
 
 
-def draw_card(stage: Stage, rect: Rect, card: str) -> None:
+def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> None:
     """A card's face, or its back; nothing where it is gone."""
     if not card:
         return
     four = stage.view.four_colours
-    stage.painter.art(("playing card", card, four), rect, partial(card_art, stage, card=card, four=four))
+    draw = partial(card_art, stage, card=card, four=four, small=small)
+    stage.painter.art(("playing card", card, four, small), rect, draw)
 
 
-def card_art(stage: Stage, size: tuple[int, int], *, card: str, four: bool) -> pygame.Surface:
-    """A face: its rank as large as it goes above its suit, and both again small in the corner."""
+def card_art(
+    stage: Stage, size: tuple[int, int], *, card: str, four: bool, small: bool = False
+) -> pygame.Surface:
+    """A face: its rank as large as it goes above its suit, both again in the corner unless it is small."""
     if is_tile(card):
         return tile_art(size, card)
     if card == _BACK:
@@ -397,6 +447,10 @@ def card_art(stage: Stage, size: tuple[int, int], *, card: str, four: bool) -> p
         return ink.finish()
     rank, suit = {"T": "10"}.get(card[0], card[0]), card[1]
     colour = (_FOUR if four else _TWO)[suit]
+    if small:
+        ink.text(font, rank, (50, 48), 92, colour, width=90)
+        _suit(ink, suit, (50.0, 112.0), 22.0, colour)
+        return ink.finish()
     ink.text(font, rank, (38, 40), 62, colour, width=62)
     _suit(ink, suit, (66.0, 100.0), 27.0, colour)
     _suit(ink, suit, (84.0, 20.0), 9.0, colour)
@@ -440,13 +494,16 @@ def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Mapping[str, Any]]) -> No
     """Rows of the table of pays at the bet in force; the one that was won is lit."""
     p, (x, y, w, h) = stage.painter, rect
     step = min(52.0, h / max(1, len(rows)))
-    won = _won(stage)
+    won, times = _won(stage), _times(stage)
     for i, pay in enumerate(rows):
         middle = y + (i + 0.5) * step
-        if pay["name"] == won:
+        if pay["name"] == won or pay["name"] in times:
             p.panel((x, middle - step / 2 + 1, w, step - 2), radius=8, fill=(122, 66, 8, 255), edge="meter")
         size = "small" if step > 40 else "caption"
         words = stage.texts.local(pay["names"])
+        if times:
+            count = times[str(pay["name"])]
+            words = stage.texts.say("felt.times", count=count, name=words) if count else words
         p.text(words, (x + 10, middle), Style("strong", size, "text"), align="left", width=w * 0.68)
         style = Style("numbers", "body" if step > 40 else "small", "meter")
         p.text(paid(stage, pay), (x + w - 10, middle), style, align="right", width=w * 0.27)
@@ -455,10 +512,19 @@ def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Mapping[str, Any]]) -> No
 def _won(stage: Stage) -> str:
     """The pay that the hand on the table won, or has when cards are to be held."""
     step, view = last_step(stage.view), stage.view
-    if not isinstance(step, TableStep) or view.snapshot is None or view.decision is not None:
+    if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
-    taken = view.snapshot.state == "idle" and not view.snapshot.win_cents
+    taken = view.snapshot.state == "idle" and not view.snapshot.win_cents and view.decision is None
     return "" if taken or playing(view, stage.theme) else str(step.display.get("won") or "")
+
+
+def _times(stage: Stage) -> Counter[str]:
+    """How many of several hands won each pay; nothing of one hand."""
+    step = last_step(stage.view)
+    if not _won(stage) or not isinstance(step, TableStep):
+        return Counter()
+    hands = _hands(step.display)
+    return Counter(hand.won for hand in hands if hand.won) if len(hands) > 1 else Counter()
 
 
 def paid(stage: Stage, pay: Mapping[str, Any]) -> str:

@@ -83,7 +83,9 @@ class VideoPokerRules(Tableless):
         dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(HAND)]
         for card in dealt:
             yield Cue("deal", {"hand": "player", "card": card_name(card)})
-        prompt = {**self._felt([dealt]), "result": self._says(dealt), **self.advice(dealt, each)}
+        made = self.pay(dealt)
+        has = None if made is None else made.id
+        prompt = {**self._felt([dealt]), "won": has, "result": self._says(dealt), **self.advice(dealt, each)}
         asked = Decision(
             "hold",
             tuple(range(1 << HAND)),
@@ -139,14 +141,16 @@ class VideoPokerRules(Tableless):
         return self.levels(self.wager(self.definition.most, hands=1))
 
     def _felt(self, hands: list[list[int]]) -> dict[str, object]:
-        return {
-            "kind": "table",
-            "felt": "cards",
-            "hands": [
-                {"id": _hand_id(n), "cards": [card_name(card) for card in cards], "says": self._says(cards)}
-                for n, cards in enumerate(hands, 1)
-            ],
-        }
+        told = []
+        for n, cards in enumerate(hands, 1):
+            pay = self.pay(cards)
+            hand: dict[str, object] = {
+                "id": _hand_id(n),
+                "cards": list(map(card_name, cards)),
+                "says": self._says(cards),
+            }
+            told.append(hand if pay is None else {**hand, "won": pay.id})
+        return {"kind": "table", "felt": "cards", "hands": told}
 
     def presentation(self) -> dict[str, object]:
         """Return the pay table for each credit and what may be bet (:file:`paytables/FELTS.md`)."""
@@ -157,7 +161,7 @@ class VideoPokerRules(Tableless):
             "felt": "cards",
             "hold": True,
             "spots": [],
-            "hands": [{"id": "player", "names": {"en": "Hand", "fr": "Main"}, "cards": HAND}],
+            "hands": [{"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": HAND}],
             "pays": [
                 {
                     "name": pay.id,
