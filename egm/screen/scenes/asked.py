@@ -12,17 +12,26 @@ _LISTED: Final = 4
 
 def answer_words(stage: Stage, asked: Decision, option: str) -> str:
     """An option in words, with what it adds to the stake."""
-    word = f"decide.{option}"
-    words = stage.texts.say(word) if stage.texts.has(word) else re.sub(r"[_-]", " ", option).upper()
+    words = option_words(stage, option)
     cost = asked.costs.get(option, 0)
     unit_cents = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     return f"{words}  +{stage.money(cost * unit_cents)}" if cost else words
 
 
+def option_words(stage: Stage, option: str) -> str:
+    """An option in words; ``raise-3`` is so many times what ``raise`` is."""
+    name, _, count = option.rpartition("-")
+    if stage.texts.has(f"decide.{option}"):
+        return stage.texts.say(f"decide.{option}")
+    if count.isdecimal() and stage.texts.has(f"decide.{name}"):
+        return stage.texts.say("decide.many", option=stage.texts.say(f"decide.{name}"), count=count)
+    return re.sub(r"[_-]", " ", option).upper()
+
+
 def question_words(stage: Stage, asked: Decision) -> str:
     """The question; of a kind that has no words, which choice is to be made."""
-    key = f"decide.{asked.kind}"
-    if stage.texts.has(key) and asked.kind not in asked.options:  # else the word is an answer's
+    key, kinds = f"decide.{asked.kind}", {str(option).rstrip("-0123456789") for option in asked.options}
+    if stage.texts.has(key) and asked.kind not in kinds:  # else the word is an answer's
         return stage.texts.say(key)
     listed = _listed(stage, asked)
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")

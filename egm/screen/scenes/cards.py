@@ -241,14 +241,14 @@ def _minis(area: Rect, count: int) -> list[Rect]:
     return [(left + i * high * _RATIO, top, high * _RATIO, high) for i in range(count)]
 
 
-def _places(area: Rect, count: int, low: int = 0) -> list[Rect]:
-    """So many cards side by side in an area, as large as it allows; where it is narrow they overlap.
+def _places(area: Rect, count: int, low: int = 0, shown: float = 0.8) -> list[Rect]:
+    """So many cards side by side in an area, as large as it allows; ``shown`` of each where it is narrow.
 
     After the first ``low`` ones there is a gap.
     """
     x, y, w, h = area
     gap = _GAP if low else 0.0
-    high = min(_LARGEST, h - _SAYS - 8, (w - 20) / max(1.0, (count + gap) * 0.8) / _RATIO)
+    high = min(_LARGEST, h - _SAYS - 8, (w - 20) / max(1.0, (count + gap) * shown) / _RATIO)
     wide = high * _RATIO
     step = min(wide + 12, (w - 20 - wide) / max(1.0, count - 1 + gap))
     left = x + (w - wide - step * (count - 1 + gap)) / 2
@@ -267,10 +267,11 @@ def _areas_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Rect]:
 
 def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[list[Rect]]:
     areas, small = _areas_of(stage, table, hands), _of_one_deal(hands)
+    shown = 1.06 if _holds(stage) else 0.8  # each card that may be held has a key as wide as it is
     return [
         _minis(area, _most_cards(stage, hand))
         if small and number
-        else _places(area, _most_cards(stage, hand), hand.low)
+        else _places(area, _most_cards(stage, hand), hand.low, shown)
         for number, (area, hand) in enumerate(zip(areas, hands, strict=True))
     ]
 

@@ -25,6 +25,7 @@ _LINE: Final = (226, 240, 226, 150)
 _SIGN: Final = 3
 #: A row of what a spot pays, beside what is said of it.
 _ROW: Final = 34.0
+_LEAST_ROW: Final = 24.0
 
 
 def felt_glasses(stage: Stage, right: Rect) -> None:
@@ -47,11 +48,14 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
     over = settled_step(stage)
     spot = spot_asked(stage, table)
     if over is not None and not marked_since(view):
-        _settlements(stage, table, over, room)
+        used = _settlements(stage, table, over, room)
     elif spot is not None:
-        _about(stage, spot, room)
-    elif table.spots:
-        stage.painter.paragraph(stage.texts.say("felt.how"), room, Style("text", "caption", "text"))
+        used = _about(stage, spot, room)
+    else:
+        how = stage.texts.say("felt.how") if table.spots and view.decision is None else ""
+        used = stage.painter.paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
+    shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
+    _pay_lists(stage, table, shown, spot if over is None else None, over)
 
 
 def settled_step(stage: Stage) -> TableStep | None:
@@ -106,9 +110,9 @@ def _short(table: Table, result: str) -> str:
     return short_sign(result) if result in table.colours else result
 
 
-def _about(stage: Stage, spot: Spot, rect: Rect) -> None:
-    """What a spot is called, pays and takes, what lies on it, and why the last touch did nothing."""
-    p, view, (x, y, w, h) = stage.painter, stage.view, rect
+def _about(stage: Stage, spot: Spot, rect: Rect) -> float:
+    """What a spot is called, pays and takes, and why the last touch did nothing; returns how high that is."""
+    p, view, (x, y, w, _) = stage.painter, stage.view, rect
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     head = Style("heavy", "body", stage.look.accent)
     top = y + p.paragraph(stage.texts.local(spot.names), (x, y, w, 70), head)
@@ -117,13 +121,35 @@ def _about(stage: Stage, spot: Spot, rect: Rect) -> None:
         lines = [("  ·  ".join(words for words, _ in lines[:2]), "meter"), *lines[2:][-2:]]
     for words, colour in lines:
         top += p.paragraph(words, (x, top + 4, w, 60), Style("strong", "caption", colour), leading=1.2) + 4
-    room = int((y + h - top - 8) // _ROW)
-    rows = [pay for pay in pays_of(stage) if pay.get("spot") == spot.id]
-    for i, pay in enumerate(rows if 1 < len(rows) <= room else ()):
-        at, style = top + 8 + (i + 0.5) * _ROW, Style("text", "caption", "text")
-        p.text(stage.texts.local(pay["names"]), (x, at), style, align="left", width=w * 0.66)
-        style = Style("strong", "caption", "meter")
-        p.text(str(pay["odds"]), (x + w, at), style, align="right", width=w * 0.32)
+    return top - y
+
+
+def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over: TableStep | None) -> None:
+    """What each spot pays that pays by rows, ``first`` before others, as many spots as there is room for.
+
+    The rows that a round has won are lit.
+    """
+    p, (x, y, w, h) = stage.painter, rect
+    rows = pays_of(stage)
+    spots = sorted(table.spots.values(), key=lambda spot: spot is not first)
+    lists = [(spot, [pay for pay in rows if pay.get("spot") == spot.id]) for spot in spots]
+    lists = [(spot, pays) for spot, pays in lists if len(pays) > 1]
+    while lists and h / sum(1 + len(pays) for _, pays in lists) < _LEAST_ROW:
+        lists.pop()
+    step = min(_ROW, h / max(1, sum(1 + len(pays) for _, pays in lists)))
+    won = {(str(each.get("spot", "")), str(each["name"])) for each in (over.settlements if over else ())}
+    at = y - step / 2
+    for spot, pays in lists:
+        at += step
+        style = Style("strong", "caption", stage.look.accent)
+        p.text(stage.texts.local(spot.names), (x, at), style, align="left", width=w)
+        for pay in pays:
+            at += step
+            if (spot.id, str(pay["name"])) in won:
+                p.panel((x - 6, at - step / 2, w + 12, step), radius=6, fill=(122, 66, 8, 255), edge="meter")
+            name, odds = Style("text", "caption", "text"), Style("strong", "caption", "meter")
+            p.text(stage.texts.local(pay["names"]), (x, at), name, align="left", width=w * 0.7)
+            p.text(str(pay["odds"]), (x + w, at), odds, align="right", width=w * 0.28)
 
 
 def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
@@ -164,8 +190,8 @@ def refused_words(stage: Stage, spot: Spot | None, why: str) -> str:
     return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names))
 
 
-def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> None:
-    """What became of each bet, spot by spot: those that gave something back first."""
+def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> float:
+    """What became of each bet, spot by spot, those that gave something back first; returns its height."""
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(over.settlements, key=lambda each: -int(each["credits"]))
@@ -185,6 +211,7 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> Non
         p.text(name, (x, at), style, align="left", width=w * 0.7)
         style = Style("numbers", "small", "win") if back else Style("text", "caption", "text")
         p.text(stage.money(back * unit) if back else named, (x + w, at), style, align="right", width=w * 0.28)
+    return step * min(room, len(rows))
 
 
 def _strip(stage: Stage, table: Table) -> None:

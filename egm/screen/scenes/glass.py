@@ -7,7 +7,7 @@ from egm.screen.layout import Layout
 from egm.screen.marks import form_in_force, is_keno, is_slip, price_near, spots, stakes_on
 from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.asked import first_words, question_words
+from egm.screen.scenes.asked import first_words, option_words, question_words
 from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.felt_glass import felt_glasses, felt_status
 from egm.screen.scenes.keno import form_rows, keno_prizes, what_is_bought
@@ -295,8 +295,8 @@ def status(stage: Stage) -> tuple[str, str]:
         return _notice_status(stage, view.news)
     if view.decision is not None:
         words, advised = question_words(stage, view.decision), view.decision.display.get("advice")
-        if advised in view.decision.options and stage.texts.has(f"decide.{advised}"):
-            option = stage.texts.say(f"decide.{advised}")
+        if isinstance(advised, str) and advised in view.decision.options:
+            option = option_words(stage, advised)
             words = f"{words}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
         return words, "amber"
     line = times(view, stage.theme)

@@ -80,6 +80,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     """Return the figures of so many hands at so many credits each.
 
     The law is of one hand: the hands of one deal are alike in it and stand together only in the variance.
+    What the simplest play returns counts a level at its reset: it is said where none is played for.
     """
     proofs = definition.proved or prove(definition)
     proof = proofs.of(most=credits_ == definition.most)
@@ -112,7 +113,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         strategy=STRATEGY,
         worst_rtp=Fraction(proof.worst),
         simplest_strategy=None if definition.simplest is None else definition.simplest.data.name.en,
-        simplest_rtp=None if proof.simplest is None else Fraction(proof.simplest),
+        simplest_rtp=None if proof.simplest is None or level is not None else Fraction(proof.simplest),
     )
 
 

@@ -45,6 +45,8 @@ def test_no_text_is_empty_and_french_is_not_english():
     assert all(text.strip() for text in (*english.values(), *french.values()))
     international = {
         "key.service",
+        "decide.many",
+        "felt.times",
         "key.volume",
         "tilt.code",
         "tilt.detail.cabinet_file_unusable",

@@ -235,5 +235,6 @@ def test_a_level_on_the_royal_takes_its_place_in_the_figures():
     # Break-even of the best play of the reset: the meter at which this play returns everything.
     meter = share.break_even_credits
     assert found["5 x 1"].rtp + share.rate * meter / 5 == 1
+    assert found["5 x 1"].simplest_rtp is None  # it counts the level
     assert not found["5 x 3"].progressives
     assert found["5 x 3"].rtp == bet("jacks-or-better-8-5", "5 x 3").rtp

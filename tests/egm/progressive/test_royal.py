@@ -1,0 +1,82 @@
+"""The jackpot of video poker: a royal wins the level that the machine keeps, fed by one hand at the most credits."""
+
+import pytest
+from rigs.jackpot import audited, numbers
+
+from egm.config.levels import LevelSlot
+from egm.kernel.events import EventType
+from egm.progressive.level import Level
+from egm.records.keys import MoneyKey, ProgressiveKey
+from egm.testing.machine import MachineRig, ScriptedChance
+
+GAME = "jacks-or-better-8-5-progressive"
+POOL = f"{GAME}.royal.500"
+DEALT, DRAWN, OTHER = "As Ks Qs Js 2c", "Ts", "9h"
+RESET = 4000_00
+
+
+@pytest.fixture
+def room(tmp_path):
+    rooms = []
+
+    def made(*deals, more=()):
+        script = [number for deal in deals for number in numbers(deal)] + [*more]
+        room = MachineRig(
+            tmp_path,
+            games=(GAME,),
+            levels=(LevelSlot(game=GAME, level="royal"),),
+            chance=ScriptedChance(*script),
+            denominations_cents=(100,),
+        )
+        rooms.append(room)
+        room.boot()
+        while room.credit_cents < 100_00:
+            room.insert(100_00)
+        return room
+
+    yield made
+    for each in rooms:
+        each.close()
+
+
+def level(room):
+    return Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{POOL}"))
+
+
+def play(room, credits_, hands=1):
+    """Bet, hold the four to the royal, and see what is drawn."""
+    room.engine.handle(EventType.BET, value=credits_ * hands, options={"hands": hands})
+    room.play()
+    room.engine.handle(EventType.CHOOSE, value=0b01111)
+    room.shown()
+
+
+@pytest.mark.requirement("I-01", "I-09", "I-14")
+def test_a_royal_of_one_hand_at_the_most_credits_wins_the_level(room):
+    machine = room(f"{DEALT} {OTHER}", f"{DEALT} {DRAWN}")
+    play(machine, 5)
+    assert level(machine).current == RESET + 5  # one per cent of five dollars
+    before = machine.credit_cents
+    play(machine, 5)
+    won = RESET + 10
+    told = machine.hands.told[-1]
+    assert [(one.level, one.amount_cents) for one in told.progressives] == [("royal", won)]
+    owed = machine.machine.memory.get(MoneyKey.HANDPAY)
+    paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
+    assert paid == won - 5_00
+    assert (level(machine).current, level(machine).paid) == (RESET, won)
+    assert audited(machine) == []
+
+
+@pytest.mark.requirement("I-01", "I-14")
+@pytest.mark.parametrize(("credits_", "hands", "pays"), [(4, 1, 4 * 250), (5, 3, 4000 + 2 * 5)])
+def test_a_royal_of_fewer_credits_or_of_several_hands_is_paid_by_the_table(room, credits_, hands, pays):
+    """The other hands, each of its own deck, draw a second jack."""
+    machine = room(f"{DEALT} {DRAWN}", more=[numbers(f"{DEALT} Jh")[-1]] * (hands - 1))
+    before = machine.credit_cents
+    play(machine, credits_, hands)
+    owed = machine.machine.memory.get(MoneyKey.HANDPAY)
+    paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
+    assert paid == 100 * (pays - credits_ * hands)
+    assert (level(machine).current, level(machine).paid) == (RESET, 0)
+    assert audited(machine) == []
