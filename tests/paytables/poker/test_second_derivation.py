@@ -1,0 +1,170 @@
+"""Games of which no exact value is published, derived a second time: deals drawn at random, each by brute force.
+
+Every hand of the bank is judged by other code (:mod:`hands_numpy`) and every answer valued from the words of the
+text; what comes out must be what the proof's own tables have for that deal, to the last hand. Were a share s of
+all deals wrong there, n deals drawn at random would all agree with a chance of at most exp(-s n); so with a
+certainty of 99.9 % that share is below ln(1000) / n, and the mean is off by at most that times the span of a
+deal's best means. The deals are the same on every machine.
+"""
+
+from functools import cache
+from itertools import combinations, permutations
+from math import log
+
+import numpy as np
+import pytest
+
+import paytables
+from paytables import load_game
+from paytables.cards import cards_of
+from paytables.poker.community import Solver
+from paytables.poker.table.solve import Stud
+from paytables.poker.table.streets import streets_of
+from tests.paytables.poker import hands_numpy as other
+
+GAMES = paytables.definition.LIBRARY / "tables"
+
+
+@cache
+def every_hand(size, judge):
+    """All hands of so many cards as bits, and their scores, judged a run at a time."""
+    masks, scores = [], []
+    for top in range(size - 1, 52):
+        hands = np.array(list(combinations(range(top), size - 1)), dtype=np.int8)
+        hands = np.hstack([hands, np.full((len(hands), 1), top, dtype=np.int8)])
+        for run in range(0, len(hands), 500_000):
+            some = hands[run : run + 500_000]
+            masks.append(np.bitwise_or.reduce(np.left_shift(np.int64(1), some.astype(np.int64)), axis=1))
+            scores.append(judge(some.astype(np.int64)).astype(np.int32))
+    return np.concatenate(masks), np.concatenate(scores)
+
+
+def against(mine, up, size, judge, least):
+    """How many of the bank's hands are closed, weaker, equal, better."""
+    masks, scores = every_hand(size, judge)
+    free = masks & sum(1 << card for card in mine) == 0
+    if up is not None:
+        free &= masks >> up & 1 == 1
+    theirs, own = scores[free], judge(np.array([mine]))[0]
+    opens = theirs >= least
+    return [
+        int((~opens).sum()),
+        *(int((opens & beats).sum()) for beats in (theirs < own, theirs == own, theirs > own)),
+    ]
+
+
+def caribbean(level, own):
+    """Raise twice the ante; who opens pays raises by combination (s.67.19)."""
+    pays = {0: 1, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 7, 7: 20, 8: 100 if own % 14**6 == 9 else 50}[level]
+    return {"raise": (1, 1 + 2 * pays, 0, -3), "fold": (-1, -1, -1, -1)}
+
+
+def four(level, own):
+    """Raise once to three times; the bonus of three of a kind or better is paid in any case (s.67.72)."""
+    del own
+    bonus = {5: 2, 6: 20, 7: 25}.get(level, 0)
+    raises = {f"raise-{n}": (0, 1 + n + bonus, 1 + n + bonus, bonus - 1 - n) for n in (1, 2, 3)}
+    return raises | {"fold": (-1, -1, -1, -1)}
+
+
+def crazy(level, own):
+    """Play once, with a pair of aces up to three times; the super bonus by its table or with the hand (s.67.85)."""
+    listed = {3: 1, 4: 3, 5: 2, 6: 15, 7: 200 if own % 14**6 == 12 else 30}.get(level)
+    aces = level > 1 or (level == 1 and own % 14**6 // 14**4 == 13)
+    found = {"fold": (-2, -2, -2, -2)}
+    for n in (1, 2, 3) if aces else (1,):
+        extra = 0 if listed is None else listed
+        found[f"play-{n}"] = (n + extra, 1 + n + extra, extra, -1 - n + (-1 if listed is None else listed))
+    return found
+
+
+def boston(level, own):
+    """Both additional bets of two antes; the ante by its table, back with a better or equal hand (s.67.63)."""
+    tens = level == 2 and own % 14**6 // 14**4 - 1 >= 8
+    listed = {3: 5, 4: 8, 5: 15, 6: 25, 7: 100, 8: 1000 if own % 14**6 == 9 else 200, 2: 2 if tens else None}
+    ante = listed.get(level)
+    extra = 0 if ante is None else ante
+    return {"raise": (0, 4 + extra, extra, -4 + (-1 if ante is None else ante)), "fold": (-3, -3, -3, -3)}
+
+
+#: The game, the bank's cards, the judge, the lowest hand that opens, what answers come to; how many deals.
+DUELS = {
+    "quebec-caribbean-stud": (5, other.best_five, "As Kd 4h 3c 2s", caribbean, 1500),
+    "quebec-four-card-poker": (6, other.best_four, None, four, 250),
+    "quebec-crazy-four-poker": (5, other.best_four, "Ks 4d 3h 2c", crazy, 1500),
+    "quebec-boston-poker": (5, other.best_five, None, boston, 1500),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", DUELS)
+def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_draw):
+    size, judge, opens, nets, deals = DUELS[name]
+    stud = Stud(load_game(GAMES / f"{name}.toml").rules.definition)
+    standings, choices, draw = stud.standings(), stud.choices(), seeded_draw(name)
+    least = 0 if opens is None else judge(np.array([cards_of(opens)]))[0]
+    known = stud.player.members[stud.chosen]
+    place = {tuple(cards): n for n, cards in enumerate(known.tolist())}
+    best = []
+    for _ in range(deals):
+        deck = list(range(52))
+        cards = [deck.pop(draw.below(len(deck), "a card")) for _ in range(6)]
+        for turn in permutations(range(4)):
+            turned = [card // 4 * 4 + turn[card % 4] for card in cards]
+            row = place.get(tuple(sorted(turned[:5])))
+            if row is not None:
+                break
+        up = turned[5] if stud.up else None
+        counts = against(sorted(turned[:5]), up, size, judge, least)
+        assert standings[:, row, up or 0].tolist() == counts
+        own = int(judge(known[row : row + 1].astype(np.int64))[0])
+        means = {
+            answer: sum(net * count for net, count in zip(each, counts, strict=True)) * stud.unit
+            for answer, each in nets(int(other.level(own)), own).items()
+        }
+        ours = {
+            choice.option.id: int((standings[:, row, up or 0] * choice.nets[:, row]).sum())
+            for choice in choices
+            if choice.open[row]
+        }
+        assert ours == means
+        best.append(max(means.values()) / sum(counts) / stud.unit)
+    assert log(1000) / deals < 0.03  # the share of deals that may be counted otherwise
+    assert max(best) <= 1005
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_flops_of_the_casino_holdem_come_to_the_same_by_brute_force(seeded_draw):
+    """Ten hands at ten flops: all 1,081 turns and rivers and 990 hands of the bank on each."""
+    solver, draw = Solver(streets_of(load_game(GAMES / "france-casino-holdem.toml").rules.definition)), None
+    draw = seeded_draw("flops")
+    for _ in range(10):
+        n = draw.below(len(solver.cards), "a flop")
+        flop = solver.cards[n].tolist()
+        rest = [card for card in range(52) if card not in flop]
+        low, high = sorted(rest.pop(draw.below(len(rest), "a card")) for _ in range(2))
+        turns, sums = solver.added(n)
+        hole = high * (high - 1) // 2 + low
+        found, whole = np.zeros((52, 2), dtype=np.int64), np.zeros(2, dtype=np.int64)
+        for turn, river in combinations(rest, 2):
+            base, edge = _board([*flop, turn, river], low, high)
+            whole += (base, edge)
+            for card in (turn, river):  # in halves of an ante: the turn's bet is one, the river's one more
+                found[card] += (base + edge + max(0, edge), base + edge + min(0, edge))
+        assert sums[hole].tolist() == whole.tolist()
+        assert turns[rest, hole].tolist() == found[rest].tolist()
+
+
+def _board(shared, low, high):
+    """What comes of no raise, and what each half ante raised adds, summed over the bank's hands (art. 55-18-3)."""
+    left = [card for card in range(52) if card not in {*shared, low, high}]
+    bank = np.array(list(combinations(left, 2)))
+    theirs = other.best_five(np.hstack([np.tile(shared, (len(bank), 1)), bank]))
+    own = int(other.best_five(np.array([[*shared, low, high]]))[0])
+    opens = other.level(theirs) > 0
+    won, lost = int((opens & (theirs < own)).sum()), int((opens & (theirs > own)).sum())
+    level = int(other.level(own))
+    extra = {4: 2, 5: 3, 6: 6, 7: 20, 8: 1000 if own % 14**6 == 9 else 100}.get(level, 0)
+    return 2 * int((~opens).sum()) + won * (2 + extra) - 4 * lost, won - lost
