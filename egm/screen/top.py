@@ -14,12 +14,12 @@ from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.picture import Picture, Touch
 from egm.screen.scenes.attract import draw_celebration
-from egm.screen.scenes.cards import paid, pays_of
 from egm.screen.scenes.chrome import hall, marquee
 from egm.screen.scenes.glass import base_field, prize_name, prizes_now
 from egm.screen.scenes.hand import group_name
 from egm.screen.scenes.keno import keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
+from egm.screen.scenes.pays import paid, pays_of
 from egm.screen.scenes.progressive import draw_level
 from egm.screen.scenes.stage import BLACK, Stage, bulbs, rim_panel
 from egm.screen.theme import mix

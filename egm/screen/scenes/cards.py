@@ -1,6 +1,5 @@
 """Cards on a table: faces that are read at arm's length, hands as they are dealt, held and shown."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,13 +14,14 @@ from egm.screen.art.paths import Path, box, ellipse
 from egm.screen.flow import above_cloth, felt_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import WHITE, Stage, caption, draw_button
+from egm.screen.scenes.pays import PAY, draw_pays, pays_of
+from egm.screen.scenes.stage import WHITE, Stage, draw_button
 from egm.screen.scenes.tiles import HIDDEN, is_tile, tile_art, tile_rect
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
-from egm.screen.table import Table, is_table
+from egm.screen.table import Table
 from egm.screen.theme import Colour, parse_colour
-from egm.screen.view import asking, last_step, marking, playing
+from egm.screen.view import asking, last_step, marking
 
 _RATIO: Final = 0.72
 _LARGEST: Final = 290.0
@@ -31,8 +31,7 @@ _RED: Final = parse_colour("#c40f2a")
 #: Four colours, one a suit, where the player asks for them.
 _FOUR: Final = {"c": parse_colour("#0c7a3a"), "d": parse_colour("#1650c8"), "h": _RED, "s": _INK}
 _TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
-#: A row of pays is so high; below a hand stands what it is.
-_PAY: Final = 34.0
+#: Below a hand stands what it is.
 _SAYS: Final = 34.0
 _HOLD: Final = 70.0
 #: Between the cards of a low and a high hand so many cards have room.
@@ -131,7 +130,7 @@ def cards_rect(stage: Stage, table: Table) -> Rect:
     x, y, w, h = felt_rect(stage.layout)
     if not table.spots:
         low = _HOLD + 12 if _holds(stage) else 0.0
-        top = len(pays_of(stage)) * _PAY + 8 if stage.layout.slim else 0.0
+        top = len(pays_of(stage)) * PAY + 8 if stage.layout.slim else 0.0
         full = h + (2 * stage.layout.finger if stage.layout.slim else 0)
         return (x, y + top, w, full - low - top)
     return (x, y, w, above_cloth(table, stage.layout) - 8)
@@ -304,7 +303,7 @@ def draw_cards(
     assert table is not None
     if stage.layout.slim and not table.spots and pays_of(stage):
         x, y, w, _ = felt_rect(stage.layout)
-        draw_pays(stage, (x, y, w, len(pays_of(stage)) * _PAY), pays_of(stage))
+        draw_pays(stage, (x, y, w, len(pays_of(stage)) * PAY), pays_of(stage))
     if step is None:
         _waiting(stage, table)
         return
@@ -318,14 +317,7 @@ def draw_cards(
         if number and _of_one_deal(hands):
             _small(stage, areas[number], rects, hand)
             continue
-        for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
-            marked = number == marks and stage.view.held >> i & 1
-            if marked and not holding:
-                x, y, w, h = tile_rect(rect) if is_tile(card) else rect
-                frame: Rect = (x - 6, y - 6, w + 12, h + 12)
-                stage.painter.panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
-            lifted = marked and holding
-            draw_card(stage, rect if not lifted else (rect[0], rect[1] - 10, *rect[2:]), card)
+        _faces(stage, hand, rects, stage.view.held if number == marks else 0, holding=holding)
         words = "  ·  ".join(_said_of(stage, hand, hands, still=time is None))
         if words:
             turn = time is None and asked is not None and hand.id == asked.display.get("hand")
@@ -337,6 +329,19 @@ def draw_cards(
             held = bool(stage.view.held >> i & 1)
             words = stage.texts.say("feature.held" if held else "feature.hold")
             draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=held)
+
+
+def _faces(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
+    """A hand's cards: those that are held lie higher, those that are marked otherwise have a frame."""
+    for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
+        x, y, w, h = rect
+        if marked >> i & 1 and holding:
+            y -= 10
+        elif marked >> i & 1:
+            fx, fy, fw, fh = tile_rect(rect) if is_tile(card) else rect
+            frame = (fx - 6, fy - 6, fw + 12, fh + 12)
+            stage.painter.panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
+        draw_card(stage, (x, y, w, h), card)
 
 
 def _small(stage: Stage, area: Rect, rects: Sequence[Rect], hand: Hand) -> None:
@@ -482,73 +487,3 @@ def _suit(ink: Ink, suit: str, at: tuple[float, float], r: float, colour: Colour
         ink.fill(box(x - 0.3 * r, y - 0.3 * r, 0.6 * r, 0.6 * r), colour)
     if suit != "h":
         ink.fill([(x, y), (x + 0.42 * r, y + r), (x - 0.42 * r, y + r)], colour)
-
-
-# ---------------------------------------------------------------------- what hands pay
-def pays_of(stage: Stage) -> list[Mapping[str, Any]]:
-    """The rows of the game's table of pays, the highest first."""
-    game = stage.view.game
-    return list(game.presentation.get("pays", ())) if game is not None and is_table(game) else []
-
-
-def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Rows of the table of pays at the bet in force; the one that was won is lit."""
-    p, (x, y, w, h) = stage.painter, rect
-    step = min(52.0, h / max(1, len(rows)))
-    won, times = _won(stage), _times(stage)
-    for i, pay in enumerate(rows):
-        middle = y + (i + 0.5) * step
-        if pay["name"] == won or pay["name"] in times:
-            p.panel((x, middle - step / 2 + 1, w, step - 2), radius=8, fill=(122, 66, 8, 255), edge="meter")
-        size = "small" if step > 40 else "caption"
-        words = stage.texts.local(pay["names"])
-        if times:
-            count = times[str(pay["name"])]
-            words = stage.texts.say("felt.times", count=count, name=words) if count else words
-        p.text(words, (x + 10, middle), Style("strong", size, "text"), align="left", width=w * 0.68)
-        style = Style("numbers", "body" if step > 40 else "small", "meter")
-        p.text(paid(stage, pay), (x + w - 10, middle), style, align="right", width=w * 0.27)
-
-
-def _won(stage: Stage) -> str:
-    """The pay that the hand on the table won, or has when cards are to be held."""
-    step, view = last_step(stage.view), stage.view
-    if not isinstance(step, TableStep) or view.snapshot is None:
-        return ""
-    taken = view.snapshot.state == "idle" and not view.snapshot.win_cents and view.decision is None
-    return "" if taken or playing(view, stage.theme) else str(step.display.get("won") or "")
-
-
-def _times(stage: Stage) -> Counter[str]:
-    """How many of several hands won each pay; nothing of one hand."""
-    step = last_step(stage.view)
-    if not _won(stage) or not isinstance(step, TableStep):
-        return Counter()
-    hands = _hands(step.display)
-    return Counter(hand.won for hand in hands if hand.won) if len(hands) > 1 else Counter()
-
-
-def paid(stage: Stage, pay: Mapping[str, Any]) -> str:
-    """What a row pays: at the bet in force where the game says it bet by bet."""
-    if "odds" in pay:
-        return str(pay["odds"])
-    snapshot = stage.view.snapshot
-    if snapshot is None:
-        return stage.texts.number(int(pay.get("credits", 0)))
-    bet = snapshot.bet_credits // max(1, int(snapshot.bet_wager.get("hands", 1)))
-    by_bet = pay.get("by_credits", {})
-    return stage.texts.number(int(by_bet.get(str(bet), pay.get("credits", 0))))
-
-
-def pays_glasses(stage: Stage) -> bool:
-    """The table of pays on the left glass, upright on both; False where the game has none."""
-    rows, layout = pays_of(stage), stage.layout
-    if not rows or layout.slim:
-        return bool(rows)
-    heading, room = stage.texts.say("felt.pays"), layout.left[3] - 62 - 60
-    half = -(-len(rows) // 2) if layout.portrait else len(rows)
-    for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
-        if part:
-            caption(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
-            draw_pays(stage, (gx + 12, gy + 54, gw - 24, room), part)
-    return True

@@ -5,8 +5,9 @@ from typing import Final
 
 from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.cards import pays_glasses, pays_of, settlement_name, split_hand
+from egm.screen.scenes.cards import settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
+from egm.screen.scenes.pays import pays_glasses, pays_of
 from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
