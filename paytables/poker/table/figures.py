@@ -12,6 +12,10 @@ from paytables.layout import law_of
 from paytables.poker.table.schema import PokerDefinition, Proof
 from paytables.side_bets import Progressive, SideBet
 
+#: How the figures can be had again, and how long that takes.
+REPEATED: Final = (
+    "`python -m tools.dev prove FILE` works this out anew from the definition, as `egm certify` does: {time}"
+)
 #: The bets that stand together and are played for together: the ante, what goes with it, and raises.
 MAIN: Final = "main"
 
@@ -89,7 +93,13 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
         simplest_strategy=simplest.en if simplest and proof.simplest else None,
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
+        notes=(REPEATED.format(time=_time(definition)),) if name == MAIN else (),
     )
+
+
+def _time(definition: PokerDefinition) -> str:
+    shared = definition.duel is not None and any(step.deal and step.deal.board for step in definition.step)
+    return "some three minutes on two cores" if shared else "less than a minute"
 
 
 def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
