@@ -246,7 +246,7 @@ def test_every_bet_comes_to_what_the_text_says(name, seeded_draw):
     for n in range(90):
         forms = game.rules.definition.form
         form = forms[n % len(forms)]
-        most = game.rules.table.by_id
+        most = game.rules.cloth.by_id
         bets = {spot: min(credits_ * (1 + n % 3), most[spot].most) for spot, credits_ in form.bets.items()}
         wager = game.wager(sum(bets.values()), bets=bets)
         draw, answers = Apart(seeded_draw(f"{name} {n}")), []
