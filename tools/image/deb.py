@@ -132,7 +132,8 @@ def run(
     *command: str, epoch: str = "", stdin: IO[bytes] | None = None, more: Mapping[str, str] | None = None
 ) -> str:
     """What a command says; ``more`` stands in its environment. Raises OperatorError with its last words."""
-    environment = {**os.environ, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {}), **(more or {})}
+    plain = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT keeps local times
+    environment = {**os.environ, **plain, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {}), **(more or {})}
     try:
         return subprocess.run(
             command, check=True, capture_output=True, text=True, cwd=_ROOT, env=environment, stdin=stdin

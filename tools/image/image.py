@@ -148,7 +148,8 @@ def _esp(work: Path, command_line: str, epoch: str) -> None:
         arguments += ["--add-section", f"{section}={work / source}"]
         arguments += ["--change-section-vma", f"{section}={at:#x}"]
         at += -(-(work / source).stat().st_size // 0x10000) * 0x10000
-    deb.run("objcopy", *arguments, _STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
+    # (Else it writes the time it is made into the program.)
+    deb.run("objcopy", "--preserve-dates", *arguments, _STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
     esp = work / "esp.img"
     with esp.open("wb") as stream:
         stream.truncate(LENGTHS["egm-esp-a"] * _MIB)

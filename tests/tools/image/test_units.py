@@ -1,6 +1,12 @@
-"""What the image lays over the package's units."""
+"""What the image lays over the package's units, and what starts it."""
 
-from tools.image.image import _HERE, MADE_OF
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from tools.image.image import _HERE, _STUB, MADE_OF, _esp
 
 LAID_OVER = _HERE / "root/usr/lib/systemd/system/open-egm-machine.service.d/image.conf"
 
@@ -18,3 +24,19 @@ def test_the_cabinet_file_is_asked_for_and_lies_on_the_medium():
     assert "--first-start --seed /etc/open-egm/cabinet.seed.toml" in started
     assert "Environment=EGM_CABINET=/var/lib/open-egm/cabinet.toml" in LAID_OVER.read_text()
     assert MADE_OF["started"]["systemd-networkd.service"] == "multi-user.target"
+
+
+@pytest.mark.skipif(
+    None in {shutil.which(name) for name in ("objcopy", "mkfs.fat", "mcopy")} or not Path(_STUB).exists(),
+    reason="needs binutils, dosfstools, mtools and systemd-boot-efi",
+)
+def test_the_system_partition_is_the_same_wherever_it_is_made(tmp_path, monkeypatch):
+    made = []
+    for zone in ("Pacific/Auckland", "America/Toronto"):
+        monkeypatch.setenv("TZ", zone)
+        for name in ("vmlinuz", "initrd"):
+            (tmp_path / name).write_bytes(b"x" * 5000)
+        _esp(tmp_path, "quiet", "1795392032")
+        time.sleep(1.1)  # the program would name the second in which it is made
+        made.append((tmp_path / "esp.img").read_bytes())
+    assert made[0] == made[1]
