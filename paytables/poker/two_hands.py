@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import Layout, Limits, TableDefinition, TableRules, check_forms, law_of
@@ -55,6 +55,7 @@ class TwoHandsDefinition(TableDefinition):
     commission: Commission = Commission()
     surrender: bool = True
     spot_name: Text = Text(en="Stake", fr="Mise")
+    proved: Chances | None = None
 
 
 @dataclass
@@ -76,7 +77,7 @@ class Place:
 class TwoHands(TableRules):
     """A game of two hands made playable. The house is always the bank: there is nobody to offer it to."""
 
-    definition: Any
+    definition: TwoHandsDefinition
 
     HAND: ClassVar[int]
     PIECE: ClassVar[str]
@@ -130,7 +131,7 @@ class TwoHands(TableRules):
         """Settle what the pieces ``left`` decide."""
         return iter(())
 
-    def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, Any]:  # noqa: ARG002
+    def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, Json]:  # noqa: ARG002
         """Return what the felt shows beside the hands, of the steps of ``opening`` and ``closing``."""
         return {}
 
@@ -195,7 +196,7 @@ class TwoHands(TableRules):
         numbers = range(1, self.HAND + 1)
         return [left.pop(draw.below(len(left), f"{hand} {self.PIECE} {n}")) for n in numbers]
 
-    def _asked(self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, Any]) -> Decision:
+    def _asked(self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, Json]) -> Decision:
         usual = self.house(place.dealt)[2]
         prompt = {
             **felt,
@@ -228,22 +229,22 @@ class TwoHands(TableRules):
         return max(2 * stake - fee.on(stake) + self.most_beside(bets) for stake, bets in stakes)
 
     # ------------------------------------------------------------ what is shown and said
-    def _felt(self, places: Sequence[Place], bank: Sequence[int]) -> dict[str, Any]:
+    def _felt(self, places: Sequence[Place], bank: Sequence[int]) -> dict[str, Json]:
         """The hands as set: the low hand's pieces first, and what both are."""
-        hands: list[dict[str, Any]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
+        hands: list[dict[str, Json]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
         if bank:
             hands = [self._hand("bank", bank, self.house(bank))]
         hands += [self._hand(place.hand, place.dealt, place.way) for place in places]
         return {"kind": "table", "felt": "cards", "hands": hands}
 
-    def _hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, Any]:
+    def _hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, Json]:
         if way is None:
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
         order = sorted(range(self.HAND), key=lambda place: not way[2] >> place & 1)
         cards = [self.PIECES[dealt[place]] for place in order]
         return {"id": name, "cards": cards, "low": 2, "says": self.words(way)}
 
-    def presentation(self) -> dict[str, Any]:
+    def presentation(self) -> dict[str, Json]:
         """Return the spots and the hands (:file:`paytables/FELTS.md`)."""
         return {
             "kind": "table",
@@ -268,7 +269,7 @@ class TwoHands(TableRules):
         """Return none."""
         return ()
 
-    def prove(self, *_: Any) -> Any:
+    def prove(self, *_: object) -> Chances:
         """Work out what the definition carries as proved (laboratory packages)."""
         raise NotImplementedError
 
@@ -276,12 +277,12 @@ class TwoHands(TableRules):
         """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
         held_against(self.definition.game.id, self.definition.proved, self.prove)
 
-    def figures(self, chances: Chances, stake: int, **more: Any) -> BetAnalysis:
+    def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:
         """Return the figures of a stake that has these chances."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         law = law_of({back: Fraction(rate) for back, rate in rates.items()})
-        said: dict[str, Any] = {
+        said: dict[str, Json] = {
             "bet": SPOT,
             "variance": law.variance(),
             "law": law,

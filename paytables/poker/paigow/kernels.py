@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numba
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 @cache
-def compiled(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(kernel: Callable[..., None]) -> Callable[..., None]:
     """Return a loop compiled; it runs beside others in threads."""
-    found: Callable[..., Any] = numba.njit(nogil=True)(kernel)
+    found: Callable[..., None] = numba.njit(nogil=True)(kernel)
     return found
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import comb
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
-from paytables.contract import Cue, Draw, Settlement, Spot, Wager
+from paytables.contract import Cue, Draw, Json, Settlement, Spot, Wager
 from paytables.layout import Limits, Odds, check_whole, law_of, settled
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
@@ -156,9 +156,9 @@ class PaiGowPokerRules(TwoHands):
         name = RANKS[rank_of(card)]
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
-    def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, Any]:
+    def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, Json]:
         """Return the first position as the round's result, and the cards that remain with their total."""
-        found: dict[str, Any] = {}
+        found: dict[str, Json] = {}
         cards, total = [], 0
         for each in settled_:
             if isinstance(each, Cue) and each.kind == "position":
@@ -171,7 +171,7 @@ class PaiGowPokerRules(TwoHands):
             found["hands"] = [{"id": "remaining", "cards": cards, "says": words}]
         return found
 
-    def presentation(self) -> dict[str, Any]:
+    def presentation(self) -> dict[str, Json]:
         """Return the spots and the hands (:file:`paytables/FELTS.md`)."""
         told = super().presentation()
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
@@ -179,7 +179,7 @@ class PaiGowPokerRules(TwoHands):
         return {**told, "hands": told["hands"] + last}
 
     # ------------------------------------------------------------ figures
-    def prove(self, *how: Any) -> Proof:
+    def prove(self, *how: object) -> Proof:
         """Work out what the definition carries as proved (laboratory packages; minutes)."""
         from paytables.poker.paigow.solve import solve  # noqa: PLC0415 (laboratory packages)
 

@@ -20,12 +20,13 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations, combinations_with_replacement
 from math import comb
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from paytables.cards import JOKER
 from paytables.cards.ranking import JOKER_RANK
+from paytables.contract import Json
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings, ways
 from paytables.poker.paigow.kernels import (
     compare,
@@ -40,7 +41,12 @@ from paytables.poker.proof import exact
 from paytables.poker.two_hands import Chances, Way
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from paytables.cards.arrays import Ints
+
+    #: ``map``, or that of a pool of threads.
+    Each: TypeAlias = Callable[..., Iterator[tuple[Ints, ...]]]
 
 #: Every rank of a deck.
 ALL: Final = tuple(range(13))
@@ -150,7 +156,7 @@ class Result:
         return Chances(win=exact(win), push=exact(1 - win - lose), lose=exact(lose))
 
 
-def solve(definition: PaiGowPokerDefinition, *how: Any) -> Proof:
+def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
     """Return the proof of the bank's way and of the best settings against it."""
     stake = definition.commission.of
     found = count(House(definition.house), stake - definition.commission.on(stake), stake, ALL, *how)
@@ -162,7 +168,7 @@ def count(
     win: int,
     lose: int,
     ranks: Sequence[int] = ALL,
-    each: Callable[..., Iterator[Any]] = map,
+    each: Each = map,
     told: Callable[[int, int], None] = lambda *_: None,
 ) -> Result:
     """Go through all pairs of hands of a deck of these ranks and the joker.
@@ -197,7 +203,7 @@ class Asked:
         self.pattern = np.repeat(of, np.diff(self.first))
         self.flushes = self.first[len(known.offered)]
 
-    def plain(self, each: Callable[..., Iterator[Any]]) -> Ints:
+    def plain(self, each: Each) -> Ints:
         """Return for each way how many of the bank's hands it beats and loses to, were there no flushes."""
         nodes, ends = steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
@@ -240,7 +246,7 @@ class Asked:
         asked = np.stack([np.repeat(self.ways[:, 1], sizes), flat, np.repeat(self.pattern, sizes)], axis=1)
         return base, asked.astype(np.int32)
 
-    def put_right(self, each: Callable[..., Iterator[Any]]) -> Ints:
+    def put_right(self, each: Each) -> Ints:
         """Return what the bank's flushes in a suit add to the hands beaten, and to those not, by question."""
         base, asked = self.questions
         lows = np.repeat(self.ways[:, 0], np.diff(base))
@@ -280,9 +286,7 @@ class Asked:
         events = np.concatenate(rows).astype(np.int32)
         return events[np.argsort(events[:, 0], kind="stable")]
 
-    def totals(
-        self, each: Callable[..., Iterator[Any]], plain: Ints, right: Ints, win: int, lose: int
-    ) -> list[int]:
+    def totals(self, each: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
         """Return what the best ways beat and lose to over all hands, and what the bank's own way does."""
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
