@@ -1,7 +1,8 @@
 """A chart of best play on a help page: a row for each hand, a column for each first card of the dealer's."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage
@@ -20,10 +21,22 @@ _FILLS: Final[Mapping[str, Colour]] = {
 _NAMES: Final = 0.3
 
 
-def chart_of(stage: Stage) -> Mapping[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The dealer's first cards; of each row the hand's name by language, and a letter for each of them."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Mapping[str, str], str], ...]
+
+
+def chart_of(stage: Stage) -> Chart | None:
     """The chart that the game on the screen has, where the place lets it be shown."""
     game = stage.view.game
-    return None if game is None else game.presentation.get("chart")
+    told = None if game is None else game.presentation.get("chart")
+    if told is None:
+        return None
+    rows = tuple((row["names"], str(row["cells"])) for row in told["rows"])
+    return Chart(tuple(map(str, told["columns"])), rows)
 
 
 def draw_chart(stage: Stage, rect: Rect) -> None:
@@ -31,18 +44,18 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
     chart, p, (x, y, w, h) = chart_of(stage), stage.painter, rect
     if chart is None:
         return
-    columns, rows = chart["columns"], chart["rows"]
+    columns, rows = chart.columns, chart.rows
     high = min(46.0, (h - (64 if not stage.layout.slim else 92)) / (len(rows) + 1))
     left, wide = x + w * _NAMES, w * (1 - _NAMES) / len(columns)
     size = "small" if high > 34 else "caption"
     p.label(stage.texts.say("chart.dealer"), (x, y, w * _NAMES - 10, high), Style("text", size, "text_dim"))
     for n, column in enumerate(columns):
-        p.label(str(column), (left + n * wide, y, wide, high), Style("strong", size, "meter"))
-    for n, row in enumerate(rows):
+        p.label(column, (left + n * wide, y, wide, high), Style("strong", size, "meter"))
+    for n, (names, cells) in enumerate(rows):
         top = y + (n + 1) * high
-        name = stage.texts.local(row["names"])
+        name = stage.texts.local(names)
         p.label(name, (x, top, w * _NAMES - 10, high), Style("strong", size, "text"), align="left")
-        for place, letter in enumerate(str(row["cells"])):
+        for place, letter in enumerate(cells):
             cell: Rect = (left + place * wide + 1, top + 1, wide - 2, high - 2)
             p.panel(cell, radius=4, fill=_FILLS[letter])
             if letter != ".":
