@@ -296,7 +296,7 @@ class BlackjackRound:
 
     def _busted(self, hand: Hand) -> Iterator[Settlement]:
         """Take what is lost: not what was added, where the dealer's blackjack would still spare it."""
-        spares = self.house.original_only and not self.house.hole and self.up in {ACES, TEN}
+        spares = self.house.original_only and self.up in {ACES, TEN}
         yield from _settle(hand, lost, lambda piece: not (spares and piece.added))
 
     # ------------------------------------------------------------ the dealer

@@ -502,6 +502,22 @@ def test_sevens_count_the_first_three_cards_of_the_box_split_or_not():
     assert ("sevens", "sevens-two", 1, 51) in came_back(stood)
 
 
+def test_a_row_of_more_cards_than_were_dealt_does_not_pay():
+    row = {
+        "id": "suited",
+        "name": {"en": "Suited", "fr": "Couleur"},
+        "cards": 3,
+        "suits": "same",
+        "pays": "9:1",
+    }
+    side = {"id": "flush", "name": {"en": "Flush", "fr": "Couleur"}, "row": [row]}
+    game = changed(QUEBEC, side=[side])
+    stood = played(game, {"main": 2, "flush": 1}, "Ts 9h Ks Tc", "stand")
+    assert ("flush", "lost", 1, 0) in came_back(stood)
+    hit = played(game, {"main": 2, "flush": 1}, "Ts 9h 2s 7s Tc", "hit", "stand")
+    assert ("flush", "suited", 1, 10) in came_back(hit)
+
+
 def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
     game, table, lefts = load_game(MONACO), None, []
     for seed in range(120):
@@ -621,6 +637,7 @@ def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
         (OPTIONS, "8s 6h 8d 3c", ("split",), "double"),
         (OPTIONS, "8s 6h 8d 8c", ("split",), "split"),
         (OPTIONS, "As 6h 7d", (), "double"),
+        (MONACO, "8s 7h 8d 8c 8h", ("split", "split"), "hit"),  # no further split is open
         (MONACO, "8s Th 8d", (), "hit"),  # what is added is lost to his blackjack
         (OPTIONS, "8s Th 8d", (), "split"),
         (MONACO, "As Th Kd", (), "no_insurance"),
