@@ -88,8 +88,8 @@ def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, de
     )
     with (work / "root.tar").open("rb") as stream:
         packing = ("-tar", "-quiet", "-no-progress", "-noappend", "-comp", "zstd", "-b", "256K")
-        packing += ("-root-mode", "0755")
-        deb.run("mksquashfs", "-", str(work / "root.img"), *packing, epoch=epoch, stdin=stream)
+        root = ("-", str(work / "root.img"), "-root-mode", "0755")
+        deb.run("mksquashfs", *root, *packing, epoch=epoch, stdin=stream)
 
 
 def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: bool) -> Iterator[str]:
