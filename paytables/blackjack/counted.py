@@ -8,6 +8,7 @@ card, his blackjack ends the round before a third card comes.
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import perm
 from typing import TypeAlias
 
 from paytables.blackjack.schema import ACES, TEN, Row, Side, patterns, value_of
@@ -20,32 +21,40 @@ Chances: TypeAlias = dict[str, Fraction]
 @lru_cache(maxsize=64)
 def chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
     """Return the chance of each row of a bet; not ``taken``: no third card is drawn."""
-    found = {row.id: Fraction(0) for row in side.row}
+    found: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if taken or row.cards <= 2)
-    for weight, dealt, up in _orders(rows, decks, (), [decks] * 52, Fraction(1)):
+    for ways, dealt, up in _orders(rows, (), [decks] * 52, 1):
         for row, part in _won(rows, dealt, up, decks, hole=hole):
-            found[row.id] += weight * part
-    return found
+            key = row.id, len(dealt) + (up is not None)
+            found[key] = found.get(key, 0) + ways * part
+    return {
+        row.id: sum(
+            (Fraction(ways) / perm(52 * decks, cards) for (of, cards), ways in found.items() if of == row.id),
+            Fraction(0),
+        )
+        for row in side.row
+    }
 
 
 def _orders(
-    rows: Sequence[Row], decks: int, dealt: tuple[Card, ...], left: list[int], weight: Fraction
-) -> Iterator[tuple[Fraction, tuple[Card, ...], Card | None]]:
+    rows: Sequence[Row], dealt: tuple[Card, ...], left: list[int], ways: int
+) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
     """Deal the box's cards in order while a row of more of them can still be had, then the dealer's first."""
     open_ = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
-    size = 52 * decks - len(dealt)
     if open_:
+        # suits are alike but for colour: where that is nothing to any row, one first card stands for four
+        alike = 4 if not dealt and all(row.suits not in {"red", "black"} for row in rows) else 1
         for card in deck():
-            if left[card]:
+            if left[card] and card % alike == 0:
                 left[card] -= 1
-                yield from _orders(rows, decks, (*dealt, card), left, weight * Fraction(left[card] + 1, size))
+                yield from _orders(rows, (*dealt, card), left, ways * alike * (left[card] + 1))
                 left[card] += 1
     elif any(row.dealer and row.cards == len(dealt) and _may_become(row, dealt) for row in rows):
         for card in deck():
             if left[card]:
-                yield weight * Fraction(left[card], size), dealt, card
+                yield ways * left[card], dealt, card
     else:
-        yield weight, dealt, None
+        yield ways, dealt, None
 
 
 def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
@@ -62,9 +71,9 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
 
 def _won(
     rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
-) -> Iterator[tuple[Row, Fraction]]:
+) -> Iterator[tuple[Row, int | Fraction]]:
     """The row that is paid; of rows of more than two cards only as often as the round goes so far."""
-    rest = Fraction(1)
+    rest: int | Fraction = 1
     for row in rows:
         if len(dealt) < row.cards or (row.dealer and up is None):
             continue

@@ -162,11 +162,15 @@ class Estimate:
     high: float
 
 
+def sample_variance(tally: Tally) -> Fraction:
+    """Return the variance of a game's win as the sample has it, credits squared."""
+    return Fraction(tally.squares * tally.games - tally.credits**2, tally.games * max(1, tally.games - 1))
+
+
 def estimate(tally: Tally, cost: int) -> Estimate:
     """Return what a simulation says where there is no exact figure to hold it against."""
     mean = tally.credits / tally.games
-    variance = (tally.squares - tally.credits * mean) / (tally.games - 1)
-    half = INTERVAL_Z * math.sqrt(variance / tally.games)
+    half = INTERVAL_Z * math.sqrt(sample_variance(tally) / tally.games)
     return Estimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
 
 

@@ -24,6 +24,7 @@ from tools.lab.simulation import (
     judge,
     judge_distribution,
     judge_share,
+    sample_variance,
     simulate,
 )
 
@@ -64,7 +65,7 @@ def command(
     Prints the interval of the simulated return and the z-score of its distance from the exact one, and holds
     hit frequency and distribution against the exact ones too; the exit status is 1 when one of them lies
     farther away than 99.9 % of honest simulations. Where there is no exact return that is said, and the
-    interval is by the sample's own deviation.
+    interval is by the sample's own deviation, as it is where only the variance is beyond exact reach.
     """
     loaded = load(game)
     try:
@@ -76,8 +77,6 @@ def command(
     found = next((b for b in bets if bet in {None, b.bet}), None)
     if found is None:
         raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
-    if found.variance is None:
-        raise click.ClickException(f"{loaded.id}: bet {found.bet} has no exact variance to be held against")
     try:
         result = (
             _compiled(loaded, found, games, seed)
@@ -157,10 +156,10 @@ def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
 
 
 def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
-    assert bet.variance is not None  # the command has checked it
+    variance = sample_variance(tally) if bet.variance is None else bet.variance
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
     fit = None if bet.law is None or not tally.wins else judge_distribution(tally, bet.law)
-    verdict = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
+    verdict = judge(tally, bet.cost_credits, bet.rtp, variance)
     return _Result(bet, tally, verdict, hits, fit, seconds, path)
 
 
@@ -175,6 +174,7 @@ def _data(game: Game, r: _Result) -> dict[str, object]:
         "return": r.verdict.rtp,
         "interval": [r.verdict.low, r.verdict.high],
         "exact_return": str(r.bet.rtp),
+        "deviation": "exact" if r.bet.variance is not None else "sample",
         "z": r.verdict.z,
         "agrees": r.agrees,
         "hit_frequency": r.tally.hits / r.tally.games,
@@ -191,6 +191,7 @@ def _print(console: Terminal, game: Game, r: _Result) -> None:
     v = r.verdict
     console.print(f"{game.id} {game.version}, bet {r.bet.bet}: {counted(v.games, 'game')}, {r.path} path")
     interval = f"99.9 % interval {100 * v.low:.4f} - {100 * v.high:.4f} %"
+    interval += "" if r.bet.variance is not None else ", by the sample's own deviation"
     console.print(f"  simulated return {100 * v.rtp:.4f} %   {interval}")
     console.print(f"  exact return     {percent(r.bet.rtp)}   z = {v.z:+.3f}")
     beside = "no exact one" if r.hits is None else f"exact {percent(r.hits.exact)}   z = {r.hits.z:+.3f}"

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from paytables import Analysis, BetAnalysis, Game
+from paytables.blackjack.rules import BlackjackRules
 from paytables.keno.figures import caught
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import BallBonus, KenoDefinition
@@ -20,6 +21,7 @@ from paytables.reels.schema import Progressive as ReelLevel
 from paytables.wheel.rules import WheelRules
 from paytables.wheel.schema import WheelDefinition
 from paytables.wording import counted
+from tools.lab.parsheet.chart import chart_sheet
 from tools.lab.parsheet.figures import exact
 
 Sheet = dict[str, Any]
@@ -33,6 +35,8 @@ def feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
         return [*_keno(rules.definition), *_levels(_keno_levels(rules.definition), analysis)]
     if isinstance(rules, WheelRules):
         return [_wheel(rules.definition)]
+    if isinstance(rules, BlackjackRules):
+        return [chart_sheet(rules.definition)]
     if not isinstance(rules, ReelRules):
         return []
     first = next(iter(rules.stages.values()))

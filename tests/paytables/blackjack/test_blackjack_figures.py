@@ -1,0 +1,201 @@
+"""The figures of blackjack tables: side bets against the control values, the best play as data, a simulation."""
+
+import os
+import random
+from fractions import Fraction
+
+import pytest
+
+from paytables import analyse, load_game
+from paytables.analysis import Depth
+from paytables.blackjack import policies
+from paytables.blackjack.advice import ANSWERS, PlayData
+from paytables.blackjack.chart import lines, read
+from paytables.blackjack.counted import chances
+from paytables.blackjack.figures import prove, returned
+from paytables.blackjack.hands import values_of
+from paytables.blackjack.schema import Side
+from tests.paytables.blackjack.test_blackjack_exact import house
+from tools.lab.parsheet.chart import chart_sheet
+from tools.lab.simulation import judge, play_batch, sample_variance, simulate
+
+TABLES = ("quebec-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack", "monaco-blackjack")
+
+
+def definition(name, decks=None):
+    made = load_game(name).rules.definition
+    return (
+        made
+        if decks is None
+        else made.model_copy(update={"shoe": made.shoe.model_copy(update={"decks": decks})})
+    )
+
+
+#: Bet, decks, the return in per cent to four decimals, as counted apart from this project.
+CONTROLS = {
+    ("quebec-blackjack-options", "twelve-sixteen", 6): "88.7954",
+    ("quebec-blackjack-options", "over", 6): "93.4455",
+    ("quebec-blackjack-options", "under", 6): "89.9332",
+    ("quebec-blackjack-options", "sevens", 6): "88.6000",
+    ("quebec-blackjack-options", "sevens", 8): "90.9922",
+    ("quebec-blackjack-options", "sevens", 1): "60.1810",
+    ("monaco-blackjack", "pairs", 6): "93.8907",
+    ("monaco-blackjack", "pairs", 8): "95.9036",
+    ("monaco-blackjack", "twenty-one-plus-three", 6): "96.7614",
+    ("monaco-blackjack", "twenty-one-plus-three", 8): "97.2640",
+}
+
+
+@pytest.mark.parametrize("case", CONTROLS, ids=lambda case: f"{case[1]}, {case[2]} decks")
+def test_side_bets_return_the_control_values(case):
+    name, bet, decks = case
+    made = definition(name, decks)
+    side = next(side for side in made.side if side.id == bet)
+    assert f"{float(100 * returned(made, side)):.4f}" == CONTROLS[case]
+
+
+def side(*rows):
+    name = {"en": "x", "fr": "x"}
+    return Side.model_validate(
+        {
+            "id": "x",
+            "name": name,
+            "row": [{"id": f"row-{n}", "name": name, **row} for n, row in enumerate(rows)],
+        }
+    )
+
+
+#: Québec by-law, s. 21.2: the three progressive tables, the rows that are no share of a pot at their dollars.
+PROGRESSIVE = {
+    1: [
+        {"cards": 5, "ranks": ["A2345"], "suits": "same", "pays": "100%"},
+        {"cards": 4, "ranks": ["2345"], "suits": "same", "pays": "4999:1"},
+        {"cards": 3, "ranks": ["456"], "suits": "same", "pays": "499:1"},
+        {"ranks": ["AJ"], "suits": "same", "pays": "49:1"},
+        {"ranks": ["AT", "AQ", "AK"], "suits": "same", "pays": "9:1"},
+        {"ranks": ["AA", "KK", "QQ", "JJ", "TT"], "pays": "2:1"},
+        {"ranks": ["AT", "AJ", "AQ", "AK"], "pays": "1:1"},
+    ],
+    2: [
+        {"cards": 4, "ranks": ["AAAA"], "suits": "colour", "pays": "100%"},
+        {"cards": 3, "ranks": ["AAA"], "suits": "same", "pays": "2499:1"},
+        {"cards": 3, "ranks": ["AAA"], "pays": "249:1"},
+        {"ranks": ["AA"], "suits": "same", "pays": "99:1"},
+        {"ranks": ["AA"], "pays": "24:1"},
+    ],
+    3: [
+        {"cards": 5, "ranks": ["A2345"], "suits": "same", "pays": "100%"},
+        {"cards": 4, "ranks": ["5555", "4444", "3333", "2222"], "suits": "colour", "pays": "10%"},
+        {"cards": 3, "ranks": ["666", "555", "444", "333"], "suits": "same", "pays": "999:1"},
+        {"cards": 3, "ranks": ["666", "555", "444", "333"], "pays": "249:1"},
+        {"ranks": ["TT", "JJ", "QQ", "KK"], "suits": "same", "pays": "24:1"},
+    ],
+}  # fmt: skip
+
+
+def perm(number, times):
+    return number * perm(number - 1, times - 1) if times else 1
+
+
+@pytest.mark.parametrize("decks", [1, 2, 6])
+def test_progressive_rows_by_their_formulas(decks):
+    """Each by the falling factorials of the cards it may be made of, higher rows taken off."""
+    cards, n = 52 * decks, decks
+    one, two, three = (chances(side(*PROGRESSIVE[table]), n, hole=False) for table in (1, 2, 3))
+    run = Fraction(120 * 4 * n**5, perm(cards, 5))
+    assert one["row-0"] == three["row-0"] == run
+    # a 2-3-4-5 in the first four, less those an ace follows
+    assert one["row-1"] == Fraction(24 * 4 * n**4, perm(cards, 4)) * (1 - Fraction(n, cards - 4))
+    assert one["row-2"] == Fraction(6 * 4 * n**3, perm(cards, 3))
+    assert one["row-3"] == Fraction(2 * 4 * n * n, perm(cards, 2))
+    assert one["row-6"] == Fraction(2 * (4 * n) * (16 * n) - 2 * 4 * 4 * n * n, perm(cards, 2))
+    four = 2 * perm(2 * n, 4)
+    assert two["row-0"] == Fraction(four, perm(cards, 4))
+    suited = Fraction(4 * perm(n, 3), perm(cards, 3))
+    after = Fraction(2 * n - 3, cards - 3) if decks > 1 else 0
+    assert two["row-1"] == suited * (1 - after)
+    every = Fraction(perm(4 * n, 3), perm(cards, 3))
+    assert two["row-0"] + two["row-1"] + two["row-2"] == every
+    assert sum(two.values()) == Fraction(perm(4 * n, 2), perm(cards, 2))
+    assert three["row-1"] == Fraction(4 * four, perm(cards, 4))
+    assert three["row-4"] == Fraction(4 * 4 * perm(n, 2), perm(cards, 2))
+
+
+def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
+    """Counted apart: of 7-7-7 then two cards of the dealer's, in all orders of one deck."""
+    rows = side({"cards": 3, "ranks": ["777"], "pays": "500:1"}, {"ranks": ["77"], "pays": "50:1"})
+    seen, hidden = (chances(rows, 1, hole=hole) for hole in (False, True))
+    assert seen["row-0"] == Fraction(24, 52 * 51 * 50)
+    assert hidden["row-0"] == seen["row-0"] * (1 - Fraction(2 * 4 * 16, 49 * 48))
+    assert sum(hidden.values()) == sum(seen.values()) == Fraction(12, 52 * 51)
+
+
+def test_the_best_play_as_data_is_the_best_play():
+    rules = house(hands=3, double_after_split=True, hole=False, sevens=Fraction(3, 2), suited_678=Fraction(2))
+    table, answers = policies.Table(rules, (7,)), {}
+    best = table.result(policies.recorded(policies.best, answers), policies.most)
+    data = PlayData.of(rules, answers, best.split, best.insured, best.even)
+
+    def choose(kind, hand, suited, _options):
+        return ANSWERS.index(data.answer(kind, values_of(hand), suited=suited))
+
+    def take(asked, sums):
+        into = data.split(asked.up, values_of(asked.hand)[0]) if asked.kind == "split" else 0
+        return min(into, len(sums)) - 1 if into else 0
+
+    again = table.result(choose, take)
+    assert (again.mean, again.staked) == (best.mean, best.staked)
+    suits = [
+        answers[question] != answers[question[0], question[1], False] for question in answers if question[2]
+    ]
+    assert not all(suits)  # a suit changes no more than it must
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_carries_its_figures_and_its_chart(name):
+    made = load_game(name).rules.definition
+    proof = made.proved["main"]
+    assert lines(read(proof.chart)) == proof.chart
+    means = [Fraction(each) for each in (proof.worst, proof.dealers, proof.charted, proof.mean)]
+    assert means == sorted(means)
+    for bet in analyse(load_game(name), Depth.FULL).bets:
+        assert bet.worst_rtp < bet.simplest_rtp < bet.rtp < 1
+        assert load_game(name).wager(bet.cost_credits, **bet.options).credits == bet.cost_credits
+    sheet = chart_sheet(made)
+    assert [row[0] for row in sheet["rows"][:2]] == ["hard 4", "hard 5"]
+    assert all(len(row) == len(sheet["columns"]) == 11 for row in sheet["rows"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLES)
+def test_the_figures_carried_are_those_that_come_out(name):
+    game = load_game(name)
+    assert game.rules.definition.proved == prove(game.rules.definition)
+
+
+class _Draw:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def below(self, bound, _purpose):
+        return self.random.randrange(bound)
+
+
+@pytest.mark.parametrize("name", ["quebec-blackjack-options", "monaco-blackjack"])
+def test_a_simulation_by_advice_agrees_with_the_figures(name):
+    """A few rounds; ten millions in the slow tier."""
+    game = load_game(name)
+    bet = analyse(game).bets[0]
+    tally = play_batch(game, bet.cost_credits, bet.options, 500, _Draw(20261123))
+    assert judge(tally, bet.cost_credits, bet.rtp, sample_variance(tally)).agrees
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7_200)
+@pytest.mark.parametrize("name", TABLES)
+def test_ten_million_rounds_agree_with_the_figures(name):
+    """By the sample's own deviation, 99.9 %; of a shoe with a stop card the return of all its rounds."""
+    bet = analyse(load_game(name)).bets[0]
+    *_, tally = simulate(name, bet.cost_credits, bet.options, 10_000_000, os.cpu_count() or 1)
+    verdict = judge(tally, bet.cost_credits, bet.rtp, sample_variance(tally))
+    assert verdict.agrees, verdict

@@ -1,0 +1,39 @@
+"""The sheet of a blackjack table: its chart by totals, and the returns of ways to play the hand."""
+
+from fractions import Fraction
+from typing import Any
+
+from paytables.blackjack.chart import UPS, read
+from paytables.blackjack.figures import proof_of
+from paytables.blackjack.schema import ACES, BlackjackDefinition
+from tools.lab.parsheet.figures import exact
+
+_KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
+
+
+def chart_sheet(definition: BlackjackDefinition) -> dict[str, Any]:
+    """Return the chart as a sheet: a row a total or pair, a column a first card of the dealer's."""
+    proof = proof_of(definition)
+    read(proof.chart)  # refuse what is no chart
+    means = {
+        "by the cards of the hand, of a fresh shoe": proof.mean,
+        "by this chart": proof.charted,
+        "by the dealer's own rules": proof.dealers,
+        "of the worst choices": proof.worst,
+    }
+    facts: list[list[Any]] = [[label, exact(1 + Fraction(mean))] for label, mean in means.items()]
+    facts += [
+        ["mean staked, of each credit first bet", exact(Fraction(proof.staked))],
+        ["key", _KEY],
+        [
+            "each hand of a split",
+            "is played by its own cards and the dealer's first, whatever the other hands are",
+        ],
+    ]
+    rows = []
+    for line in proof.chart:
+        name, total, row = line.split()
+        of = {"pair": f"pair of {'aces' if total == str(ACES) else total}"}
+        rows.append([of.get(name, f"{name} {total}"), *row])
+    columns = ["hand", *("A" if up == ACES else str(up) for up in UPS)]
+    return {"sheet": "chart", "facts": facts, "columns": columns, "rows": rows}
