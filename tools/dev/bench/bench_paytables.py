@@ -26,13 +26,14 @@ COMPILED_GAMES = 3_000_000
 INTERPRETED_GAMES = 5_000
 
 
-class _Draw:
+class Quick:
     """A quick generator of benchmark numbers (xorshift64): the evaluator is measured, not chance."""
 
     def __init__(self) -> None:
         self.state = 88172645463325252
 
     def below(self, bound: int, purpose: str) -> int:
+        """Return the next number below ``bound``."""
         del purpose
         x = self.state
         x ^= x << 13 & 0xFFFFFFFFFFFFFFFF
@@ -102,7 +103,7 @@ def _simulation() -> Iterator[Figure]:
     fast = COMPILED_GAMES / processor_seconds(lambda: compiled.simulate(stages, COMPILED_GAMES, 1))
     cost = stages.mode.cost
     slow = INTERPRETED_GAMES / processor_seconds(
-        lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, _Draw())
+        lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, Quick())
     )
     yield Figure(
         f"{GAME}: games simulated, compiled, one core",
