@@ -224,7 +224,7 @@ def _is_inside(spot: Spot) -> bool:
 def _roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
     part = part_in_force(table, chips, layout)
     if part == RACE:
-        return _race(table, layout)
+        return _race(table, chips, layout)
     x, y, w, h = felt_rect(layout)
     zeros = [pocket for pocket in sorted(table.wheel) if _pocket_at(pocket) is None]
     if layout.slim:
@@ -332,33 +332,46 @@ def _outside_sheet(table: Table, rect: Rect, finger: float) -> Cloth:
     return flowed(next((rows for rows in found if len(rows) * finger <= rect[3]), [Row(tuple(spots))]), rect)
 
 
-def _race(table: Table, layout: Layout) -> Cloth:
-    """The pockets in the wheel's order: a ring round the key of neighbours, on a telephone a snake."""
+def _race(table: Table, chips: Chips, layout: Layout) -> Cloth:
+    """The pockets in the order of the wheel: a ring round its keys; on a telephone a snake, in sheets."""
     x, y, w, h = felt_rect(layout)
+    pockets: Sequence[str] = table.wheel
     if layout.slim:
-        y, h = y + layout.finger, h - layout.finger
-    rects = (
-        _snake((x, y, w, h), -(-(len(table.wheel) + 1) // _IN_SNAKE) * _IN_SNAKE)
-        if layout.slim
-        else _ring((x, y, w, h), layout.finger, len(table.wheel))
-    )
-    cells = tuple(Cell(rect, pocket=pocket) for rect, pocket in zip(rects, table.wheel, strict=False))
+        count, each = _race_sheets(table, layout)
+        first = chips.sheet % count * each
+        pockets = pockets[first : first + each]
+        rects = _snake((x, y + 2 * layout.finger, w, h - 2 * layout.finger), len(pockets))
+    else:
+        rects = _ring((x, y, w, h), layout.finger, len(pockets))
+    cells = tuple(Cell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
     straight = straights(table)
     places = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
     at = tuple((straight[cell.pocket], _corner(cell.rect)) for cell in cells if cell.pocket in straight)
-    return Cloth(cells, ((neighbours_key(table, layout), Action("neighbours")), *places), at)
+    return Cloth(cells, (*race_keys(table, chips, layout), *places), at)
 
 
-def neighbours_key(table: Table, layout: Layout) -> Rect:
-    """The key that says how many neighbours a touch of the racetrack bets on."""
+def _race_sheets(table: Table, layout: Layout) -> tuple[int, int]:
+    """How many sheets a telephone's racetrack has, and how many pockets each: none lower than a finger."""
+    rows = max(1, int((felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
+    count = -(-len(table.wheel) // (rows * _IN_SNAKE))
+    return count, -(-len(table.wheel) // count)
+
+
+def race_keys(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
+    """The racetrack's own keys: how many neighbours a touch bets on, wagers with a name, the next sheet."""
     x, y, w, h = felt_rect(layout)
+    calls = [Action("call", name) for name in table.calls]
     if layout.slim:
-        inner = (x, y + layout.finger, w, h - layout.finger)
-        rest = _snake(inner, -(-(len(table.wheel) + 1) // _IN_SNAKE) * _IN_SNAKE)[len(table.wheel) :]
-        left = min(rect[0] for rect in rest)
-        return (left, rest[0][1], sum(rect[2] for rect in rest), rest[0][3])
-    wide = min(380.0, w / 2)
-    return (x + (w - wide) / 2, y + h / 2 - 40, wide, 80.0)
+        count, _ = _race_sheets(table, layout)
+        row = [Action("neighbours"), *calls]
+        row += [Action("sheet", (chips.sheet + 1) % count)] if count > 1 else []
+        wide, high = w / len(row), layout.finger
+        return [((x + i * wide, y + high, wide, high), action) for i, action in enumerate(row)]
+    wide, top = min(380.0, w / 2), y + h / 2 - (90 if calls else 40)
+    found: list[tuple[Rect, Action]] = [((x + (w - wide) / 2, top, wide, 80.0), Action("neighbours"))]
+    each = min(240.0, (w - 240) / max(1, len(calls)))
+    left = x + (w - each * len(calls)) / 2
+    return found + [((left + i * each, top + 92, each - 8, 80.0), action) for i, action in enumerate(calls)]
 
 
 def _ring(rect: Rect, finger: float, count: int) -> list[Rect]:

@@ -251,6 +251,7 @@ def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
     made = {
         "spot": lambda: laid(table, chips, (str(value),), held),
         "pocket": lambda: laid(table, chips, neighbours(table, str(value), chips.neighbours), held),
+        "call": lambda: laid(table, chips, tuple(table.calls[value].chips), held, table.calls[value].chips),
         "undo": lambda: undone(chips),
         "clear": lambda: cleared(chips),
         "repeat": lambda: repeated(table, chips, held),

@@ -21,7 +21,7 @@ _UNDO: Final = 40
 NEIGHBOURS: Final = (2, 3, 4, 1)
 
 #: Actions that change the chips, and those that only change what the hand or the eye has.
-ON_CHIPS: Final = frozenset({"spot", "pocket", "undo", "clear", "repeat", "double"})
+ON_CHIPS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
 ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "suits"}
 
 Bets = Mapping[str, int]
@@ -47,6 +47,14 @@ class Spot:
     """The spots that need each other in a round of which it is one: a chip on it lays the least on all."""
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A wager with a name, laid by one touch: how many chips on each spot."""
+
+    names: Mapping[str, str]
+    chips: Bets
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """What a table game published: its picture, its spots in the cloth's order, and the bets it offers.
@@ -65,6 +73,7 @@ class Table:
     """Spots whose bets do not play on a come-out, unless the player says so."""
     says: frozenset[str] = frozenset()
     """Spots of which the player says whether a bet there plays."""
+    calls: Mapping[str, Call] = field(default_factory=dict)
 
     @property
     def chips(self) -> tuple[int, ...]:
@@ -129,6 +138,7 @@ def read_table(game: GameView) -> Table:
             names=data.get("names", {}),
             off=frozenset(map(str, data.get("off", ()))),
             says=frozenset(map(str, data.get("says", ()))),
+            calls={str(one["id"]): Call(one["names"], _bets(one["bets"])) for one in data.get("calls", ())},
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
@@ -231,8 +241,13 @@ def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
     return ("share", ()) if short else ("", ())
 
 
-def laid(table: Table, chips: Chips, spots: tuple[str, ...], held: Limits) -> Chips:
-    """The chips after a touch of these spots with the tool in hand: all of them, or none."""
+def laid(
+    table: Table, chips: Chips, spots: tuple[str, ...], held: Limits, times: Bets | None = None
+) -> Chips:
+    """The chips after a touch of these spots with the tool in hand: all of them, or none.
+
+    ``times``: how many chips on each, where not one.
+    """
     if chips.tool == "ask":
         return replace(chips, asked=spots[0], refused="")
     if chips.tool == "take":
@@ -243,7 +258,7 @@ def laid(table: Table, chips: Chips, spots: tuple[str, ...], held: Limits) -> Ch
     for name in spots:
         spot = table.spots[name]
         bets |= {each: held.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
-        after, why = _more(table, spot, bets, value_of(table, chips), held)
+        after, why = _more(table, spot, bets, value_of(table, chips) * (times or {}).get(name, 1), held)
         if why:
             return replace(chips, asked=name, refused=why)
         bets[name] = after

@@ -1,9 +1,11 @@
 """The usual cloth of 36 numbers in three columns: the places of every bet, and what they are called."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
+
+from paytables.contract import Json, Spot
 
 if TYPE_CHECKING:
     from paytables.roulette.schema import BetGroup, Cylinder
@@ -132,3 +134,42 @@ _OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
     "dozens": tuple((f"dozens-{a}-{b}", f"{a}-{b}", _dozen(a) + _dozen(b)) for a, b in ((1, 2), (2, 3))),
     "columns": tuple((f"columns-{a}-{b}", f"{a}-{b}", _column(a) + _column(b)) for a, b in ((1, 2), (2, 3))),
 }
+
+#: The wagers on a part of the cylinder of 37, by name: chips on each place, by what it covers.
+_CALLS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]], ...]] = (
+    (
+        "voisins",
+        ("Voisins du zéro", "Voisins du zéro"),
+        {
+            ("0", "2", "3"): 2,
+            ("4", "7"): 1,
+            ("12", "15"): 1,
+            ("18", "21"): 1,
+            ("19", "22"): 1,
+            ("25", "26", "28", "29"): 2,
+            ("32", "35"): 1,
+        },
+    ),
+    (
+        "tiers",
+        ("Tiers du cylindre", "Tiers du cylindre"),
+        dict.fromkeys((("5", "8"), ("10", "11"), ("13", "16"), ("23", "24"), ("27", "30"), ("33", "36")), 1),
+    ),
+    (
+        "orphelins",
+        ("Orphelins", "Orphelins"),
+        dict.fromkeys((("1",), ("6", "9"), ("14", "17"), ("17", "20"), ("31", "34")), 1),
+    ),
+)
+_SINGLE_ZERO: Final = 37
+
+
+def calls(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, Json]]:
+    """The named wagers of a cylinder with one zero, as chips by spot; those whose every place it has."""
+    by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
+    found: list[dict[str, Json]] = []
+    for name, (en, fr), chips in _CALLS if len(parts) == _SINGLE_ZERO else ():
+        bets = {by_covers[covers]: count for covers, count in chips.items() if covers in by_covers}
+        if len(bets) == len(chips):
+            found.append({"id": name, "names": {"en": en, "fr": fr}, "bets": bets})
+    return found

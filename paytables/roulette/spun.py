@@ -7,6 +7,7 @@ from functools import cached_property
 
 from paytables.contract import Cue, Draw, Json
 from paytables.onedraw.table import OneDrawTable
+from paytables.roulette.cloth import calls
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class SpunTable(OneDrawTable):
 
     def pictured(self) -> dict[str, Json]:
         """Return the wheel clockwise, and on a cylinder each number with two neighbours on either side."""
-        count = len(self.parts)
+        count, cylinder = len(self.parts), self.felt == "roulette"
         around = {
             part: [self.parts[(n + step) % count] for step in (-2, -1, 0, 1, 2)]
             for n, part in enumerate(self.parts)
@@ -46,6 +47,6 @@ class SpunTable(OneDrawTable):
         return {
             "wheel": list(self.parts),
             "revolutions": self.revolutions,
-            **({"neighbours": around} if self.felt == "roulette" else {}),
+            **({"neighbours": around, "calls": calls(self.layout(), self.parts)} if cylinder else {}),
             **self.looks,
         }

@@ -9,7 +9,7 @@ import pygame
 from egm.kernel.messages import Decision
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import box
-from egm.screen.cloth import RACE, cloth, neighbours_key, part_in_force, sheets, tabs
+from egm.screen.cloth import RACE, cloth, part_in_force, race_keys, sheets, tabs
 from egm.screen.flow import NARROW, Cell, Cloth, parted
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.asked import answer_words, question_words
@@ -166,12 +166,20 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
         for rect, action in tabs(table, chips, stage.layout):
             _tab(stage, table, rect, action)
         if part_in_force(table, chips, stage.layout) == RACE:
-            words = stage.texts.say("felt.neighbours", count=chips.neighbours)
-            draw_key(stage, neighbours_key(table, stage.layout), words, lit=True)
+            for rect, action in race_keys(table, chips, stage.layout):
+                draw_key(stage, rect, _race_words(stage, table, action), lit=action.name == "neighbours")
         if stage.layout.slim:
             for rect, action in hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
     _bets(stage, table, laid, settled_step(stage) if over is not None and not marked_since(view) else None)
+
+
+def _race_words(stage: Stage, table: Table, action: Action) -> str:
+    if action.name == "call":
+        return stage.texts.local(table.calls[str(action.value)].names)
+    if action.name == "sheet":
+        return "\u203a"
+    return stage.texts.say("felt.neighbours", count=stage.view.chips.neighbours)
 
 
 def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool) -> None:

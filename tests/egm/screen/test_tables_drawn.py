@@ -225,7 +225,7 @@ def test_every_spot_is_reached_by_a_finger_in_every_layout(table, theme, layout)
                 continue
             x, y, w, h = touch.rect
             assert picture.touched(open_, x + w / 2, y + h / 2) == touch.action
-            least = 54 if layout is LAYOUTS["short phone"] else layout.finger - 0.5
+            least = layout.finger - 0.5
             assert min(w, h) >= least, (touch.action, touch.rect)
             found.add(touch.action)
     assert {action.value for action in found if action.name == "spot"} == set(view.table.spots)
@@ -369,3 +369,46 @@ def test_a_round_of_several_questions_lists_all_that_it_settled(theme, monkeypat
     assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
     settled = settled_step(Picture(theme)._stage(scenes["settled"]))
     assert {each["spot"] for each in settled.settlements} == {"inverse", "black", "red", "colour"}
+
+
+@pytest.mark.parametrize("name", ["monaco-roulette-european", "quebec-roulette-french"])
+def test_the_named_wagers_of_a_cylinder_with_one_zero_are_laid_by_one_touch(theme, name):
+    """Nine, six and five chips: together every number of the wheel, each on the part it is named for."""
+    game, told = felt(name)
+    covered, cost = {}, {}
+    for call in ("voisins", "tiers", "orphelins"):
+        at = Player(game, at_rest((told,), told, "en"), theme)
+        at.does("clear")
+        at.does("cloth", RACE)
+        at.does("chip", at.view.table.chips[0])
+        assert [wish.name for wish in at.does("call", call)] == ["bet"]
+        covered[call] = {pocket for spot in at.bets for pocket in at.view.table.spots[spot].covers}
+        cost[call] = at.view.chips.credits
+        at.does("undo")
+        assert at.bets == {}
+    assert cost == {"voisins": 9, "tiers": 6, "orphelins": 5}
+    assert {call: len(pockets) for call, pockets in covered.items()} == {
+        "voisins": 17,
+        "tiers": 12,
+        "orphelins": 8,
+    }
+    assert set.union(*covered.values()) == set(at.view.table.wheel)
+    assert not felt(FELTS[0])[1].presentation["calls"]  # with two zeros there are none
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_the_racetrack_and_its_keys_are_touched_whole(theme, layout):
+    game, told = felt("quebec-roulette-french")
+    view = Player(game, at_rest((told,), told, "fr"), theme)
+    view.does("cloth", RACE)
+    found, picture = set(), Picture(theme, layout=layout)
+    for sheet in range(5):
+        open_ = replace(view.view, chips=replace(view.view.chips, sheet=sheet))
+        for touch in picture.touches(open_):
+            if touch.action.name in {"pocket", "call", "neighbours"}:
+                x, y, w, h = touch.rect
+                assert min(w, h) >= layout.finger - 0.5, touch
+                assert picture.touched(open_, x + w / 2, y + h / 2) == touch.action
+                found.add((touch.action.name, touch.action.value))
+    assert len([one for one in found if one[0] == "pocket"]) == 37
+    assert len([one for one in found if one[0] == "call"]) == 3
