@@ -43,6 +43,9 @@ def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colo
 
 
 def _short(stage: Stage, credits_: int) -> str:
+    """Whole thousands as ``1k``: more figures could not be read on a chip."""
+    if credits_ >= 1000 and credits_ % 1000 == 0:
+        return f"{stage.texts.number(credits_ // 1000)}k"
     return stage.texts.number(credits_)
 
 

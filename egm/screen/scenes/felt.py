@@ -8,7 +8,7 @@ import pygame
 
 from egm.kernel.messages import Decision
 from egm.screen.art.ink import Ink, Radial
-from egm.screen.art.paths import box
+from egm.screen.art.paths import box, ellipse
 from egm.screen.cloth import RACE, cloth, part_in_force, race_keys, sheets, tabs
 from egm.screen.flow import NARROW, Cell, Cloth, parted
 from egm.screen.painter import Rect, Style
@@ -33,10 +33,9 @@ _LOW: Final = 56.0
 #: The words of keys that set two hands: as the cards are marked, as the house would.
 _SETTING: Final = {"play": "set_so", "set_as": "house"}
 _HIGH: Final = 80.0
-#: What a wheel takes while it turns: of the field's width, upright of its height, on a telephone of its side.
+#: What a wheel takes while it turns: of the field's width, upright of its height.
 _WHEEL_WIDE: Final = 0.4
 _WHEEL_PORTRAIT: Final = 0.46
-_WHEEL_SLIM: Final = 0.56
 _GREEN: Final = parse_colour("#0d5237")
 _LINE: Final = (226, 240, 226, 150)
 #: The edge and the sign of a place that takes no bet now.
@@ -110,7 +109,8 @@ def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: f
             continue
         if kind in {"ball", "wheel"} and table.wheel:
             beside, rect = _beside_wheel(stage)
-            _cloth(beside, table, None)
+            if not stage.layout.slim:
+                _cloth(beside, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
             draw_rotor(stage, table, rect, (pocket, part), (begin, stop), since, pin=kind == "wheel")
             return True
@@ -126,12 +126,11 @@ def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: f
 
 
 def _beside_wheel(stage: Stage) -> tuple[Stage, Rect]:
-    """The cloth in what a wheel leaves of the field, and its place; on a telephone it lies over the cloth."""
+    """The cloth in what a wheel leaves of the field, and its place; on a telephone it has all of it."""
     layout = stage.layout
     x, y, w, h = layout.field
     if layout.slim:
-        side = min(w * _WHEEL_SLIM, h * _WHEEL_SLIM)
-        return stage, (x + (w - side) / 2, y + h - side - 8, side, side)
+        return stage, layout.field
     if layout.portrait:
         high = h * _WHEEL_PORTRAIT
         rest: Rect = (x, y + high, w, h - high)
@@ -299,14 +298,22 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
 
 
 def _said(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
-    """On a bet that does not play on the next throw, or does on a come-out, that it is off, or on."""
+    """Round a bet that does not play on the next throw, or does on a come-out, a ring; INFO has the words."""
     now = plays(table, stage.view.chips, spot, held)
     come_out = held.felt.point is None
     if now is None or (spot in table.off and not come_out) or (now and spot not in table.off):
         return
-    words = stage.texts.say("felt.on" if now else "felt.off")
-    style = Style("heavy", _least(stage), "win" if now else "amber", 2)
-    stage.painter.text(words, (at[0], at[1] + CHIP * 0.62), style, width=CHIP + 20)
+    x, y = at
+    make = partial(_ring_art, colour=stage.theme.colour("win") if now else BLACK)
+    stage.painter.art(("said", now), (x - 26, y - 26, 52, 52), make)
+
+
+def _ring_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+    """The ring round a chip: dark where the bet waits, in the colour of wins where it plays."""
+    ink = Ink(size)
+    ink.stroke(ellipse(50, 49, 44), 11, WHITE)
+    ink.stroke(ellipse(50, 49, 44), 7, colour)
+    return ink.finish()
 
 
 def _question(stage: Stage, table: Table, asked: Decision) -> None:

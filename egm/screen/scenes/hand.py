@@ -33,7 +33,7 @@ def _hand(table: Table, layout: Layout) -> list[list[Action]]:
         return [held, done + says]
     kinds = [Action("cloth", part) for part in parts(table, layout)] if table.felt == "roulette" else []
     if layout.portrait:
-        return [held, done + says, *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
+        return [held, done, *([says] if says else []), *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
     rows = [held[:4], held[4:], done[:2], done[2:], *([says] if says else [])]
     return [*rows, *(kinds[i : i + 2] for i in range(0, len(kinds), 2))]
 
