@@ -76,9 +76,8 @@ def draw_rotor(
     p.panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     words = stage.texts.local(table.names.get(pocket, {}), pocket)
-    p.label(
-        words, (plate[0] + 8, plate[1], plate[2] - 16, high), Style("heavy", "hero", ink), least="caption"
-    )
+    style = Style("heavy", "hero" if high > 120 else "title", ink)
+    p.label(words, (plate[0] + 8, plate[1], plate[2] - 16, high), style)
 
 
 def place_of(table: Table, pocket: str, part: object) -> int:
