@@ -18,6 +18,7 @@ from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
 from egm.play.installed_games import InstalledGame
+from egm.play.last_results import last_results
 from egm.play.tables import on_table
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
@@ -73,6 +74,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         nonrestricted_cents=machine.kind_cents(CreditKind.NONRESTRICTED),
         win_cents=0 if last is None or win_is_taken(machine, last[0]) else last[1].win_cents,
         last_display=None if last is None or last[0].outcome is None else dict(last[0].outcome.display),
+        results=last_results(machine),
         accepts=_accepts(engine),
         notices=tuple(_notices(machine)),
         tilts=tuple(

@@ -300,6 +300,8 @@ class Snapshot(_Message):
     """Of it, promotional credit that may be cashed out."""
     win_cents: int
     last_display: dict[str, object] | None
+    results: tuple[str, ...] = ()
+    """At a table, how its last rounds ended, the newest first; of a shoe that lasts, since it was new."""
     accepts: tuple[str, ...]
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()

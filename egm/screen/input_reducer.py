@@ -116,6 +116,8 @@ def _acted(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
     """What the player's own action does, no service page being open."""
     if action.name == "play" and reminded(view):
         action = Action("acknowledge")  # the player has seen it; the next PLAY plays
+    if action.name == "skip":
+        return replace(_hurried(view, theme), again=None), ()
     own = _answered(view, action, theme)
     if own is not None:
         return own
@@ -267,6 +269,8 @@ def _felt_turned(view: View, name: str, value: Any) -> View:
     chips = view.chips
     if name == "suits":
         return replace(view, four_colours=not view.four_colours)
+    if name == "board":
+        return replace(view, board=not view.board)
     if name == "neighbours":
         place = NEIGHBOURS.index(chips.neighbours)
         changed = replace(chips, neighbours=NEIGHBOURS[(place + 1) % len(NEIGHBOURS)])

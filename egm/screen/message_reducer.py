@@ -18,8 +18,6 @@ from egm.screen.view import Page, View, standing, times
 
 #: A notice that comes this soon after a touch answers it, even if it says what the last one said.
 ANSWER_SECONDS: Final = 1.0
-#: So many last results of a table are kept.
-_RESULTS: Final = 20
 
 
 def heard(view: View, message: Message) -> View:
@@ -64,13 +62,12 @@ def _chips_off(view: View, play: Play) -> View:
     table = view.tables.get(play.game_id)
     if table is None or (view.game is not None and view.game.id != play.game_id):
         return view
-    chips, result = view.chips, str(play.display.get("result", ""))
+    chips = view.chips
     last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last
     chips = replace(chips, last=last, before=(), refused="")
     if table.lasts:
         chips = replace(chips, bets={}, plays={}, due=True)
-    results = (result, *view.results)[:_RESULTS] if result else view.results
-    return replace(view, chips=chips, results=results)
+    return replace(view, chips=chips)
 
 
 def _decision(view: View, decision: Decision) -> View:
@@ -214,8 +211,7 @@ def _chips_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
         return view
     told = bets_in_force(table, snapshot)
     if old is None or old.game_id != snapshot.game_id:
-        results = str(snapshot.last_display.get("result", "")) if snapshot.last_display else ""
-        return replace(view, chips=Chips(bets=told), results=(results,) if results else ())
+        return replace(view, chips=Chips(bets=told))
     said = snapshot.bet_wager.get("working", {})
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     changed = told != bets_in_force(table, old)

@@ -19,7 +19,7 @@ from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, dr
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.feature import lit_by_feature
 from egm.screen.scenes.glass import draw_glasses, draw_status, status
-from egm.screen.scenes.hand import felt_touches
+from egm.screen.scenes.hand import felt_touches, hand_keys
 from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
 from egm.screen.scenes.keno import touches, tray_rows
 from egm.screen.scenes.lockup import draw_lockup, words_of
@@ -184,6 +184,10 @@ class Picture:
         if plate is not None and reminds(stage) is None:
             found.append(Touch(plate, Action("")))
         found += self._places(stage)
+        if view.table is not None and not view.table.spots and _open(view):
+            found += [Touch(rect, action) for rect, action in hand_keys(view, stage.layout)]
+        if view.table is not None and _moves(view, self.theme) and reminds(stage) is None:
+            found.append(Touch(stage.layout.field, Action("skip")))
         if view.accepts("menu"):
             found.append(Touch(self.layout.staff, Action("menu")))
         if _leaves_a_rest(view):
@@ -204,6 +208,19 @@ def _is_quiet(view: View) -> bool:
     waits = view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _QUIET_SECONDS
     idle = view.snapshot is not None and view.snapshot.state == "idle"
     return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
+
+
+def _open(view: View) -> bool:
+    """Whether the game is on the screen, with no page before it."""
+    return view.scene is Scene.GAME and view.page is Page.NONE
+
+
+def _moves(view: View, theme: Theme) -> bool:
+    """Whether a round is being shown, with nothing before it."""
+    line = times(view, theme)
+    if view.show is None or line is None or not _open(view):
+        return False
+    return view.now - view.show.began < line.spun
 
 
 def _leaves_a_rest(view: View) -> bool:

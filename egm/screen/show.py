@@ -181,9 +181,12 @@ def _cut(time: StepTime, step: Step, cut: float) -> StepTime:
     if isinstance(step, HoldStep | PickStep):  # one spin, or one box
         return _sooner(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
     least = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, Result) else 0.0))
-    stops = list(time.stops)
+    stops, apart = (
+        list(time.stops),
+        0.0 if isinstance(step, TableStep) else _NEXT_STOPPING,
+    )  # cards lie at once
     for place, part in enumerate(turning):
-        stops[part] = min(stops[part], least + place * _NEXT_STOPPING)
+        stops[part] = min(stops[part], least + place * apart)
     gained = max(time.stops) - max(stops)
     return replace(time, stops=tuple(stops), spun=time.spun - gained, end=time.end - gained)
 

@@ -22,7 +22,7 @@ NEIGHBOURS: Final = (2, 3, 4, 1)
 
 #: Actions that change the chips, and those that only change what the hand or the eye has.
 ON_CHIPS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
-ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "suits"}
+ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "suits", "board"}
 
 Bets = Mapping[str, int]
 Tool = Literal["chip", "take", "ask", "plays"]
@@ -74,6 +74,8 @@ class Table:
     says: frozenset[str] = frozenset()
     """Spots of which the player says whether a bet there plays."""
     calls: Mapping[str, Call] = field(default_factory=dict)
+    roads: tuple[str, ...] = ()
+    """The two results that a scoreboard has columns of; none where the table keeps no such board."""
 
     @property
     def chips(self) -> tuple[int, ...]:
@@ -139,6 +141,7 @@ def read_table(game: GameView) -> Table:
             off=frozenset(map(str, data.get("off", ()))),
             says=frozenset(map(str, data.get("says", ()))),
             calls={str(one["id"]): Call(one["names"], _bets(one["bets"])) for one in data.get("calls", ())},
+            roads=tuple(map(str, data.get("roads", ()))),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error

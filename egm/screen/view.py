@@ -111,8 +111,8 @@ class View:
     slip: marks.Slip = field(default_factory=marks.Slip)
     marked_at: float = -10.0
     chips: Chips = field(default_factory=Chips)
-    results: tuple[str, ...] = ()
-    """At a table, how the last rounds ended that this screen has shown, the newest first."""
+    board: bool = True
+    """Where a table keeps a scoreboard: whether the player wants to see it."""
     four_colours: bool = False
     """Each suit of the cards has a colour of its own: the player asked for it."""
     desk: Desk = field(default_factory=Desk)

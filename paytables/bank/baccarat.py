@@ -15,7 +15,7 @@ from typing import Final, Literal
 from pydantic import Field, model_validator
 
 from paytables.bank.dealing import left, opened
-from paytables.bank.rules import BankRules, bank_family
+from paytables.bank.rules import BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, card_name, rank_of
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
@@ -168,6 +168,16 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return the definition's bets."""
         return self.definition.bet
 
+    def named(self) -> Hands:
+        """Return the hands named as the bets on them are."""
+        bets = reversed(self.bets())
+        called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
+        return tuple((hand, called.get(hand, names), most) for hand, names, most in self.hands)
+
+    def presentation(self) -> dict[str, object]:
+        """Return the places for bets, the hands, and the results that a scoreboard has columns of."""
+        return {**super().presentation(), "roads": ["bank", "player"]}
+
     @cached_property
     def _rules(self) -> dict[str, BaccaratBet]:
         return {bet.id: bet for bet in self.definition.bet}
@@ -200,6 +210,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
+            **({"new_shoe": True} if rules.stop is not None and self.table is None else {}),
             "hands": [
                 {"id": name, "cards": [card_name(card) for card in hand], "says": str(_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)

@@ -29,6 +29,10 @@ class BankRules(TableRules, Generic[D]):
     table: object = field(default=None, compare=False)
     hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
 
+    def named(self) -> Hands:
+        """Return the hands as the felt names them."""
+        return self.hands
+
     def bets(self) -> tuple[BankBet, ...]:
         """Return the definition's bets; a family says which."""
         raise NotImplementedError
@@ -74,7 +78,7 @@ class BankRules(TableRules, Generic[D]):
     def presentation(self) -> dict[str, object]:
         """Return the places for bets and the hands."""
         hands: list[object] = [
-            {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.hands
+            {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.named()
         ]
         return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": hands}
 

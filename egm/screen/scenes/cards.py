@@ -12,6 +12,7 @@ from egm.screen.art.files import picture
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import Path, box, ellipse
 from egm.screen.flow import above_cloth, felt_rect
+from egm.screen.layout import Layout
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.pays import PAY, draw_pays, pays_of
@@ -21,7 +22,7 @@ from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import Table
 from egm.screen.theme import Colour, parse_colour
-from egm.screen.view import asking, last_step, marking
+from egm.screen.view import View, asking, last_step, marking
 
 _RATIO: Final = 0.72
 _LARGEST: Final = 290.0
@@ -130,10 +131,18 @@ def cards_rect(stage: Stage, table: Table) -> Rect:
     x, y, w, h = felt_rect(stage.layout)
     if not table.spots:
         low = _HOLD + 12 if _holds(stage) else 0.0
-        top = len(pays_of(stage)) * PAY + 8 if stage.layout.slim else 0.0
+        _, key_top, _, key_high = suits_rect(stage.view, stage.layout)
+        top = key_top + key_high - y
         full = h + (2 * stage.layout.finger if stage.layout.slim else 0)
         return (x, y + top, w, full - low - top)
     return (x, y, w, above_cloth(table, stage.layout) - 8)
+
+
+def suits_rect(view: View, layout: Layout) -> Rect:
+    """Where the key of four colours stands on a table without spots: below a telephone's table of pays."""
+    x, y, _, _ = felt_rect(layout)
+    pays = view.game.presentation.get("pays", ()) if view.game is not None and layout.slim else ()
+    return (x, y + len(pays) * PAY, 124.0, max(layout.finger, 52.0))
 
 
 def _holds(stage: Stage) -> bool:
@@ -461,6 +470,24 @@ def card_art(
     _suit(ink, suit, (66.0, 100.0), 27.0, colour)
     _suit(ink, suit, (84.0, 20.0), 9.0, colour)
     return ink.finish()
+
+
+def suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
+    """The four suits beside each other, in the colours they have then."""
+    ink = Ink(size, (108.0, 36.0))
+    ink.fill(box(0, 0, 108, 36, 7), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
+    for number, suit in enumerate("shdc"):
+        _suit(ink, suit, (16.0 + 25.0 * number, 18.0), 11.0, (_FOUR if four else _TWO)[suit])
+    return ink.finish()
+
+
+def draw_suits(stage: Stage, rect: Rect) -> None:
+    """The suits on the key that gives each its own colour, or takes it back."""
+    x, y, w, h = rect
+    wide = min(w - 10, (h - 10) * 3)
+    place = (x + (w - wide) / 2, y + (h - wide / 3) / 2, wide, wide / 3)
+    four = stage.view.four_colours
+    stage.painter.art(("suits", four), place, partial(suits_art, four=four))
 
 
 def _star(cx: float, cy: float, radius: float) -> Path:

@@ -19,6 +19,7 @@ from egm.screen.scenes.dice import draw_dice, draw_point
 from egm.screen.scenes.felt_glass import settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
 from egm.screen.scenes.rotor import POCKETS, draw_rotor
+from egm.screen.scenes.scoreboard import draw_board, shows_board
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
@@ -88,8 +89,12 @@ def draw_felt(stage: Stage) -> None:
     told = step if isinstance(step, TableStep) else None
     if told is not None and time is not None and _turns(stage, table, told, time, since):
         return
-    if table.felt == "cards":
+    if table.felt == "cards" and shows_board(stage, table):
+        draw_board(stage, table)
+    elif table.felt == "cards":
         draw_cards(stage, told, before, time, since)
+        for rect, action in hand_keys(view, stage.layout) if not table.spots else ():
+            draw_hand_key(stage, table, rect, action)
     elif table.felt == "craps":
         draw_point(stage, told, moving=time is not None)
     if asked is None and table.spots:

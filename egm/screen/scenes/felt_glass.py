@@ -5,6 +5,7 @@ from typing import Final
 
 from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
+from egm.screen.roads import often
 from egm.screen.scenes.cards import settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
 from egm.screen.scenes.pays import pays_glasses, pays_of
@@ -27,6 +28,9 @@ _SIGN: Final = 3
 #: A row of what a spot pays, beside what is said of it.
 _ROW: Final = 34.0
 _LEAST_ROW: Final = 24.0
+#: From so many results on it is told which came most and least often, in two rows so high.
+_OFTEN_FROM: Final = 10
+_OFTEN_HIGH: Final = 78.0
 
 
 def felt_glasses(stage: Stage, right: Rect) -> None:
@@ -39,7 +43,7 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
     if stage.layout.slim:
         _strip(stage, table)
         return
-    for rect, action in hand_keys(view, stage.layout):
+    for rect, action in hand_keys(view, stage.layout) if table.spots else ():
         draw_hand_key(stage, table, rect, action)
     if not table.spots and pays_glasses(stage):
         return
@@ -48,12 +52,18 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
     over = settled_step(stage)
     spot = spot_asked(stage, table)
+    free = (over is None or marked_since(view)) and spot is None
+    if len(shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
+        low = _OFTEN_HIGH * (2 if room[3] > 2 * _OFTEN_HIGH else 1)
+        if free or room[3] > 2 * low:
+            _often(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
+            room = (*room[:3], room[3] - low - 8)
     if over is not None and not marked_since(view):
         used = _settlements(stage, table, over, room)
     elif spot is not None:
         used = _about(stage, spot, room)
     else:
-        how = stage.texts.say("felt.how") if table.spots and view.decision is None else ""
+        how = stage.texts.say("felt.how") if table.spots and view.decision is None and room[3] > _OFTEN_HIGH else ""
         used = stage.painter.paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
     shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
     _pay_lists(stage, table, shown, spot if over is None else None, over)
@@ -81,10 +91,8 @@ def spot_asked(stage: Stage, table: Table) -> Spot | None:
 
 
 def shown_results(stage: Stage) -> tuple[str, ...]:
-    """The last results, without the one that is still being shown."""
-    view, line = stage.view, times(stage.view, stage.theme)
-    hidden = view.show is not None and line is not None and view.now - view.show.began < line.spun
-    return view.results[1:] if hidden and view.show is not None and view.show.whole else view.results
+    """The last results; the machine tells none that is still being shown."""
+    return stage.view.snapshot.results if stage.view.snapshot is not None else ()
 
 
 def _results(stage: Stage, table: Table, rect: Rect) -> float:
@@ -97,14 +105,41 @@ def _results(stage: Stage, table: Table, rect: Rect) -> float:
     found = shown_results(stage)
     room = int((w - 28) // 60)
     for i, result in enumerate(found[:room]):
-        cell: Rect = (x + 14 + i * 60, y + 46, 56, 44)
-        fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
-        p.panel(cell, radius=10, fill=fill, edge=WHITE if i == 0 else _LINE)
-        ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-        p.text(_short(table, result), middle(cell), Style("heavy", "small", ink), width=50)
+        _result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
     words, top = stage.texts.say("felt.past"), y + 96
     used = p.paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
     return top + used
+
+
+def _often(stage: Stage, table: Table, rect: Rect) -> None:
+    """What came most often and least often of the results that are kept."""
+    p, (x, y, w, h), found = stage.painter, rect, shown_results(stage)
+    signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
+    beside = h < 2 * _OFTEN_HIGH
+    across, high = ((w - 10) / 2, h) if beside else (w, h / 2)
+    count = max(1, min(5, len(signs) // 2, int(across // 64)))
+    wide = across / count
+    for n, (key, row) in enumerate(
+        zip(("felt.most_often", "felt.least_often"), often(found, signs, count), strict=True)
+    ):
+        left, top = (x + n * (across + 10), y) if beside else (x, y + n * high)
+        title = stage.texts.say(key, count=len(found))
+        p.text(title, (left, top + 14), Style("strong", "caption", "text"), align="left", width=across)
+        for i, (sign, times_) in enumerate(row):
+            cell: Rect = (left + i * wide, top + 28, wide - 6, high - 34)
+            _result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
+            at = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
+            p.text(f"\u00d7{times_}", at, Style("numbers", "caption", "text"), width=cell[2] * 0.42)
+
+
+def _result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
+    """A result in the colour it has on the wheel."""
+    p = stage.painter
+    fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
+    p.panel(cell, radius=10, fill=fill, edge=WHITE if newest else _LINE)
+    ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+    size = "small" if cell[3] > 40 else "caption"
+    p.text(_short(table, result), middle(cell), Style("heavy", size, ink), width=cell[2] - 6)
 
 
 def _short(table: Table, result: str) -> str:
@@ -231,18 +266,14 @@ def _strip(stage: Stage, table: Table) -> None:
         said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
         p.label("  ·  ".join([said[0], said[1], said[-1]]), (x + 12, y + 2, w - 24, 44), style)
         return
-    found = shown_results(stage)
+    found = shown_results(stage) if table.felt != "cards" else ()
     if not found:
         p.label(stage.texts.say("felt.past"), (x + 12, y + 2, w - 24, 44), style)
         return
     wide = 50 if all(len(_short(table, each)) <= _SIGN for each in found) else 74
     room = int((w - 24) // wide)
     for i, result in enumerate(found[:room]):
-        cell: Rect = (x + 12 + i * wide, y + 5, wide - 4, 38)
-        fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
-        p.panel(cell, radius=10, fill=fill, edge=WHITE if i == 0 else _LINE)
-        ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-        p.text(_short(table, result), middle(cell), Style("heavy", "caption", ink), width=wide - 10)
+        _result(stage, table, result, (x + 12 + i * wide, y + 5, wide - 4, 38), newest=i == 0)
 
 
 def felt_status(stage: Stage) -> str:

@@ -7,6 +7,7 @@ from egm.screen.cloth import RACE, cloth, part_in_force, parts, tabs
 from egm.screen.flow import page_spots, parted
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.cards import draw_suits, suits_rect
 from egm.screen.scenes.chips import chip_colour, draw_chip
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.table import Chips, Spot, Table, value_of
@@ -28,21 +29,25 @@ def _hand(table: Table, layout: Layout) -> list[list[Action]]:
     held = [Action("chip", value) for value in table.chips]
     held += [Action("tool", "take"), Action("tool", "ask")]
     done = [Action(name) for name in ("undo", "clear", "repeat", "double")]
-    says = [Action("tool", "plays")] if table.says else []
+    eye = [Action("tool", "plays")] if table.says else []
+    eye += [Action("board")] if table.roads else []
+    eye += [Action("suits")] if table.felt == "cards" else []
     if layout.slim:
-        return [held, done + says]
+        return [held, [*done, *eye]]
     kinds = [Action("cloth", part) for part in parts(table, layout)] if table.felt == "roulette" else []
     if layout.portrait:
-        return [held, done, *([says] if says else []), *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
-    rows = [held[:4], held[4:], done[:2], done[2:], *([says] if says else [])]
+        return [held, done, *([eye] if eye else []), *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
+    rows = [held[:4], held[4:], done[:2], done[2:], *([eye] if eye else [])]
     return [*rows, *(kinds[i : i + 2] for i in range(0, len(kinds), 2))]
 
 
 def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Where the keys of the player's hand stand: on the left glass, on a telephone below the cloth."""
     table = view.table
-    if table is None or not table.spots:
+    if table is None:
         return []
+    if not table.spots:
+        return [(suits_rect(view, layout), Action("suits"))] if table.felt == "cards" else []
     rows = _hand(table, layout)
     if layout.slim:
         x, y, w, h = layout.field
@@ -61,7 +66,7 @@ def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 def felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """What can be touched of a table while the machine takes bets."""
     table = view.table
-    if table is None or not view.accepts("bet") or view.page is not Page.NONE:
+    if table is None or not table.spots or not view.accepts("bet") or view.page is not Page.NONE:
         return []
     places = cloth(table, view.chips, layout).places
     return [*hand_keys(view, layout), *tabs(table, view.chips, layout), *places]
@@ -85,6 +90,11 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         words = say(f"felt.{action.value}") if w > _WORDS_FROM else _SIGNS[action.value]
         size = "caption" if w > _WORDS_FROM else "lead"
         draw_button(stage, inner, words, lit=chips.tool == action.value, size=size)
+    elif action.name == "suits":
+        draw_button(stage, inner, "", lit=stage.view.four_colours)
+        draw_suits(stage, inner)
+    elif action.name == "board":
+        draw_key(stage, inner, say("felt.board"), lit=stage.view.board)
     else:
         on = stage.view.accepts("bet") and _helps(chips, action.name)
         draw_key(stage, inner, say(f"felt.{action.name}"), on=on)

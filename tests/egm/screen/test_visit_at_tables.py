@@ -34,7 +34,7 @@ def test_chips_on_a_roulette_are_staked_settled_and_laid_again(tmp_path, theme):
     unit = visit.view.snapshot.denomination_cents
     after = visit.view.snapshot.credit_cents
     assert after == before - staked * unit + visit.view.snapshot.win_cents
-    assert visit.view.results[0] == display["result"]
+    assert visit.view.snapshot.results == (display["result"],)
     laid = dict(visit.view.chips.bets)
     visit.press("clear")
     visit.press("repeat")

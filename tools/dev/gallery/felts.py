@@ -13,6 +13,7 @@ from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
 from egm.screen.scenes.felt_glass import prize_pages
 from egm.screen.scenes.stage import Stage
+from egm.screen.table import Table
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, times
@@ -55,6 +56,9 @@ def felt_scenes(
     laid = _laid(rest, theme)
     if table.spots:
         yield "laid", laid
+        assert rest.snapshot is not None
+        past = rest.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
+        yield "past", heard(rest, past)
         for part in parts(table, layout):
             yield f"part-{part}", _act(laid, "cloth", part, theme)
         for sheet in range(len(sheets(table, layout)) + 1 if sheets(table, layout) else 0):
@@ -63,6 +67,14 @@ def felt_scenes(
     help_, _ = pressed(rest, Action("help"), theme)
     for sheet in range(len(prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
+
+
+def _past(table: Table, walk: Walk) -> tuple[str, ...]:
+    """Sixty rounds as they may have ended."""
+    ends = (*table.roads * 9, "tie") if table.roads else table.wheel
+    if table.felt == "dice":
+        return tuple("-".join(str(1 + walk.below(6)) for _ in range(3)) for _ in range(60))
+    return tuple(ends[walk.below(len(ends))] for _ in range(60)) if ends else ()
 
 
 def _act(view: View, name: str, value: object, theme: Theme) -> View:
@@ -144,6 +156,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     standing = {bet.spot: bet.credits for bet in after.standing()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
     told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
+    told_["results"] = (str(outcome.display["result"]),)
     told_["felt"] = Felt.model_validate(after.as_it_stands())
     over = heard(over, rest.model_copy(update=told_))
     yield "settled", replace(over, now=over.now + 3.2)

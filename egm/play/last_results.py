@@ -1,0 +1,61 @@
+"""How the last rounds at a table ended, newest first, as recorded games tell it; of a shoe, since it was new.
+
+They are shown to the player, and change nothing: every round is drawn anew.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from egm.kernel.machine import Machine
+from egm.record_codec import from_json
+from egm.records.game_record import GameChoice, GameName, GameRecord
+from meters.entry import StoredEntry
+from meters.recall import PLAY_ENDS, PLAY_START
+
+#: So many results of a table are kept; after a start they are looked for in so many entries.
+KEPT: Final = 200
+_LOOKED_AT: Final = 1_000
+_STEP: Final = "game.choice"
+
+
+@dataclass(slots=True)
+class LastResults:
+    """What has been read of the journal: results by definition, and how far."""
+
+    by_digest: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    read_to: int = 0
+    begun: dict[str, tuple[GameName, Mapping[str, object]]] = field(default_factory=dict)
+    """Games whose end has not been read: which, and what they show so far."""
+
+
+def last_results(machine: Machine) -> tuple[str, ...]:
+    """The results of the selected table, newest first; nothing of any other game."""
+    game = machine.games.get(machine.selection.game_id)
+    if game is None or not game.rules.layout():
+        return ()
+    known = machine.state(LastResults)
+    kinds, since = (PLAY_START, _STEP, *PLAY_ENDS), known.read_to
+    if since < machine.journal.sequence:
+        known.read_to = machine.journal.sequence
+        new = machine.journal.entries(kinds, since=since, limit=_LOOKED_AT, newest_first=True)
+        for entry in reversed(list(new)):
+            _read(known, entry)
+    return known.by_digest.get(game.digest, ())
+
+
+def _read(known: LastResults, entry: StoredEntry) -> None:
+    where = f"entry {entry.sequence}, {entry.kind}"
+    if entry.kind == PLAY_START:
+        game = from_json(GameRecord, entry.record, where)
+        known.begun[game.play_id] = (game.game, {} if game.outcome is None else game.outcome.display)
+    elif entry.kind == _STEP:
+        choice = from_json(GameChoice, entry.record, where)
+        if choice.play_id in known.begun and choice.outcome is not None:
+            known.begun[choice.play_id] = (known.begun[choice.play_id][0], choice.outcome.display)
+    elif isinstance(entry.record, Mapping):
+        begun = known.begun.pop(str(entry.record.get("play_id")), None)
+        if begun is not None and "result" in begun[1]:
+            name, display = begun
+            before = () if display.get("new_shoe") else known.by_digest.get(name.digest, ())
+            known.by_digest[name.digest] = (str(display["result"]), *before)[:KEPT]

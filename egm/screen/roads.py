@@ -1,0 +1,110 @@
+"""Scoreboards, without a picture: the roads of baccarat, and which numbers came most and least often.
+
+They tell what was, and change nothing. A result is a win of one of two sides, or else a tie. A road is read
+in columns; drawn, a column of more than six marks goes on to the right.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+#: Roads and plates are so many marks deep.
+DEEP: Final = 6
+
+Place = tuple[int, int]
+"""Column and row, from 0."""
+Colour = Literal["red", "blue"]
+Often = tuple[str, int]
+"""A sign of the wheel or of a die, and how often it came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """A mark of the big road: who won, and how many ties came then."""
+
+    side: str
+    ties: int = 0
+
+
+def bead_plate(results: Sequence[str]) -> dict[Place, str]:
+    """Every result, column by column from above; ``results`` the oldest first."""
+    return {(n // DEEP, n % DEEP): result for n, result in enumerate(results)}
+
+
+def big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Win]]:
+    """A column a run of one side's wins; a tie is marked on the win before it, at first on the one after."""
+    columns: list[list[Win]] = []
+    early = 0
+    for result in results:
+        if result not in sides:
+            if columns:
+                last = columns[-1][-1]
+                columns[-1][-1] = replace(last, ties=last.ties + 1)
+            else:
+                early += 1
+        elif columns and columns[-1][-1].side == result:
+            columns[-1].append(Win(result))
+        else:
+            columns.append([Win(result, early)])
+            early = 0
+    return columns
+
+
+def derived(columns: Sequence[Sequence[Win]], back: int) -> list[Colour]:
+    """The marks of big eye boy (``back`` 1), small road (2) or cockroach pig (3).
+
+    From the second mark of the column after so many, else from the column after that, each mark of the big
+    road makes one. The first of a column: red where the column before is as long as that ``back`` before it.
+    Any other: red unless the column ``back`` before ends just above it.
+    """
+    lengths = [len(column) for column in columns]
+    marks: list[Colour] = []
+    for n in range(back, len(columns)):
+        for row in range(lengths[n]):
+            if row:
+                marks.append("blue" if lengths[n - back] == row else "red")
+            elif n > back:
+                marks.append("red" if lengths[n - 1] == lengths[n - 1 - back] else "blue")
+    return marks
+
+
+def in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
+    """Marks of one colour in a row below each other."""
+    columns: list[list[Colour]] = []
+    for mark in marks:
+        if columns and columns[-1][-1] == mark:
+            columns[-1].append(mark)
+        else:
+            columns.append([mark])
+    return columns
+
+
+def often(results: Sequence[str], signs: Sequence[str], count: int) -> tuple[list[Often], list[Often]]:
+    """Which signs came most and least often, so many of each, with how often; ``results`` may be of several.
+
+    Of signs that came as often, the one that stands first.
+    """
+    came = Counter(part for result in results for part in result.split("-"))
+    order = sorted(signs, key=lambda sign: -came[sign])
+    rare = sorted(signs, key=lambda sign: came[sign])
+    return [(sign, came[sign]) for sign in order[:count]], [(sign, came[sign]) for sign in rare[:count]]
+
+
+def placed(lengths: Sequence[int]) -> list[list[Place]]:
+    """Where each mark of each column lies: down as far as there is room, then to the right."""
+    taken: set[Place] = set()
+    found: list[list[Place]] = []
+    first = -1
+    for length in lengths:
+        first = next(c for c in range(first + 1, first + 2 + len(taken)) if (c, 0) not in taken)
+        column, row, turned = first, 0, False
+        places = []
+        for number in range(length):
+            if number:
+                turned = turned or row + 1 == DEEP or (column, row + 1) in taken
+                column, row = (column + 1, row) if turned else (column, row + 1)
+            taken.add((column, row))
+            places.append((column, row))
+        found.append(places)
+    return found

@@ -1,0 +1,146 @@
+"""The scoreboard of a table: bead plate, big road, roads derived from it, and that they change nothing."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import pygame
+
+from egm.screen.painter import Rect, Style
+from egm.screen.roads import DEEP, Colour, Place, bead_plate, big_road, derived, in_columns, placed
+from egm.screen.scenes.cards import cards_rect
+from egm.screen.scenes.stage import WHITE, Stage
+from egm.screen.table import Table
+from egm.screen.theme import Colour as Paint
+from egm.screen.theme import parse_colour
+from egm.screen.view import Scene, playing, times
+
+_RED: Final = parse_colour("#d01c3c")
+_BLUE: Final = parse_colour("#1d55d6")
+_GREEN: Final = parse_colour("#128a4c")
+_PAPER: Final = parse_colour("#f6f3e8")
+_RULE: Final = parse_colour("#cfc9b6")
+#: The cards of a round lie open for so long, seconds; then the board is back.
+_REST: Final = 3.0
+#: How high a title and the sentence below are, and how far the boards are apart.
+_TITLE: Final = 24.0
+_GAP: Final = 8.0
+#: How many of a height's parts the upper boards have.
+_UPPER: Final = 0.58
+
+
+def shows_board(stage: Stage, table: Table) -> bool:
+    """Whether the board stands where cards lie: the player wants it, and nothing is dealt or just was."""
+    view, line = stage.view, times(stage.view, stage.theme)
+    if not (
+        table.roads and view.board and view.scene is Scene.GAME and view.snapshot and view.snapshot.results
+    ):
+        return False
+    if view.decision is not None or view.snapshot.state != "idle" or playing(view, stage.theme):
+        return False
+    return view.show is None or line is None or view.now - view.show.began > line.done + _REST
+
+
+def draw_board(stage: Stage, table: Table) -> None:
+    """Every board at its place, the newest results in sight."""
+    x, y, w, h = cards_rect(stage, table)
+    say, snapshot = stage.texts.say, stage.view.snapshot
+    results = snapshot.results[::-1] if snapshot is not None else ()
+    low = 34.0
+    room = h - low - _GAP
+    upper, under = room * _UPPER, room * (1 - _UPPER)
+    road = big_road(results, table.roads)
+    left: Rect = (x, y, w * 0.3, upper)
+    _beads(stage, table, left, results)
+    paints = dict(zip(table.roads, (_RED, _BLUE), strict=True))
+    columns = [[(paints[win.side], win.ties) for win in column] for column in road]
+    right: Rect = (x + w * 0.3 + _GAP, y, w * 0.7 - _GAP, upper)
+    _road(stage, right, "felt.big_road", columns, "ring")
+    wide = (w - 2 * _GAP) / 3
+    shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
+    for n, (title, shape) in enumerate(shapes):
+        place: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, under - _GAP)
+        marks = [[(_paint(mark), 0) for mark in column] for column in in_columns(derived(road, n + 1))]
+        _road(stage, place, title, marks, shape)
+    stage.painter.label(say("felt.past"), (x, y + h - low, w, low), Style("text", "caption", "text"))
+
+
+def _paint(mark: Colour) -> Paint:
+    return _RED if mark == "red" else _BLUE
+
+
+def _sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
+    """Ruled paper under its title; returns where it begins, its cells' side, how many columns it has."""
+    p, (x, y, w, h) = stage.painter, rect
+    p.label(stage.texts.say(title), (x, y, w, _TITLE), Style("strong", "caption", "text"))
+    side = (h - _TITLE) / DEEP
+    columns = max(1, int(w // side))
+    left = x + (w - columns * side) / 2
+    p.panel((left, y + _TITLE, columns * side, h - _TITLE), radius=2, fill=_PAPER)
+    surface, px = p.surface, p.px
+    for n in range(columns + 1):
+        at = px(left + n * side)
+        pygame.draw.line(surface, _RULE, (at, px(y + _TITLE)), (at, px(y + h)))
+    for n in range(DEEP + 1):
+        at = px(y + _TITLE + n * side)
+        pygame.draw.line(surface, _RULE, (px(left), at), (px(left + columns * side), at))
+    return left, y + _TITLE, side, columns
+
+
+def _beads(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
+    """Every result by its letter."""
+    left, top, side, columns = _sheet(stage, rect, "felt.bead_plate")
+    game = stage.view.game
+    hands = game.presentation.get("hands", ()) if game is not None else ()
+    letters = {str(hand["id"]): stage.texts.local(hand["names"])[:1] for hand in hands}
+    paints = dict(zip(table.roads, (_RED, _BLUE), strict=True))
+    plate = bead_plate(results)
+    first = max(0, max((column for column, _ in plate), default=0) + 1 - columns)
+    for (column, row), result in plate.items():
+        if column < first:
+            continue
+        at = (left + (column - first + 0.5) * side, top + (row + 0.5) * side)
+        _disc(stage, at, side * 0.42, paints.get(result, _GREEN))
+        letter = letters.get(result, stage.texts.say("felt.tie_sign"))
+        stage.painter.text(letter, at, Style("heavy", "tiny", WHITE), width=side * 0.7)
+
+
+def _road(
+    stage: Stage, rect: Rect, title: str, columns: Sequence[Sequence[tuple[Paint, int]]], shape: str
+) -> None:
+    """A road's marks, each with its paint and its ties."""
+    left, top, side, count = _sheet(stage, rect, title)
+    places = placed([len(column) for column in columns])
+    last = max((column for each in places for column, _ in each), default=0)
+    first = max(0, last + 1 - count)
+    for column, where in zip(columns, places, strict=True):
+        for (paint, ties), (across, down) in zip(column, where, strict=True):
+            if across >= first:
+                at = (left + (across - first + 0.5) * side, top + (down + 0.5) * side)
+                _mark(stage, at, side, paint, shape)
+                if ties:
+                    _stroke(stage, at, side * 0.4, _GREEN)
+                if ties > 1:
+                    stage.painter.text(str(ties), at, Style("heavy", "tiny", _GREEN), width=side * 0.7)
+
+
+def _mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:
+    if shape == "stroke":
+        _stroke(stage, at, side * 0.34, paint)
+    elif shape == "disc":
+        _disc(stage, at, side * 0.34, paint)
+    else:
+        p = stage.painter
+        pygame.draw.circle(
+            p.surface, paint, (p.px(at[0]), p.px(at[1])), p.px(side * 0.4), max(2, p.px(side * 0.11))
+        )
+
+
+def _disc(stage: Stage, at: tuple[float, float], radius: float, paint: Paint) -> None:
+    p = stage.painter
+    pygame.draw.circle(p.surface, paint, (p.px(at[0]), p.px(at[1])), p.px(radius))
+
+
+def _stroke(stage: Stage, at: tuple[float, float], reach: float, paint: Paint) -> None:
+    p, (x, y) = stage.painter, at
+    start, end = (p.px(x - reach), p.px(y + reach)), (p.px(x + reach), p.px(y - reach))
+    pygame.draw.line(p.surface, paint, start, end, max(2, p.px(reach * 0.4)))

@@ -1,0 +1,100 @@
+"""The roads of baccarat: worked by hand from the published rules, and held against their other wording."""
+
+import random
+
+import pytest
+
+from egm.screen.roads import Win, bead_plate, big_road, derived, in_columns, placed
+
+SIDES = ("bank", "player")
+NAMES = {"B": "bank", "P": "player", "T": "tie"}
+R, B = "red", "blue"
+
+
+def columns_of(text):
+    return big_road([NAMES[each] for each in text], SIDES)
+
+
+def marks(text, back):
+    return "".join({"red": "r", "blue": "b"}[each] for each in derived(columns_of(text), back))
+
+
+def test_the_bead_plate_goes_down_and_then_right():
+    plate = bead_plate(list("BPTBBPP"))
+    assert plate[0, 0] == "B"
+    assert plate[0, 2] == "T"
+    assert plate[0, 5] == "P"
+    assert plate[1, 0] == "P"
+    assert len(plate) == 7
+
+
+def test_a_tie_is_marked_on_the_win_before_it():
+    assert columns_of("TTBTBPPTT") == [
+        [Win("bank", 3), Win("bank")],
+        [Win("player"), Win("player", 2)],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("results", "eye", "small", "pig"),
+    [
+        # the first mark of big eye boy: second row of the second column, where the first has one (red) or none (blue)
+        ("BBPP", "r", "", ""),
+        ("BPP", "b", "", ""),
+        # no second row in the second column: from the third column, which compares the two before it
+        ("BPB", "r", "", ""),
+        ("BBPB", "b", "", ""),
+        # a straight drop beyond both is red again: the third mark beside a column of one
+        ("BPPP", "br", "", ""),
+        # a ping-pong: every road is red as soon as it has begun
+        ("BPBPBP", "rrrr", "rrr", "rr"),
+        # runs of two: red in every road
+        ("BBPPBBPP", "rrrrr", "rrr", "r"),
+        # columns of 3, 1, 2, 2, 1: big eye boy marks the third column from its first row (1 is not 3: blue), then
+        # its second row (a column of one ends just above: blue), the fourth (2 is not 1; beside two: red), and
+        # the fifth (2 is 2). Small road: third column, second row, beside three; fourth: 2 is not 3, beside one;
+        # fifth: 2 is not 1. Cockroach pig: fourth column, second row, beside three; fifth: 2 is not 3.
+        ("BBBPBBPPB", "bbbrr", "rbbb", "rb"),
+    ],
+)
+def test_the_derived_roads_as_worked_by_hand(results, eye, small, pig):
+    assert (marks(results, 1), marks(results, 2), marks(results, 3)) == (eye, small, pig)
+
+
+def other_wording(columns, back):
+    """A mark is red where its neighbour ``back`` columns before and the place above that are alike, both marked
+    or both empty; the first mark of a column is the other colour than the run before would have made."""
+    found = []
+    for n, column in enumerate(columns):
+        for row in range(len(column)):
+            if row:
+                if n >= back:
+                    left = columns[n - back]
+                    found.append("red" if (len(left) > row) == (len(left) > row - 1) else "blue")
+            elif n > back:
+                left, long = columns[n - 1 - back], len(columns[n - 1])
+                went_on = (len(left) > long) == (len(left) > long - 1)
+                found.append("blue" if went_on else "red")
+    return found
+
+
+def test_both_wordings_of_the_rules_give_the_same_roads():
+    pick = random.Random(5)
+    for _ in range(300):
+        columns = columns_of("".join(pick.choices("BPT", (46, 45, 9), k=pick.randrange(90))))
+        for back in (1, 2, 3):
+            assert derived(columns, back) == other_wording(columns, back)
+
+
+def test_a_long_run_turns_to_the_right_and_the_next_column_keeps_its_place():
+    six, two = placed([8, 2])
+    assert six == [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 5), (2, 5)]
+    assert two == [(1, 0), (1, 1)]
+    _, second, third = placed([7, 7, 3])
+    assert second == [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 4), (3, 4)]
+    assert third == [(2, 0), (2, 1), (2, 2)]
+    for lengths in ([9] * 12, [1, 12, 1, 12, 3, 6, 6, 20]):
+        cells = [place for column in placed(lengths) for place in column]
+        assert len(set(cells)) == len(cells) == sum(lengths)
+        assert all(row < 6 for _, row in cells)
+    assert in_columns([R, R, B, R]) == [[R, R], [B], [R]]
