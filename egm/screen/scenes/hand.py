@@ -29,15 +29,15 @@ def _hand(table: Table, layout: Layout) -> list[list[Action]]:
     held = [Action("chip", value) for value in table.chips]
     held += [Action("tool", "take"), Action("tool", "ask")]
     done = [Action(name) for name in ("undo", "clear", "repeat", "double")]
-    eye = [Action("tool", "plays")] if table.says else []
-    eye += [Action("board")] if table.roads else []
-    eye += [Action("suits")] if table.felt == "cards" else []
+    more = [Action("tool", "plays")] if table.says else []
+    more += [Action("board")] if table.roads else []
+    more += [Action("suits")] if table.felt == "cards" else []
     if layout.slim:
-        return [held, [*done, *eye]]
+        return [held, [*done, *more]]
     kinds = [Action("cloth", part) for part in parts(table, layout)] if table.felt == "roulette" else []
     if layout.portrait:
-        return [held, done, *([eye] if eye else []), *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
-    rows = [held[:4], held[4:], done[:2], done[2:], *([eye] if eye else [])]
+        return [held, done, *([more] if more else []), *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
+    rows = [held[:4], held[4:], done[:2], done[2:], *([more] if more else [])]
     return [*rows, *(kinds[i : i + 2] for i in range(0, len(kinds), 2))]
 
 
