@@ -156,7 +156,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     standing = {bet.spot: bet.credits for bet in after.standing()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
     told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
-    told_["results"] = (str(outcome.display["result"]),)
+    told_["results"] = tuple(str(outcome.display[key]) for key in ("result",) if key in outcome.display)
     told_["felt"] = Felt.model_validate(after.as_it_stands())
     over = heard(over, rest.model_copy(update=told_))
     yield "settled", replace(over, now=over.now + 3.2)
