@@ -2,36 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
-import pygame
-
 from egm.kernel.messages import Decision
-from egm.screen.art.files import picture
-from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import Path, box, ellipse
 from egm.screen.flow import above_cloth, felt_rect
 from egm.screen.layout import Layout
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.faces import BACK, draw_card
 from egm.screen.scenes.pays import PAY, draw_pays, pays_of
-from egm.screen.scenes.stage import WHITE, Stage, draw_button
-from egm.screen.scenes.tiles import HIDDEN, is_tile, tile_art, tile_rect
+from egm.screen.scenes.stage import Stage, draw_button
+from egm.screen.scenes.tiles import HIDDEN, is_tile, tile_rect
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import Table
-from egm.screen.theme import Colour, parse_colour
 from egm.screen.view import View, asking, last_step, marking
 
 _RATIO: Final = 0.72
 _LARGEST: Final = 290.0
-_BACK: Final = "??"
-_INK: Final = parse_colour("#15151c")
-_RED: Final = parse_colour("#c40f2a")
-#: Four colours, one a suit, where the player asks for them.
-_FOUR: Final = {"c": parse_colour("#0c7a3a"), "d": parse_colour("#1650c8"), "h": _RED, "s": _INK}
-_TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
 #: Below a hand stands what it is.
 _SAYS: Final = 34.0
 _HOLD: Final = 70.0
@@ -121,7 +109,7 @@ def _flying(step: TableStep, time: StepTime | None, since: float) -> tuple[str, 
                 return None
             share = (since - begin) / max(0.01, stop - begin)
             place = int(cue["index"]) if "index" in cue else -1
-            return str(cue.get("hand", "")), place, str(cue.get("card", _BACK)), share
+            return str(cue.get("hand", "")), place, str(cue.get("card", BACK)), share
     return None
 
 
@@ -402,10 +390,10 @@ def _waiting(stage: Stage, table: Table) -> None:
     """Before anything was dealt: backs, as many as the player's hand has."""
     game = stage.view.game
     told = game.presentation.get("hands", ()) if game is not None else ()
-    back = next((str(one["back"]) for one in told if "back" in one), _BACK)
+    back = next((str(one["back"]) for one in told if "back" in one), BACK)
     hand = Hand("player", (back,) * 5 if _holds(stage) else (back,) * 2, {})
     for rect in _places_of(stage, table, [hand])[0]:
-        draw_card(stage, rect, _BACK)
+        draw_card(stage, rect, BACK)
 
 
 def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int) -> None:
@@ -419,7 +407,7 @@ def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float
     gone = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
     at = (start[0] + (x - start[0]) * gone, start[1] + (y - start[1]) * gone)
-    back = HIDDEN if is_tile(card) else _BACK
+    back = HIDDEN if is_tile(card) else BACK
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
@@ -433,84 +421,3 @@ def _says(stage: Stage, area: Rect, rects: Sequence[Rect], words: str, *, lit: b
         panel = (area[0] + 4, at[1] - _SAYS / 2, area[2] - 8, _SAYS)
         stage.painter.panel(panel, radius=8, fill=(122, 66, 8, 255), edge="meter")
     stage.painter.text(words, at, Style("strong", "small", "text", 2), width=room)
-
-
-def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> None:
-    """A card's face, or its back; nothing where it is gone."""
-    if not card:
-        return
-    four = stage.view.four_colours
-    draw = partial(card_art, stage, card=card, four=four, small=small)
-    stage.painter.art(("playing card", card, four, small), rect, draw)
-
-
-def card_art(
-    stage: Stage, size: tuple[int, int], *, card: str, four: bool, small: bool = False
-) -> pygame.Surface:
-    """A face: its rank as large as it goes above its suit, both again in the corner unless it is small."""
-    if is_tile(card):
-        return tile_art(size, card)
-    if card == _BACK:
-        return picture("card_back", size)
-    ink = Ink(size, (100.0, 140.0))
-    ink.fill(box(0, 0, 100, 140, 9), (0, 0, 0, 160))
-    ink.fill(box(1.2, 1.2, 97.6, 137.6, 8), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
-    font = str(stage.theme.fonts["heavy"])
-    if card == "Jk":
-        ink.text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width=84)
-        ink.fill(_star(50, 56, 40), parse_colour("#7a2cc0"))
-        return ink.finish()
-    rank, suit = {"T": "10"}.get(card[0], card[0]), card[1]
-    colour = (_FOUR if four else _TWO)[suit]
-    if small:
-        ink.text(font, rank, (50, 48), 92, colour, width=90)
-        _suit(ink, suit, (50.0, 112.0), 22.0, colour)
-        return ink.finish()
-    ink.text(font, rank, (38, 40), 62, colour, width=62)
-    _suit(ink, suit, (66.0, 100.0), 27.0, colour)
-    _suit(ink, suit, (84.0, 20.0), 9.0, colour)
-    return ink.finish()
-
-
-def suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
-    """The four suits beside each other, in the colours they have then."""
-    ink = Ink(size, (108.0, 36.0))
-    ink.fill(box(0, 0, 108, 36, 7), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
-    for number, suit in enumerate("shdc"):
-        _suit(ink, suit, (16.0 + 25.0 * number, 18.0), 11.0, (_FOUR if four else _TWO)[suit])
-    return ink.finish()
-
-
-def draw_suits(stage: Stage, rect: Rect) -> None:
-    """The suits on the key that gives each its own colour, or takes it back."""
-    x, y, w, h = rect
-    wide = min(w - 10, (h - 10) * 3)
-    place = (x + (w - wide) / 2, y + (h - wide / 3) / 2, wide, wide / 3)
-    four = stage.view.four_colours
-    stage.painter.art(("suits", four), place, partial(suits_art, four=four))
-
-
-def _star(cx: float, cy: float, radius: float) -> Path:
-    turn = pygame.math.Vector2(0, -radius)
-    points = (turn.rotate(36 * i) * (1.0 if i % 2 == 0 else 0.42) for i in range(10))
-    return [(cx + each.x, cy + each.y) for each in points]
-
-
-def _suit(ink: Ink, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
-    """A suit's sign about a point, ``r`` half its height."""
-    x, y = at
-    if suit == "d":
-        ink.fill([(x, y - r), (x + 0.78 * r, y), (x, y + r), (x - 0.78 * r, y)], colour)
-        return
-    if suit in {"h", "s"}:
-        up = 1 if suit == "h" else -1
-        for side in (-1, 1):
-            ink.fill(ellipse(x + side * 0.45 * r, y - up * 0.32 * r, 0.5 * r), colour)
-        low = y - up * 0.12 * r
-        ink.fill([(x - 0.9 * r, low), (x + 0.9 * r, low), (x, y + up * r)], colour)
-    else:
-        for dx, dy in ((0.0, -0.48), (-0.48, 0.22), (0.48, 0.22)):
-            ink.fill(ellipse(x + dx * r, y + dy * r, 0.45 * r), colour)
-        ink.fill(box(x - 0.3 * r, y - 0.3 * r, 0.6 * r, 0.6 * r), colour)
-    if suit != "h":
-        ink.fill([(x, y), (x + 0.42 * r, y + r), (x - 0.42 * r, y + r)], colour)

@@ -63,7 +63,8 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
     elif spot is not None:
         used = _about(stage, spot, room)
     else:
-        how = stage.texts.say("felt.how") if table.spots and view.decision is None and room[3] > _OFTEN_HIGH else ""
+        told = table.spots and view.decision is None and room[3] > _OFTEN_HIGH
+        how = stage.texts.say("felt.how") if told else ""
         used = stage.painter.paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
     shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
     _pay_lists(stage, table, shown, spot if over is None else None, over)

@@ -7,8 +7,9 @@ from egm.screen.cloth import RACE, cloth, part_in_force, parts, tabs
 from egm.screen.flow import page_spots, parted
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.cards import draw_suits, suits_rect
+from egm.screen.scenes.cards import suits_rect
 from egm.screen.scenes.chips import chip_colour, draw_chip
+from egm.screen.scenes.faces import draw_suits
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.table import Chips, Spot, Table, value_of
 from egm.screen.view import (

@@ -15,8 +15,8 @@ from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
 from egm.screen.outcome import Field, prize_at
 from egm.screen.painter import Rect, Style, gold
-from egm.screen.scenes.cards import draw_card
 from egm.screen.scenes.chips import CHIPS, draw_chip
+from egm.screen.scenes.faces import draw_card
 from egm.screen.scenes.glass import return_words
 from egm.screen.scenes.help import page_keys
 from egm.screen.scenes.keno import draw_ball

@@ -13,7 +13,7 @@ from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
 from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
 from egm.screen.roads import often
-from egm.screen.scenes.cards import card_art
+from egm.screen.scenes.faces import card_art
 from egm.screen.scenes.felt_glass import settled_step, shown_results
 from egm.screen.scenes.scoreboard import shows_board
 from egm.screen.table import bets_in_force, closed, limits

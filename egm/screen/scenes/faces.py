@@ -1,0 +1,102 @@
+"""Faces of cards, drawn: in two colours, or on request in four, one a suit."""
+
+from functools import partial
+from typing import Final
+
+import pygame
+
+from egm.screen.art.files import picture
+from egm.screen.art.ink import Ink, Linear
+from egm.screen.art.paths import Path, box, ellipse
+from egm.screen.painter import Rect
+from egm.screen.scenes.stage import WHITE, Stage
+from egm.screen.scenes.tiles import is_tile, tile_art
+from egm.screen.theme import Colour, parse_colour
+
+BACK: Final = "??"
+_INK: Final = parse_colour("#15151c")
+_RED: Final = parse_colour("#c40f2a")
+#: Four colours, one a suit, where the player asks for them.
+_FOUR: Final = {"c": parse_colour("#0c7a3a"), "d": parse_colour("#1650c8"), "h": _RED, "s": _INK}
+_TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
+
+
+def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> None:
+    """A card's face, or its back; nothing where it is gone."""
+    if not card:
+        return
+    four = stage.view.four_colours
+    draw = partial(card_art, stage, card=card, four=four, small=small)
+    stage.painter.art(("playing card", card, four, small), rect, draw)
+
+
+def card_art(
+    stage: Stage, size: tuple[int, int], *, card: str, four: bool, small: bool = False
+) -> pygame.Surface:
+    """A face: its rank as large as it goes above its suit, both again in the corner unless it is small."""
+    if is_tile(card):
+        return tile_art(size, card)
+    if card == BACK:
+        return picture("card_back", size)
+    ink = Ink(size, (100.0, 140.0))
+    ink.fill(box(0, 0, 100, 140, 9), (0, 0, 0, 160))
+    ink.fill(box(1.2, 1.2, 97.6, 137.6, 8), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
+    font = str(stage.theme.fonts["heavy"])
+    if card == "Jk":
+        ink.text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width=84)
+        ink.fill(_star(50, 56, 40), parse_colour("#7a2cc0"))
+        return ink.finish()
+    rank, suit = {"T": "10"}.get(card[0], card[0]), card[1]
+    colour = (_FOUR if four else _TWO)[suit]
+    if small:
+        ink.text(font, rank, (50, 48), 92, colour, width=90)
+        _suit(ink, suit, (50.0, 112.0), 22.0, colour)
+        return ink.finish()
+    ink.text(font, rank, (38, 40), 62, colour, width=62)
+    _suit(ink, suit, (66.0, 100.0), 27.0, colour)
+    _suit(ink, suit, (84.0, 20.0), 9.0, colour)
+    return ink.finish()
+
+
+def suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
+    """The four suits beside each other, in the colours they have then."""
+    ink = Ink(size, (108.0, 36.0))
+    ink.fill(box(0, 0, 108, 36, 7), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
+    for number, suit in enumerate("shdc"):
+        _suit(ink, suit, (16.0 + 25.0 * number, 18.0), 11.0, (_FOUR if four else _TWO)[suit])
+    return ink.finish()
+
+
+def draw_suits(stage: Stage, rect: Rect) -> None:
+    """The suits on the key that gives each its own colour, or takes it back."""
+    x, y, w, h = rect
+    wide = min(w - 10, (h - 10) * 3)
+    place = (x + (w - wide) / 2, y + (h - wide / 3) / 2, wide, wide / 3)
+    four = stage.view.four_colours
+    stage.painter.art(("suits", four), place, partial(suits_art, four=four))
+
+
+def _star(cx: float, cy: float, radius: float) -> Path:
+    turn = pygame.math.Vector2(0, -radius)
+    points = (turn.rotate(36 * i) * (1.0 if i % 2 == 0 else 0.42) for i in range(10))
+    return [(cx + each.x, cy + each.y) for each in points]
+
+
+def _suit(ink: Ink, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
+    """A suit's sign about a point, ``r`` half its height."""
+    x, y = at
+    if suit == "d":
+        ink.fill([(x, y - r), (x + 0.78 * r, y), (x, y + r), (x - 0.78 * r, y)], colour)
+        return
+    if suit in {"h", "s"}:
+        up = 1 if suit == "h" else -1
+        for side in (-1, 1):
+            ink.fill(ellipse(x + side * 0.45 * r, y - up * 0.32 * r, 0.5 * r), colour)
+        low = y - up * 0.12 * r
+        ink.fill([(x - 0.9 * r, low), (x + 0.9 * r, low), (x, y + up * r)], colour)
+    else:
+        for dx, dy in ((0.0, -0.48), (-0.48, 0.22), (0.48, 0.22)):
+            ink.fill(ellipse(x + dx * r, y + dy * r, 0.45 * r), colour)
+        ink.fill(box(x - 0.3 * r, y - 0.3 * r, 0.6 * r, 0.6 * r), colour)
+    if suit != "h":
+        ink.fill([(x, y), (x + 0.42 * r, y + r), (x - 0.42 * r, y + r)], colour)
