@@ -1,7 +1,7 @@
 """The exact analysis of blackjack: best play and the best chart, of one deck and of eight.
 
-The baseline is the time in which a simulation by the cabinet's own round would come as near as a ten thousandth
-of the bet (one standard error), which is still no exact figure.
+The baseline is the time in which a simulation by the cabinet's own round would come as near as a ten
+thousandth of the bet (one standard error), which is still no exact figure.
 """
 
 from collections.abc import Iterator
