@@ -95,6 +95,7 @@ class Bench:
         for name, twin in self.twins.items():
             self._recall(name, twin)
             twin.port.plug()
+            twin.begin()
         self._token = make_token(self._run / "bench.token")
         self._server = await listen(self.socket_path, self._serve, line_bytes_max=_LINE_BYTES_MAX)
         replace_private(self._run / "bench.ready", f"{os.getpid()}\n")

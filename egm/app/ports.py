@@ -20,6 +20,7 @@ from egm.devices.interface import (
     Hopper,
     IoBoard,
     TicketPrinter,
+    Wheel,
 )
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
@@ -31,6 +32,7 @@ from egm.devices.transient import (
     TransientPayoutLedger,
     TransientPrintLedger,
 )
+from egm.devices.wheel.driver import WheelDriver
 from egm.money.device_ledgers import Ledgers
 from egm.tickets.templates import available, load_template
 
@@ -69,6 +71,7 @@ DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
     "tcl": lambda fit: TclDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _resident()),
     "ithaca": lambda fit: IthacaDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _lines()),
     "ioboard": lambda fit: IoBoardDriver(fit.name, fit.line, fit.sink),
+    "wheel": lambda fit: WheelDriver(fit.name, fit.line, fit.sink),
 }
 
 #: Kind of device -> the field of :class:`Ports` its driver goes to.
@@ -78,6 +81,7 @@ _PLACES: Final[Mapping[str, str]] = {
     "ticket_printer": "printer",
     "coin_acceptor": "coin_acceptor",
     "hopper": "hopper",
+    "wheel": "wheel",
 }
 
 
@@ -94,6 +98,7 @@ class Ports:
     printer: TicketPrinter | None = None
     coin_acceptor: CoinAcceptor | None = None
     hopper: Hopper | None = None
+    wheel: Wheel | None = None
 
 
 def build_ports(

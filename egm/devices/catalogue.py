@@ -25,6 +25,8 @@ from egm.devices.line import LineSettings
 from egm.devices.tcl import driver as tcl
 from egm.devices.tcl.twin import TclTwin
 from egm.devices.twin import Port, Twin
+from egm.devices.wheel import driver as wheel
+from egm.devices.wheel.twin import WheelTwin
 from egm.errors import OperatorError
 
 
@@ -79,4 +81,5 @@ PROTOCOLS: Final[Mapping[str, Entry]] = {
     "ithaca": Entry("ticket_printer", ithaca.LINE, IthacaTwin),
     "tcl": Entry("ticket_printer", tcl.LINE, TclTwin),
     "ioboard": Entry("io_board", ioboard.LINE, IoBoardTwin),
+    "wheel": Entry("wheel", wheel.LINE, WheelTwin),
 }

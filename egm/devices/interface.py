@@ -251,6 +251,31 @@ class InputsKnown(DeviceEvent):
     keys_on: frozenset[str]
 
 
+# ---------------------------------------------------------------- wheel
+class WheelPhase(StrEnum):
+    """Where the game of a real wheel stands."""
+
+    WAITING = "waiting"
+    BETTING = "betting"
+    NO_MORE_BETS = "no_more_bets"
+    NUMBER = "number"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WheelTurned(DeviceEvent):
+    """A wheel has come to another phase of its game ``spin``, or something is wrong with it.
+
+    ``number`` is the pocket, where the ball came to rest and the spin is valid. ``void``: this spin counts
+    for nothing, and the ball is launched again. Validity is the wheel's own: it counts the turns.
+    """
+
+    phase: WheelPhase
+    spin: int
+    number: int | None = None
+    void: bool = False
+
+
 EventSink = Callable[[DeviceEvent], None]
 
 
@@ -342,6 +367,10 @@ class IoBoard(Device, Protocol):
 
     def hard_meters(self, totals: tuple[int, ...]) -> None:
         """Bring the hard meters to these totals, never back, and each pulse once. Raises ValueError."""
+
+
+class Wheel(Device, Protocol):
+    """A roulette wheel with a reader. It has a game of its own, and tells it (:class:`WheelTurned`)."""
 
 
 @dataclass(slots=True)

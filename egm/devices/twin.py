@@ -205,6 +205,9 @@ class Twin(ABC, Generic[M]):
     def power_restored(self) -> None:
         """The supply is back."""
 
+    def begin(self) -> None:
+        """It stands on a bench that runs: what a device does that nobody asks begins here."""
+
     def memory(self) -> dict[str, object]:
         """What the device keeps without power, as JSON can hold it."""
         return {}

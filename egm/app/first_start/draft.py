@@ -25,6 +25,7 @@ NAMES: Final[Mapping[str, str]] = {
     "coin_acceptor": "coin",
     "hopper": "hopper",
     "io_board": "io",
+    "wheel": "wheel",
 }
 #: What stands in for a device that was not found, where there are none at all.
 SIMULATED: Final = ("id003", "tcl", "ioboard")

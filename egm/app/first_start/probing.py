@@ -20,7 +20,17 @@ from egm.devices.interface import CommLost, CommUp, DeviceEvent, Identified
 from egm.devices.line import SerialLine
 
 #: In the order in which they are asked; the printers' answers have no check.
-ORDER: Final = ("ioboard", "id003", "ebds", "cctalk_bill", "cctalk_coin", "cctalk_hopper", "tcl", "ithaca")
+ORDER: Final = (
+    "ioboard",
+    "id003",
+    "ebds",
+    "cctalk_bill",
+    "cctalk_coin",
+    "cctalk_hopper",
+    "tcl",
+    "ithaca",
+    "wheel",
+)
 #: A device that works answers its first question; one that starts up is asked again by the person.
 PATIENCE_S: Final = 2.0
 

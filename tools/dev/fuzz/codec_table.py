@@ -12,6 +12,7 @@ from egm.devices.ioboard import codec as ioboard
 from egm.devices.ithaca import codec as ithaca
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec as tcl
+from egm.devices.wheel import codec as wheel
 from egm.links.gat import codec as gat
 
 _PRINTER: Final = PrinterStatus(busy=True, barcode_done=True, paper_low=True)
@@ -98,6 +99,10 @@ CODECS: Final[Mapping[str, Codec]] = {
             ioboard.Identity(1, "board").encode(),
             ioboard.Status(boot=1, levels=5, lost=False, edges=(ioboard.Edge(9, 0, level=True),)).encode(),
         ),
+    ),
+    "wheel": Codec(
+        cutter=wheel.cut,
+        samples=(wheel.Status(wheel.Phase.NUMBER, 117, 13).encode(), b"13\r\n", b"*F;12\r\n"),
     ),
     "tcl_answer": Codec(cutter=tcl.cut_answer, samples=(tcl.Answer("V1", _PRINTER).encode(),)),
     "tcl_command": Codec(

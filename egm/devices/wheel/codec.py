@@ -1,0 +1,112 @@
+"""What a roulette wheel's reader says in bytes. Pure.
+
+The reader speaks by itself, every half second and at each change, a line of fields between semicolons::
+
+    *X;state;game number;last number;warnings;rotor speed;direction CR LF
+    *X;5;117;13;0;002;0
+
+``state`` is 1 to 6 (:class:`Phase`), ``warnings`` the hexadecimal sum of :class:`Warnings`. Between such
+lines it may say the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no check.
+
+Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels write
+them down from the owner's handbook (p. 49) and from their own logs; the handbook itself has not been seen.
+How a wheel with a double zero says it is not known: :data:`NUMBERS` are those of a single zero.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from typing import Final
+
+from egm.devices.framing import Cut, ProtocolError
+
+PROTOCOL: Final = "wheel"
+NUMBERS: Final = range(37)
+_LINE_MAX: Final = 64
+_STATUS: Final = re.compile(rb"\*X;([1-6]);(\d{3});(\d{1,2});([0-9A-F]);(\d{3});([01])", re.ASCII)
+_ASIDE: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
+
+
+class Phase(IntEnum):
+    """Where the game of the wheel stands."""
+
+    WAITING = 1
+    """The rotor turns; the game before is over."""
+    BETTING = 2
+    BALL_IN_TRACK = 3
+    NO_MORE_BETS = 4
+    NUMBER = 5
+    """The ball lies in a pocket: all sensors have seen it there, and nothing was wrong."""
+    CLOSED = 6
+
+
+class Warnings(IntFlag):
+    """What is wrong with the game that runs."""
+
+    NO_BALL = 1
+    SAME_DIRECTION = 2
+    """The ball runs with the rotor."""
+    FAILURE = 4
+    """Of a sensor in the rim, the motor or its encoder."""
+    VOID = 8
+    """The launch failed: the ball is launched again."""
+
+
+#: Nothing is wrong.
+NOTHING: Final = Warnings(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One report: ``number`` is that of game ``game`` in phase NUMBER, and of the one before till then."""
+
+    phase: Phase
+    game: int
+    number: int
+    warnings: Warnings = NOTHING
+    speed: int = 0
+    direction: int = 0
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        fields = f"{self.phase:d};{self.game:03d};{self.number:02d};{self.warnings:X}"
+        return f"*X;{fields};{self.speed:03d};{self.direction}\r\n".encode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """The number said once more by itself, or an error in the reader's own words."""
+
+    text: str
+
+
+Report = Status | Aside
+
+
+def cut(buffer: bytes) -> Cut[Report] | None:
+    """Cut what a reader says (see :mod:`egm.devices.framing`)."""
+    end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
+    if end is None:
+        if len(buffer) < _LINE_MAX:
+            return None
+        why = f"no end within {_LINE_MAX} bytes"
+        return Cut(_LINE_MAX, ProtocolError(PROTOCOL, why, buffer[:_LINE_MAX]))
+    line = buffer[:end]
+    size = end + 1
+    while size < len(buffer) and buffer[size] in b"\r\n":
+        size += 1
+    return Cut(size, _read(line))
+
+
+def _read(line: bytes) -> Report | ProtocolError:
+    if _ASIDE.fullmatch(line):
+        return Aside(line.decode("ascii"))
+    found = _STATUS.fullmatch(line)
+    if found is None:
+        return ProtocolError(PROTOCOL, "no report", line)
+    phase, game, number, warnings, speed, direction = found.groups()
+    if int(number) not in NUMBERS:
+        return ProtocolError(PROTOCOL, f"no pocket {int(number)}", line)
+    return Status(
+        Phase(int(phase)), int(game), int(number), Warnings(int(warnings, 16)), int(speed), int(direction)
+    )

@@ -1,0 +1,72 @@
+"""The driver of a wheel's reader: it listens. The wheel has a game of its own and is not commanded."""
+
+import asyncio
+from typing import Final
+
+from egm.devices.driver import LineDriver
+from egm.devices.interface import EventSink, FaultCode, WheelPhase, WheelTurned
+from egm.devices.line import LineSettings, SerialLine
+from egm.devices.wheel import codec
+from egm.devices.wheel.codec import Aside, Phase, Report, Status, Warnings
+
+LINE: Final = LineSettings(baud=9600)
+_PHASES: Final = {
+    Phase.WAITING: WheelPhase.WAITING,
+    Phase.BETTING: WheelPhase.BETTING,
+    Phase.BALL_IN_TRACK: WheelPhase.BETTING,
+    Phase.NO_MORE_BETS: WheelPhase.NO_MORE_BETS,
+    Phase.NUMBER: WheelPhase.NUMBER,
+    Phase.CLOSED: WheelPhase.CLOSED,
+}
+_VOID: Final = Warnings.NO_BALL | Warnings.SAME_DIRECTION | Warnings.VOID
+
+
+class WheelDriver(LineDriver[Report]):
+    """A :class:`~egm.devices.interface.Wheel`."""
+
+    #: It speaks every half second; this long without a word counts as a question without an answer.
+    reply_seconds = 0.75
+
+    def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:
+        super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
+        self._told: WheelTurned | None = None
+
+    def _session_begins(self) -> None:
+        self._told = None
+
+    async def _cycle(self) -> None:
+        deadline = asyncio.get_running_loop().time() + self.reply_seconds
+        while (left := deadline - asyncio.get_running_loop().time()) > 0:
+            heard = self._sorted_out(self._reader.feed(await self._line.read(left)))
+            for report in heard:
+                self._take(report)
+            if heard:
+                self.exchanges.answered += 1
+                self._answered()
+                return
+        self._sorted_out(self._reader.flush(self._protocol))
+        self._unanswered()
+
+    def _take(self, report: Report) -> None:
+        if isinstance(report, Aside):
+            return
+        self._answered()
+        failed = Warnings.FAILURE in report.warnings
+        self._show_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
+        turned = self._turned(report)
+        if turned != self._told:
+            self._told = turned
+            self._emit(turned)
+
+    def _turned(self, report: Status) -> WheelTurned:
+        void = report.phase in {Phase.BETTING, Phase.BALL_IN_TRACK, Phase.NO_MORE_BETS} and bool(
+            report.warnings & _VOID
+        )
+        decided = report.phase is Phase.NUMBER and not report.warnings
+        return WheelTurned(
+            device=self.name,
+            phase=_PHASES[report.phase],
+            spin=report.game,
+            number=report.number if decided else None,
+            void=void,
+        )

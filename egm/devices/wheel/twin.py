@@ -1,0 +1,132 @@
+"""A simulated wheel with a reader: it spins by itself, game after game, and says so every half second."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from egm.devices.twin import ActionError, Port, Twin, Values, flag, number
+from egm.devices.wheel import codec
+from egm.devices.wheel.codec import NOTHING, NUMBERS, Phase, Report, Status, Warnings
+
+#: How long each phase lasts, in seconds, and what follows it.
+COURSE: Final[Mapping[Phase, tuple[float, Phase]]] = {
+    Phase.WAITING: (3.0, Phase.BETTING),
+    Phase.BETTING: (15.0, Phase.BALL_IN_TRACK),
+    Phase.BALL_IN_TRACK: (8.0, Phase.NO_MORE_BETS),
+    Phase.NO_MORE_BETS: (8.0, Phase.NUMBER),
+    Phase.NUMBER: (4.0, Phase.WAITING),
+}
+_SAYS_SECONDS: Final = 0.5
+_GAMES: Final = 256
+#: A simulator has no chance of its own: its balls go round all the numbers in steps of so many.
+_STEP: Final = 14
+
+
+class WheelTwin(Twin[Report]):
+    """See the module. It keeps its last game and number without power."""
+
+    kind = "roulette wheel"
+
+    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+        super().__init__(name, port, codec.cut, speed)
+        self._game = 0
+        self._number = 0
+        self._phase = Phase.WAITING
+        self._warnings = NOTHING
+        self._stuck = NOTHING
+        self._lands: int | None = None
+        self._begun = False
+
+    def begin(self) -> None:
+        """Begin to turn."""
+        if not self._begun:
+            self._begun = True
+            self._enter(Phase.WAITING)
+            self._say()
+
+    def received(self, message: Report) -> None:
+        """Take no notice: it is not commanded."""
+
+    def _say(self) -> None:
+        warnings = self._warnings | self._stuck
+        self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
+        self._after(_SAYS_SECONDS, self._say)
+
+    def _enter(self, phase: Phase) -> None:
+        self._phase = phase
+        if phase is Phase.BETTING:
+            self._warnings = NOTHING
+        if phase is Phase.WAITING:
+            self._game = (self._game + 1) % _GAMES
+        if phase is Phase.NUMBER:
+            self._number = (self._number + _STEP) % len(NUMBERS) if self._lands is None else self._lands
+            self._lands = None
+        if phase in COURSE:
+            seconds, following = COURSE[phase]
+            self._after(seconds, lambda: self._go_on(following))
+
+    def _go_on(self, following: Phase) -> None:
+        if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
+            self._enter(following)
+        else:  # a spin with something wrong is none: the ball is launched again, in the same game
+            self._warnings = NOTHING
+            self._enter(Phase.NO_MORE_BETS)
+
+    def power_lost(self) -> None:
+        """The rotor runs down: the game that ran is none."""
+
+    def power_restored(self) -> None:
+        """It begins with the next game."""
+        self._begun = False
+        self._warnings = NOTHING
+        self.begin()
+
+    def memory(self) -> dict[str, object]:
+        """Its last game and number."""
+        return {"game": self._game, "number": self._number}
+
+    def recall(self, memory: Mapping[str, object]) -> None:
+        """Become the wheel that :meth:`memory` described."""
+        self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
+
+    def state(self) -> dict[str, object]:
+        """What a person beside it sees."""
+        return {
+            "phase": self._phase.name.lower(),
+            "game": self._game,
+            "number": self._number,
+            "warnings": int(self._warnings | self._stuck),
+        }
+
+    def actions(self) -> dict[str, Callable[[Values], str]]:
+        """What a hand can do to it."""
+        return {
+            "land": self._hand_land,
+            "void": lambda _: self._warn(Warnings.VOID, "the launch fails"),
+            "no_ball": lambda _: self._warn(Warnings.NO_BALL, "the ball is out of the wheel"),
+            "wrong_way": lambda _: self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor"),
+            "sensor": self._hand_sensor,
+            "close": lambda _: self._hand_phase(Phase.CLOSED, "closed"),
+            "open": lambda _: self._hand_phase(Phase.WAITING, "open"),
+        }
+
+    def _hand_land(self, values: Values) -> str:
+        lands = number(values, "number")
+        if lands not in NUMBERS:
+            raise ActionError(f"number: a pocket from 0 to {NUMBERS[-1]} is needed, not {lands}")
+        self._lands = lands
+        return f"the next ball comes to rest on {lands}"
+
+    def _warn(self, warning: Warnings, said: str) -> str:
+        self._warnings |= warning
+        return said
+
+    def _hand_sensor(self, values: Values) -> str:
+        self._stuck = Warnings.FAILURE if flag(values, "broken", default=True) else NOTHING
+        return "a sensor is broken" if self._stuck else "the sensors are whole"
+
+    def _hand_phase(self, phase: Phase, said: str) -> str:
+        self._stop_timers()
+        self._begun = True
+        self._enter(phase)
+        self._say()
+        return said

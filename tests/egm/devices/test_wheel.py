@@ -1,0 +1,131 @@
+"""A roulette wheel with a reader: what it says, what is made of it, and a spin that is none."""
+
+import pytest
+
+from egm.devices.framing import FrameReader, ProtocolError
+from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, WheelPhase, WheelTurned
+from egm.devices.wheel import codec
+from egm.devices.wheel.codec import Aside, Phase, Status, Warnings
+from egm.devices.wheel.driver import WheelDriver
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+
+
+def read(data):
+    return FrameReader(codec.cut).feed(data)
+
+
+def test_a_report_is_read_as_users_of_such_wheels_log_it():
+    assert read(b"*X;6;117;13;0;002;0\r\n") == [Status(Phase.CLOSED, 117, 13, Warnings(0), 2, 0)]
+    assert read(b"*X;6;182;28;4;006;0\r\n13\r\n") == [
+        Status(Phase.CLOSED, 182, 28, Warnings.FAILURE, 6, 0),
+        Aside("13"),
+    ]
+    assert Status(Phase.NUMBER, 7, 0, Warnings.VOID, 20, 1).encode() == b"*X;5;007;00;8;020;1\r\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"*X;7;117;13;0;002;0\r\n", "no report"),
+        (b"*X;5;117;37;0;002;0\r\n", "no pocket 37"),
+        (b"*X;5;117;13;G;002;0\r\n", "no report"),
+        (b"*X;5;117;;0;002;0\r\n", "no report"),
+        (b"x" * 64, "no end within 64 bytes"),
+    ],
+)
+def test_what_is_no_report_is_refused_by_name(line, why):
+    (refused, *rest) = read(line)
+    assert isinstance(refused, ProtocolError)
+    assert refused.reason == why
+    assert not rest
+
+
+def listening(check):
+    """Let a driver hear a wheel; ``check`` is what happens then."""
+
+    async def session():
+        rig = DeviceRig("wheel")
+        rig.twin.begin()
+        driver = WheelDriver("wheel", rig.serial_line(), rig.sink)
+        rig.start(driver)
+        await rig.until(lambda: rig.of(CommUp))
+        await check(rig)
+        await rig.stop()
+        rig.close()
+
+    jump(session())
+
+
+def turned(rig):
+    return rig.of(WheelTurned)
+
+
+def test_a_spin_is_told_phase_by_phase_and_its_number_once():
+    async def check(rig):
+        rig.hand("land", number=17)
+        await rig.until(lambda: any(event.number is not None for event in turned(rig)))
+        spin = turned(rig)[-1].spin
+        assert [event.phase for event in turned(rig) if event.spin == spin] == [
+            WheelPhase.WAITING,
+            WheelPhase.BETTING,
+            WheelPhase.NO_MORE_BETS,
+            WheelPhase.NUMBER,
+        ]
+        assert [event.number for event in turned(rig)].count(17) == 1
+
+    listening(check)
+
+
+@pytest.mark.parametrize("wrong", ["void", "no_ball", "wrong_way"])
+def test_a_spin_with_something_wrong_has_no_number_and_is_made_again(wrong):
+    async def check(rig):
+        await rig.until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
+        rig.hand("land", number=5)
+        rig.hand(wrong)
+        await rig.until(lambda: turned(rig)[-1].void)
+        spin = turned(rig)[-1].spin
+        await rig.until(lambda: turned(rig)[-1].number == 5)
+        assert turned(rig)[-1].spin == spin
+        assert [event.number for event in turned(rig)].count(5) == 1
+
+    listening(check)
+
+
+def test_a_broken_sensor_is_a_fault_and_decides_nothing():
+    async def check(rig):
+        await rig.until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
+        rig.hand("sensor", broken=True)
+        await rig.until(lambda: rig.of(Fault))
+        assert rig.of(Fault)[-1].code is FaultCode.FAILURE
+        spin = turned(rig)[-1].spin
+        with pytest.raises(AssertionError):
+            await rig.until(lambda: turned(rig)[-1].number is not None, seconds=60)
+        rig.hand("sensor", broken=False)
+        await rig.until(lambda: turned(rig)[-1].number is not None)
+        assert turned(rig)[-1].spin == spin
+        assert not rig.of(Fault)[-1].active
+
+    listening(check)
+
+
+def test_a_silent_wheel_is_lost_and_found_again():
+    async def check(rig):
+        rig.hand("silence", on=True)
+        await rig.until(lambda: rig.of(CommLost))
+        rig.hand("silence", on=False)
+        await rig.until(lambda: len(rig.of(CommUp)) == 2)
+
+    listening(check)
+
+
+def test_a_wheel_keeps_its_last_game_without_power():
+    async def check(rig):
+        await rig.until(lambda: any(event.number is not None for event in turned(rig)))
+        last = turned(rig)[-1]
+        rig.hand("power_off")
+        await rig.until(lambda: rig.of(CommLost))
+        rig.hand("power_on")
+        await rig.until(lambda: turned(rig)[-1].spin == last.spin + 1)
+
+    listening(check)
