@@ -6,6 +6,7 @@ and takes its chance from whoever plays it: any object with ``below(bound, purpo
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, Doubled, Law, MerchandiseShare, mystery_rate
 from paytables.contract import (
+    WHEEL_DECIDES,
     WHOLE,
     Bet,
     Choice,
@@ -55,6 +56,7 @@ from paytables.game import (
 
 __all__ = [
     "FAMILIES",
+    "WHEEL_DECIDES",
     "WHOLE",
     "Analysis",
     "AnalysisError",

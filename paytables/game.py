@@ -72,6 +72,10 @@ class Rules(Protocol):
         """Return the spots of a table, as it stands; nothing where a wager is one whole."""
 
     @property
+    def by_wheel(self) -> bool:
+        """Whether a real wheel decides a round: it asks :data:`WHEEL_DECIDES`, and the wheel answers."""
+
+    @property
     def betting_seconds(self) -> int | None:
         """How long several seats place bets on one round; None where each plays by itself."""
 

@@ -18,6 +18,11 @@ class Tableless:
         return ()
 
     @property
+    def by_wheel(self) -> bool:
+        """Whether a real wheel decides a round, and not the generator."""
+        return False
+
+    @property
     def betting_seconds(self) -> int | None:
         """How long several seats place bets on one round; None where each plays by itself."""
         return None

@@ -171,7 +171,12 @@ def _games(
             continue
         seen[game.id] = i + 1
         _, refused = admit(
-            (slot,), profile, file.progressives, largest_prizes, Certifying(file.machine.certifier, certified)
+            (slot,),
+            profile,
+            file.progressives,
+            largest_prizes,
+            Certifying(file.machine.certifier, certified),
+            has_wheel=file.has_wheel,
         )
         offered += not refused
         for refusal in refused:

@@ -119,6 +119,7 @@ class MachineProcess:
                 remembered(journal),
                 Certifying(self._file.machine.certifier, self._is_real and self._profile.inventory.certified),
                 self._examining,
+                has_wheel=self._file.has_wheel,
             )
             starting.say(self._folder.starting, starting.Doing("self_test"))
             self._times = timekeeper_of(journal, self._clock)

@@ -272,6 +272,11 @@ class CabinetFile(_Table):
         return found if self.gat is None else found | {"gat.port": self.gat.port}
 
     @property
+    def has_wheel(self) -> bool:
+        """Whether a real wheel stands with the machine, or the simulation of one."""
+        return any(PROTOCOLS[device.protocol].kind == "wheel" for device in self.devices.values())
+
+    @property
     def real_ports(self) -> tuple[str, ...]:
         """What is no simulation: the devices and host lines on ports of their own, as ``kind.name: port``."""
         devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")

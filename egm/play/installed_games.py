@@ -91,19 +91,21 @@ def admit(
     prizes: Prizes = largest_prizes,
     certifying: Certifying = Certifying(),
     doing: Callable[[int, str], None] = lambda _number, _game: None,
+    *,
+    has_wheel: bool = False,
 ) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
     """Load each game and admit it, or say why not (Québec ss. 85, 93, 122).
 
     ``levels``: what the cabinet file says of the games' progressive levels. ``prizes`` knows the largest
     prize of a game, where the profile limits prizes. ``certifying``: whose certificates count. ``doing`` is
-    told each game, and its number, before it is examined.
+    told each game, and its number, before it is examined. ``has_wheel``: a real wheel is there to decide one.
     """
     admitted: dict[str, InstalledGame] = {}
     refused: list[Refusal] = []
     for number, slot in enumerate(slots, 1):
         doing(number, slot.game)
         try:
-            resident = _examine(slot, profile, levels, prizes, certifying)
+            resident = _examine(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
         except (PaytableError, OperatorError) as error:
             refused.append(Refusal(slot.game, str(error)))
             continue
@@ -120,8 +122,12 @@ def _examine(
     levels: tuple[LevelSlot, ...],
     prizes: Prizes,
     certifying: Certifying,
+    *,
+    has_wheel: bool,
 ) -> InstalledGame:
     game = load_game(slot.game)
+    if game.rules.by_wheel and not has_wheel:
+        raise OperatorError(f"{game.id}: a real wheel decides it, and no device of the cabinet is one")
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
         raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing)}")

@@ -34,7 +34,7 @@ from egm.records.game_record import DrawRecord, GameChoice, GameName, GamePointe
 from egm.records.games import GameInProgress, open_game
 from egm.records.keys import IntegrityKey, PlayKey
 from meters.transaction import JSON
-from paytables import Choice, Outcome
+from paytables import WHEEL_DECIDES, Choice, Outcome
 from rng import OutOfService, RngError
 
 
@@ -63,6 +63,8 @@ def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
     """The generator is in service, or the choice needs no number: what is won already can be collected."""
+    if "spin" in event.data:
+        return True
     value = event.data.get("value")
     return chance_is_ready(machine) or any(value == option for option, _ in _without_chance(machine))
 
@@ -85,16 +87,27 @@ def has_won_already(machine: Machine) -> bool:
 
 def _without_chance(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
     game = open_game(machine)
+    if game is None or waits_for_wheel(machine):
+        return []
     with suppress(*NO_REPLAY):
-        return [] if game is None else without_chance(definition_of(machine, game.game), game)
+        return without_chance(definition_of(machine, game.game), game)
     return []
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """The open decision has this option."""
+    """The open decision has this option, and whoever answers is who is asked: a person, or the wheel."""
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
-    return decision is not None and event.data.get("value") in decision.options
+    if decision is None or (decision.kind == WHEEL_DECIDES) != ("spin" in event.data):
+        return False
+    return event.data.get("value") in decision.options
+
+
+def waits_for_wheel(machine: Machine) -> bool:
+    """The open game waits for a real wheel to say where its ball came to rest."""
+    conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
+    decision = None if conversation is None else conversation.decision
+    return decision is not None and decision.kind == WHEEL_DECIDES
 
 
 def choice_is_covered(machine: Machine, event: Event) -> bool:

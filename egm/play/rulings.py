@@ -10,7 +10,7 @@ from egm.play import player_protection as protection
 from egm.play.conversation import NO_REPLAY, Conversation, decided_bets, replay
 from egm.play.definitions import definition_of
 from egm.play.endings import stakes_are_back, table_after
-from egm.play.rounds import chance_is_ready, has_won_already
+from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
 from egm.progressive import game_levels as progressives
 from egm.records.game_record import GameRecord
 from egm.records.games import PUSH, GameInProgress, open_game, staked_in
@@ -32,13 +32,14 @@ def forfeit_game(machine: Machine, event: Event) -> None:
 
 
 def game_waits_for_chance(machine: Machine, _: Event) -> bool:
-    """The open game is not decided, and the generator has failed."""
+    """The open game is not decided, and the generator has failed; or a real wheel has yet to decide it."""
     game = open_game(machine)
-    return not chance_is_ready(machine) and game is not None and game.outcome is None
+    waits = not chance_is_ready(machine) or waits_for_wheel(machine)
+    return waits and game is not None and game.outcome is None
 
 
 def game_cannot_end(machine: Machine, event: Event) -> bool:
-    """The open game cannot be taken up from its record; or the generator has failed, and nothing is won yet.
+    """The open game cannot be taken up from its record; or what decides it is missing, with nothing won yet.
 
     What is won already can be collected without a number: it is never refunded away.
     """

@@ -11,7 +11,7 @@ from egm.records.games import GameInProgress, open_game
 from egm.records.keys import ProgressiveKey
 from egm.records.tables import table_of
 from meters.transaction import JSON
-from paytables import Decision, Settlement
+from paytables import WHEEL_DECIDES, Decision, Settlement
 
 
 def question(machine: Machine) -> Decision | None:
@@ -54,7 +54,7 @@ def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Deci
     return messages.Decision(
         play_id=game.play_id,
         kind=decision.kind,
-        options=tuple(decision.options),
+        options=() if decision.kind == WHEEL_DECIDES else tuple(decision.options),
         display={
             key: told
             for key, told in decision.prompt.items()

@@ -32,6 +32,13 @@ class TableKey(Key):
     """Prefix; one key a definition by its digest: how its table stands, and the bets that stay on it."""
 
 
+class WheelKey(Key):
+    """A real wheel."""
+
+    SPIN = "wheel_spin", Fate.IDENTITY, Owner.MACHINE
+    """The last spin that bets were closed for."""
+
+
 class MoneyKey(Key):
     """Money: what is on its way in or out, and what is owed by hand."""
 

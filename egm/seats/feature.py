@@ -14,6 +14,7 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import EVERYWHERE, only
 from egm.play.rounds import start_game
 from egm.play.rules import MAY_PLAY
+from egm.records.keys import WheelKey
 from egm.seats.table import (
     SharedTable,
     TableEvent,
@@ -24,6 +25,7 @@ from egm.seats.table import (
     say_not_taken,
     seconds_left,
 )
+from egm.seats.wheel import decide, wheel_notices
 
 _BETTING: Final = only(State.BETTING)
 
@@ -36,12 +38,16 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
 
 
 class BettingClock:
-    """Ends the betting time of each game, one for all positions, and tells how much is left."""
+    """Ends the betting time of each game, one for all positions, and tells how much is left.
+
+    What a real wheel has decided it tells the games that wait.
+    """
 
     name = "betting"
 
     def __init__(self, context: MachineContext) -> None:
-        self._table = context.engine.machine.state(SharedTable)
+        self._machine = context.engine.machine
+        self._table = self._machine.state(SharedTable)
         self._news = asyncio.Event()
         self._told: dict[str, int] = {}
 
@@ -50,6 +56,7 @@ class BettingClock:
         while True:
             self._news.clear()
             self._look()
+            decide(self._machine)
             wait = 1.0 if self._table.closes_ns else None
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
@@ -72,12 +79,15 @@ class BettingClock:
 
 
 def clock(context: MachineContext) -> Iterable[Attachment]:
-    """One, where there are several positions."""
-    return (BettingClock(context),) if context.engine.machine.position.of > 1 else ()
+    """One, where there are several positions, or a wheel."""
+    games = context.engine.machine.games.values()
+    several = context.engine.machine.position.of > 1
+    return (BettingClock(context),) if several or any(game.rules.by_wheel for game in games) else ()
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
-    """How long bets are still taken."""
+    """How long bets are still taken, and what is waited for at a wheel."""
+    yield from wheel_notices(machine)
     left = seconds_left(machine)
     if left is not None:
         yield Notice(code="bets_close", values={"seconds": left})
@@ -85,6 +95,7 @@ def notices(machine: Machine) -> Iterator[Notice]:
 
 SEATS: Final = Feature(
     name="seats",
+    keys=WheelKey,
     rules=RULES,
     states=(DerivedState(State.BETTING, has_joined),),
     services=(clock,),

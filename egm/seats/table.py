@@ -40,6 +40,9 @@ class SharedTable:
     closes_ns: dict[str, int] = field(default_factory=dict)
     """By the digest of a game whose betting time runs: when it ends, on the machine's own clock."""
 
+    void: bool = False
+    """Of a real wheel: its spin is none so far, and its ball is launched again."""
+
     def sit(self, machine: Machine, handle: Callable[[Event], None]) -> None:
         """A position is at work."""
         self.seats[machine.position.number] = Seat(machine, handle)
@@ -55,10 +58,11 @@ class SharedTable:
             return None
         return max(0, -(-(closes_ns - seat.machine.clock.monotonic_ns()) // 1_000_000_000))
 
-    def join(self, machine: Machine, game: str, seconds: int) -> None:
-        """A seat has placed its bets; the first opens the betting time."""
+    def join(self, machine: Machine, game: str, seconds: int | None) -> None:
+        """A seat has placed its bets; the first opens the betting time. None: a wheel ends it."""
         self.seats[machine.position.number].game = game
-        self.closes_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
+        if seconds is not None:
+            self.closes_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
 
     def leave(self, machine: Machine) -> None:
         """A seat has no bets any more; after the last the betting time is over."""
@@ -80,13 +84,13 @@ class SharedTable:
         """The seats that have a game before them."""
         return [seat for seat in self.seats.values() if game_before(seat.machine) == game]
 
-    def close(self, game: str) -> None:
+    def close(self, game: str, round_id: str = "") -> None:
         """No more bets: each seat's game begins, all with the same numbers."""
         self.closes_ns.pop(game, None)
         seats = self.joined(game)
         if not seats:
             return
-        draw = CommonDraw(seats[0].machine.fresh_id("round"))
+        draw = CommonDraw(round_id or seats[0].machine.fresh_id("round"))
         for seat in seats:
             seat.game = ""
             around = seat.machine.state(RoundInCommon)
@@ -103,9 +107,16 @@ def game_before(machine: Machine) -> str:
     return "" if game is None else game.digest
 
 
+def waits_for_spin(machine: Machine) -> bool:
+    """Whether a real wheel decides the game chosen: bets are taken until its ball is about to fall."""
+    game = machine.games.get(machine.selection.game_id)
+    return game is not None and game.rules.by_wheel
+
+
 def betting_seconds(machine: Machine) -> int | None:
     """How long bets are taken on the game chosen; None where each position plays it by itself."""
-    if machine.position.of == 1 or machine.position.number not in machine.state(SharedTable).seats:
+    alone = machine.position.of == 1 or machine.position.number not in machine.state(SharedTable).seats
+    if alone or waits_for_spin(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
     return None if game is None else game.rules.betting_seconds
@@ -126,15 +137,15 @@ def seconds_left(machine: Machine) -> int | None:
 
 # ---------------------------------------------------------------------------------- guards, effects
 def plays_in_common(machine: Machine, _: Event) -> bool:
-    """The game chosen is one that several positions play together here."""
-    return betting_seconds(machine) is not None
+    """The game chosen is one that several positions play together here, or one that a wheel decides."""
+    return waits_for_spin(machine) or betting_seconds(machine) is not None
 
 
 def join(machine: Machine, _: Event) -> None:
     """Place the bets; they are taken when no more are."""
-    bet, seconds = bet_in_force(machine), betting_seconds(machine)
-    if bet is not None and seconds is not None:
-        machine.state(SharedTable).join(machine, bet.game.digest, seconds)
+    bet = bet_in_force(machine)
+    if bet is not None:
+        machine.state(SharedTable).join(machine, bet.game.digest, betting_seconds(machine))
 
 
 def say_not_taken(machine: Machine, _: Event) -> None:

@@ -250,7 +250,7 @@ class MachineRig:
         self.hands = Hands()
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
-        installed, self.refused = admit(slots, self.profile, levels)
+        installed, self.refused = admit(slots, self.profile, levels, has_wheel=True)
         self.journal: Journal = (
             Journal.open(folder, now=self.clock.now, storage=storage) if beside is None else beside.journal
         )

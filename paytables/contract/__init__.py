@@ -13,6 +13,7 @@ from paytables.contract.chance import Draw, RecordingDraw, ReplayDraw
 from paytables.contract.data import Json
 from paytables.contract.prizes import LevelHit, LevelPlay, LevelShare, PrizeInKind, Remark
 from paytables.contract.round import (
+    WHEEL_DECIDES,
     Choice,
     Cue,
     Decision,
@@ -27,6 +28,7 @@ from paytables.contract.round import (
 from paytables.contract.wager import WHOLE, Bet, Spot, Wager
 
 __all__ = [
+    "WHEEL_DECIDES",
     "WHOLE",
     "Bet",
     "Choice",

@@ -9,6 +9,9 @@ from paytables.contract.prizes import LevelHit, LevelShare, level_hit
 from paytables.contract.wager import WHOLE, Bet, Wager
 from paytables.errors import ChoiceError
 
+#: The question of a round that a real wheel decides: its options are the pockets, and no player answers it.
+WHEEL_DECIDES: Final = "wheel"
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:

@@ -5,13 +5,26 @@ A bet may outlast its draw: one on the same number several times in a row, and a
 ``count`` is how many spins of a repeat have come, or how many zeros a stake in prison has met.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.contract import (
+    Bet,
+    Choice,
+    Cue,
+    Decision,
+    Draw,
+    Json,
+    Outcome,
+    Play,
+    Remark,
+    Settlement,
+    Spot,
+    Wager,
+)
 from paytables.definition import Header
 from paytables.layout import Form, Layout, Odds, Table, TableRules, settled
 from paytables.onedraw import figures
@@ -49,6 +62,11 @@ class OneDrawTable(TableRules):
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, Json]]:
         """Draw a result: how :attr:`weights` calls it, what a screen animates, and what it shows after it."""
         raise NotImplementedError
+
+    def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, Json]]]:
+        """Return what :meth:`drawn` does, where the generator decides."""
+        yield from ()
+        return self.drawn(draw)
 
     def pictured(self) -> dict[str, Json]:
         """Return what the screen needs besides the cloth."""
@@ -144,7 +162,7 @@ class OneDrawTable(TableRules):
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Draw once, and settle every bet; a stake on a simple chance may be asked for at zero."""
         bets = tuple(self.on_table(self.wager(wager.credits, **wager.options)))
-        result, cue, drawn = self.drawn(draw)
+        result, cue, drawn = yield from self.comes(draw)
         yield cue
         standing: list[Held] = []
         shown = {"kind": "table", "felt": self.felt, **drawn}

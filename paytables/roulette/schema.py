@@ -27,6 +27,16 @@ class Cylinder(Strict):
         default=REVOLUTIONS_LEAST, description="the fewest turns of a valid spin; boule has none"
     )
 
+    decided_by: Literal["generator", "wheel"] = Field(
+        default="generator", description="wheel: a real wheel of the cabinet, with a reader; 0 to 36 only"
+    )
+
+    @model_validator(mode="after")
+    def _read(self) -> "Cylinder":
+        if self.decided_by == "wheel" and set(self.pockets) != {str(n) for n in range(37)}:
+            raise ValueError("a wheel with a reader has the pockets 0 to 36, and these are others")
+        return self
+
     @model_validator(mode="after")
     def _coloured(self) -> "Cylinder":
         if len(set(self.pockets)) != len(self.pockets):

@@ -1,11 +1,11 @@
 """A table with a wheel: what is drawn is one of its parts, each as likely as every other."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from paytables.contract import Cue, Draw, Json
+from paytables.contract import WHEEL_DECIDES, Choice, Cue, Decision, Draw, Json
 from paytables.onedraw.table import OneDrawTable
 from paytables.roulette.cloth import calls
 
@@ -14,12 +14,14 @@ from paytables.roulette.cloth import calls
 class SpunTable(OneDrawTable):
     """The rules of a table with a wheel; ``parts`` are its results clockwise, some of them several times.
 
-    ``revolutions`` are the fewest turns of a valid spin, ``looks`` what the screen needs besides: colours of
+    ``revolutions`` are the fewest turns of a valid spin; ``by_wheel``: a real wheel spins, and says where its
+    ball came to rest of a spin that it holds valid. ``looks`` is what the screen needs besides: colours of
     parts, names of signs.
     """
 
     parts: tuple[str, ...] = ()
     revolutions: int | None = None
+    by_wheel: bool = False
     looks: Mapping[str, Json] = field(default_factory=dict)
 
     @cached_property
@@ -27,13 +29,23 @@ class SpunTable(OneDrawTable):
         """Every result, and how many parts of the wheel have it."""
         return Counter(self.parts)
 
+    def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, Json]]]:
+        """Spin, or ask the wheel where its ball came to rest."""
+        if not self.by_wheel:
+            return self.drawn(draw)
+        asked = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
+        pocket = asked.check((yield asked))
+        return self._rests(self.parts.index(str(pocket)))
+
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, Json]]:
         """Spin: the part where the ball or the pin ends."""
-        part = draw.below(len(self.parts), "spin")
+        return self._rests(draw.below(len(self.parts), "spin"))
+
+    def _rests(self, part: int) -> tuple[str, Cue, dict[str, Json]]:
         result = self.parts[part]
         where = {"pocket": result, "part": part}
         shown = {"result": result, **where}
-        if self.revolutions is not None:
+        if self.revolutions is not None and not self.by_wheel:
             shown["revolutions"] = self.revolutions
         return result, Cue("ball" if self.felt == "roulette" else "wheel", where), shown
 

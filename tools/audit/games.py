@@ -16,9 +16,11 @@ from egm.record_codec import RecordError
 from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
 from egm.records.games import CARRIED_GAME
 from egm.records.money import PrizeRecord
+from egm.records.wheel import WheelSpin
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
+    WHEEL_DECIDES,
     Choice,
     DefinitionError,
     Game,
@@ -40,6 +42,9 @@ _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jack
 _DOUBLE_UP: Final = "game.double_up"
 _TEXT_MAX_BYTES: Final = 4_000_000
 _RULING_PERSONS: Final = 2
+_WHEEL = "wheel.number"
+#: Spins of a real wheel that are remembered: longer than any game of one waits.
+_SPINS_KEPT = 1_000
 _PRIZE_WON: Final = "merchandise.won"
 _DEFINITION: Final = "definition:"
 _VOID: Final = "game.void"
@@ -109,6 +114,8 @@ class GameAudit:
         """What plays that are not over have posted of their double-up: the stakes, minor units."""
         self._round: tuple[str, str, tuple[DrawRecord, ...], frozenset[str | int]] = ("", "", (), frozenset())
         """The round several seats played last: its id, its game, its numbers, and who has played it."""
+        self._numbers: dict[str, int | None] = {}
+        """What a real wheel told, by round; of the last of them."""
         self._stakes = StakeAudit(games, fault)
         self.replayed = 0
         self.voided = 0
@@ -128,6 +135,10 @@ class GameAudit:
         """Take one entry of the journal; return the game that begins with it, if it begins one."""
         begun = self._see(entry, entry.transaction.kind)
         self._stakes.see(entry)
+        if entry.transaction.kind == _WHEEL and (spin := self._read(entry, WheelSpin)) is not None:
+            self._numbers[spin.round_id] = spin.number
+            if len(self._numbers) > _SPINS_KEPT:
+                del self._numbers[next(iter(self._numbers))]
         return begun
 
     def _see(self, entry: StoredEntry, kind: str) -> GameRecord | None:
@@ -192,6 +203,15 @@ class GameAudit:
         if position in seats:
             self._fault(entry, f"position {position} plays the round {round_id} twice")
         self._round = (round_id, digest, draws, seats | {position})
+
+    def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
+        """What a real wheel decides is the number that its reader told of that round, and was recorded."""
+        told = self._numbers.get(start.round_id)
+        if told is None and entry.transaction.kind == CARRIED_GAME:  # it was told in the journal before
+            return
+        if told is None or step.choice != str(told):
+            what = "no number" if told is None else f"{told}"
+            self._fault(entry, f"it ends with {step.choice}; of its spin the wheel told {what}")
 
     def _go_on(self, entry: StoredEntry) -> None:
         choice = self._read(entry, GameChoice)
@@ -287,6 +307,8 @@ class GameAudit:
                 self._fault(entry, f"it is choice {number} of play {start.play_id}")
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
+            if conversation.decision is not None and conversation.decision.kind == WHEEL_DECIDES:
+                self._check_wheel(entry, start, step)
             try:
                 draw = ReplayDraw(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))

@@ -2,7 +2,8 @@
 
 What is not in the table is a finding. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are
 patterns (:mod:`tools.audit.rules.pattern`). The rows stand with what they are about: ``papers``,
-``cash_outs`` and ``transfers`` (what comes in and goes out), ``games``, ``levels`` and ``protection`` (play),
+``cash_outs`` and ``transfers`` (what comes in and goes out), ``games``, ``wheel``, ``levels`` and
+``protection`` (play),
 ``hands`` and ``disputes`` (what persons pay and decide), ``staff``, ``openings``, ``work``, ``life`` and
 ``memory``.
 
@@ -38,6 +39,7 @@ from tools.audit.rules import (
     protection,
     staff,
     transfers,
+    wheel,
     work,
 )
 from tools.audit.rules.facts import Facts
@@ -57,6 +59,7 @@ _PARTS: Final = (
     memory,
     life,
     staff,
+    wheel,
     work,
 )
 RULES: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in part.RULES)

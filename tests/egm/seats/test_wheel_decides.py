@@ -1,0 +1,243 @@
+"""A roulette that a real wheel decides: bets wait for its ball, and its number alone ends the games."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.app.features import MENU
+from egm.config.cabinet_file import GameSlot
+from egm.devices.interface import WheelPhase, WheelTurned
+from egm.devices.wheel.driver import WheelDriver
+from egm.kernel.events import EventType, State
+from egm.kernel.positions import Position
+from egm.play.installed_games import admit
+from egm.profiles import load_profile
+from egm.records.wheel import last_spin
+from egm.seats.feature import notices
+from egm.seats.table import SharedTable
+from egm.seats.wheel import decide, turned
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+from egm.testing.machine import MachineRig
+from meters import open_view
+from meters.entry import decode
+from paytables import load_game
+from paytables.definition import LIBRARY
+from paytables.errors import DefinitionError
+from tools.audit.games import GameAudit, Shelf
+from tools.audit.verify import Auditor
+
+LIBRARY_FILE = LIBRARY / "tables" / "quebec-roulette-french.toml"
+SPOT = "straight-17"
+
+
+TWO = {"person": "2", "persons": ("2", "5")}
+
+
+def fill_in(room, form_id, **values):
+    room.engine.handle(EventType.MENU, key="operator")
+    event = next(form.event for form in MENU.forms if form.id == form_id)
+    room.engine.handle(event, form=form_id, **values)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+
+
+def definition(folder, name="wheel-roulette"):
+    path = folder / f"{name}.toml"
+    text = LIBRARY_FILE.read_text(encoding="utf-8").replace('id = "quebec-roulette-french"', f'id = "{name}"')
+    path.write_text(text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"'), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def room(tmp_path):
+    with_a_wheel = started(tmp_path)
+    with_a_wheel.insert(2000)
+    yield with_a_wheel
+    if with_a_wheel.open:
+        with_a_wheel.close()
+
+
+def started(folder, position=None, beside=None, table=None):
+    rig = MachineRig(
+        folder / "state",
+        games=(str(definition(folder)),),
+        position=position,
+        beside=beside,
+        devices=("printer",),
+    )
+    table = SharedTable() if table is None else table
+    rig.machine.install(table)
+    table.sit(rig.machine, lambda event: rig.engine.handle(event.type, **event.data))
+    return rig.boot()
+
+
+def bet(room, spot=SPOT, credits_=5):
+    room.engine.handle(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    room.engine.handle(EventType.PLAY)
+
+
+def phase(room, phase, spin=7, **more):
+    turned(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **more))
+
+
+def said(room):
+    return {notice.code for notice in notices(room.machine)}
+
+
+def spin(room, number, spin=7):
+    phase(room, WheelPhase.NO_MORE_BETS, spin)
+    phase(room, WheelPhase.NUMBER, spin, number=number)
+    decide(room.machine)
+
+
+def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
+    bet(room)
+    assert room.state is State.BETTING
+    assert said(room) == {"wheel_awaited"}
+    assert room.credit_cents == 2000
+    phase(room, WheelPhase.NO_MORE_BETS)
+    assert (room.state, room.credit_cents) == (State.PLAYING, 1500)
+    assert said(room) == {"wheel_turns"}
+    phase(room, WheelPhase.NUMBER, number=17)
+    decide(room.machine)
+    (choice,) = room.records("game.choice")
+    assert choice["choice"] == "17"
+    assert choice["outcome"]["win_credits"] == 36 * 5
+    assert not choice["draws"]
+
+
+def test_a_game_of_a_wheel_is_not_offered_without_one(tmp_path):
+    slot = GameSlot(game=str(definition(tmp_path)))
+    installed, (refused,) = admit((slot,), load_profile("quebec-casino"))
+    assert not installed
+    assert "a real wheel decides it, and no device of the cabinet is one" in refused.reason
+
+
+def test_nobody_at_the_screen_answers_for_the_wheel(room):
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS)
+    room.engine.handle(EventType.CHOOSE, value="17")
+    assert not room.records("game.choice")
+    assert room.state is State.PLAYING
+
+
+def test_a_spin_that_is_void_is_told_and_decides_nothing(room):
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS)
+    phase(room, WheelPhase.NO_MORE_BETS, void=True)
+    assert said(room) == {"wheel_void"}
+    assert len(room.records("wheel.no_more_bets")) == 1
+    phase(room, WheelPhase.NUMBER, number=4)
+    decide(room.machine)
+    assert room.records("game.choice")[0]["choice"] == "4"
+
+
+def test_the_number_of_another_spin_decides_nothing_and_persons_refund(room):
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS, 7)
+    phase(room, WheelPhase.NUMBER, 8, number=17)
+    decide(room.machine)
+    assert not room.records("game.choice")
+    assert room.credit_cents == 1500
+    fill_in(room, "refund_game", **TWO, reason="the wheel was not heard")
+    assert (room.state, room.credit_cents) == (State.IDLE, 2000)
+
+
+def test_who_bets_while_the_ball_runs_plays_the_next_spin(room):
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS, 7)
+    phase(room, WheelPhase.NUMBER, 7, number=3)
+    decide(room.machine)
+    room.engine.handle(EventType.SHOWN, value=room.records("game.start")[0]["play_id"])
+    bet(room)
+    phase(room, WheelPhase.NUMBER, 7, number=3)
+    decide(room.machine)
+    assert room.state is State.BETTING
+    spin(room, 17, 8)
+    assert [record["choice"] for record in room.records("game.choice")] == ["3", "17"]
+
+
+def test_a_wheel_that_nobody_bets_at_is_not_recorded(room):
+    spin(room, 17)
+    assert last_spin(room.machine) is None
+
+
+@pytest.mark.parametrize("told", ["before", "after"])
+def test_a_restart_while_the_ball_runs_loses_no_game(tmp_path, told):
+    room = started(tmp_path)
+    room.insert(2000)
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS)
+    if told == "before":
+        phase(room, WheelPhase.NUMBER, number=17)
+    room.close()
+    again = started(tmp_path)
+    assert again.state is State.PLAYING
+    if told == "after":
+        phase(again, WheelPhase.NUMBER, number=17)
+    decide(again.machine)
+    (choice,) = again.records("game.choice")
+    assert choice["outcome"]["win_credits"] == 36 * 5
+    again.close()
+
+
+def test_all_positions_have_the_number_of_the_wheel(tmp_path):
+    first = started(tmp_path, Position(1, 2))
+    table = first.machine.state(SharedTable)
+    second = started(tmp_path, Position(2, 2), first, table)
+    for room in (first, second):
+        room.insert(2000)
+    bet(first)
+    bet(second, "red")
+    spin(first, 17)
+    assert [record["choice"] for record in first.records("game.choice")] == ["17", "17"]
+    rounds = {record["round_id"] for record in first.records("game.start")}
+    assert rounds == {last_spin(first.machine).round_id}
+    first.close()
+
+
+def test_the_wheel_itself_decides_through_its_reader(room):
+    """Simulated wheel, its protocol, the driver, the machine."""
+
+    def heard(event):
+        if isinstance(event, WheelTurned):
+            turned(room.machine, event)
+            decide(room.machine)
+
+    async def session():
+        rig = DeviceRig("wheel", react=heard)
+        rig.twin.begin()
+        rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
+        bet(room)
+        rig.hand("land", number=17)
+        await rig.until(lambda: room.records("game.choice"))
+        await rig.stop()
+        rig.close()
+
+    jump(session())
+    assert room.records("game.choice")[0]["outcome"]["win_credits"] == 36 * 5
+
+
+def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
+    bet(room)
+    spin(room, 17)
+    room.shown()
+    room.close()
+    with open_view(tmp_path / "state") as view:
+        bodies = list(view.bodies())
+    shelf = Shelf([tmp_path])
+    assert Auditor(shelf).run(iter(bodies)).findings == []
+    found = []
+    audit = GameAudit(shelf, lambda _, why: found.append(why))
+    for entry in map(decode, bodies):
+        lies = replace(entry.transaction, record={**entry.transaction.record, "number": 16})
+        audit.see(entry._replace(transaction=lies) if entry.kind == "wheel.number" else entry)
+    assert [why for why in found if "the wheel told 16" in why]
+
+
+def test_an_american_wheel_has_no_reader(tmp_path):
+    text = LIBRARY_FILE.with_name("quebec-roulette-american.toml").read_text(encoding="utf-8")
+    path = tmp_path / "other.toml"
+    path.write_text(text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"'), encoding="utf-8")
+    with pytest.raises(DefinitionError, match="pockets 0 to 36"):
+        load_game(path)
