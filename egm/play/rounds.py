@@ -105,9 +105,12 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
 
 def waits_for_wheel(machine: Machine) -> bool:
     """The open game waits for a real wheel to say where its ball came to rest."""
-    conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
-    decision = None if conversation is None else conversation.decision
-    return decision is not None and decision.kind == WHEEL_DECIDES
+    game = open_game(machine)
+    if game is None or game.outcome is not None or len(game.steps) > 1:
+        return False
+    with suppress(*NO_REPLAY):
+        return definition_of(machine, game.game).rules.by_wheel
+    return False
 
 
 def choice_is_covered(machine: Machine, event: Event) -> bool:

@@ -13,7 +13,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.rounds import waits_for_wheel
-from egm.records.games import open_game
+from egm.records.games import GameInProgress, open_game
 from egm.records.keys import WheelKey
 from egm.records.wheel import WheelSpin, last_spin
 from egm.seats.table import Seat, SharedTable, has_joined, waits_for_spin
@@ -65,8 +65,8 @@ def decide(machine: Machine) -> None:
 
 
 def _waits_for(seat: Seat, spin: WheelSpin) -> bool:
-    game = open_game(seat.machine)
-    return waits_for_wheel(seat.machine) and game is not None and game.round_id == spin.round_id
+    game, shown = open_game(seat.machine), seat.machine.state(GameInProgress).conversation is not None
+    return shown and waits_for_wheel(seat.machine) and game is not None and game.round_id == spin.round_id
 
 
 def wheel_notices(machine: Machine) -> Iterator[Notice]:

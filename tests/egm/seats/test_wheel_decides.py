@@ -230,8 +230,11 @@ def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
     found = []
     audit = GameAudit(shelf, lambda _, why: found.append(why))
     for entry in map(decode, bodies):
-        lies = replace(entry.transaction, record={**entry.transaction.record, "number": 16})
-        audit.see(entry._replace(transaction=lies) if entry.kind == "wheel.number" else entry)
+        if entry.kind == "wheel.number":
+            lie = {**entry.transaction.record, "number": 16}
+            audit.see(entry._replace(transaction=replace(entry.transaction, record=lie)))
+        else:
+            audit.see(entry)
     assert [why for why in found if "the wheel told 16" in why]
 
 
