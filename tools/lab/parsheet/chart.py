@@ -1,7 +1,6 @@
 """The sheet of a blackjack table: its chart by totals, and the returns of ways to play the hand."""
 
 from fractions import Fraction
-from typing import Any
 
 from paytables.blackjack.chart import UPS, read
 from paytables.blackjack.figures import proof_of
@@ -11,7 +10,7 @@ from tools.lab.parsheet.figures import exact
 _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
 
 
-def chart_sheet(definition: BlackjackDefinition) -> dict[str, Any]:
+def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
     """Return the chart as a sheet: a row a total or pair, a column a first card of the dealer's."""
     proof = proof_of(definition)
     read(proof.chart)  # refuse what is no chart
@@ -21,7 +20,7 @@ def chart_sheet(definition: BlackjackDefinition) -> dict[str, Any]:
         "by the dealer's own rules": proof.dealers,
         "of the worst choices": proof.worst,
     }
-    facts: list[list[Any]] = [[label, exact(1 + Fraction(mean))] for label, mean in means.items()]
+    facts: list[list[object]] = [[label, exact(1 + Fraction(mean))] for label, mean in means.items()]
     facts += [
         ["mean staked, of each credit first bet", exact(Fraction(proof.staked))],
         ["key", _KEY],
