@@ -53,7 +53,7 @@ def released(bet: Held, *, won: bool) -> Settlement:
 def question(bet: Held, shown: Mapping[str, object], kind: str) -> Decision:
     """Ask its player for half or prison; ``shown`` is the table as it lies."""
     prompt = {**shown, "spot": bet.spot, "staked": bet.credits, "credits": bet.part, "advice": HALF}
-    return Decision(kind, (HALF, PRISON), prompt, seat=bet.seat, default=HALF)
+    return Decision(kind, (HALF, PRISON), prompt, seat=bet.seat)
 
 
 def is_half(choice: Choice | None) -> bool:

@@ -81,9 +81,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
             for bet in accepted.bets:
                 raised = Bet(RAISE, bet.credits, bet.seat)
                 prompt = {**_display(cards, spread), "advice": self._advice(spread)}
-                asked = Decision(
-                    "red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat, default="stand"
-                )
+                asked = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
                 if asked.check((yield asked)) == "raise":
                     bets.append(raised)
         if spread:

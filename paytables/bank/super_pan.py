@@ -78,7 +78,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                 yield Cue("deal", {"hand": name, "card": shown})
         mine = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
         prompt = {**_display(hands, hidden=True), "advice": self.advice(mine)}
-        asked = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat, default="stand")
+        asked = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
         if asked.check((yield asked)) == "draw":
             yield _drawn(hands, "player", shoe, draw)
         for index, card in enumerate(hands["bank"]):

@@ -73,7 +73,7 @@ class WarRules(BankRules[WarDefinition]):
                 continue
             added = Bet(ADDED, mine[MAIN].credits, seat)
             prompt = {**_display(hands), "advice": "war"}
-            asked = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat, default="surrender")
+            asked = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
             if asked.check((yield asked)) == "surrender":
                 yield _surrendered(mine[MAIN])
                 continue

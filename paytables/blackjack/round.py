@@ -184,7 +184,7 @@ class BlackjackRound:
     ) -> Asking:
         bet = {"hand": hand.id, "spot": spot_id(MAIN, box.number), "staked": hand.staked}
         prompt = {**self.felt(), **bet, **self._advice(box, hand, options)}
-        asked = Decision(kind, tuple(options), prompt, stakes, box.seat, default=options[0])
+        asked = Decision(kind, tuple(options), prompt, stakes, box.seat)
         return str(asked.check((yield asked)))
 
     def _advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:

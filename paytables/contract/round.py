@@ -18,8 +18,7 @@ class Decision:
     """The game stops and asks a seat: one of ``options`` must come back. ``prompt`` is for the screen.
 
     ``stakes`` has the bet that an option adds to what is at stake, by option (a raise, a double, insurance);
-    an option without one costs nothing, and there is always one of those. ``default`` is what a seat of
-    several has answered when its time is up.
+    an option without one costs nothing, and there is always one of those.
     """
 
     kind: str
@@ -27,7 +26,6 @@ class Decision:
     prompt: Mapping[str, Json] = field(default_factory=dict)
     stakes: Mapping[Json, Bet] = field(default_factory=dict)
     seat: int = 0
-    default: Json = None
 
     def check(self, choice: "Choice | None") -> Json:
         """Return the chosen value. Raises :class:`ChoiceError` unless it is one of the options."""

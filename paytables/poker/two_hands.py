@@ -197,16 +197,15 @@ class TwoHands(TableRules):
         return [left.pop(draw.below(len(left), f"{hand} {self.PIECE} {n}")) for n in numbers]
 
     def _asked(self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, Json]) -> Decision:
-        usual = self.house(place.dealt)[2]
         prompt = {
             **felt,
             "hand": place.hand,
             "ways": {str(mask): self.words(way) for mask, way in offered.items()},
-            "house": usual,
+            "house": self.house(place.dealt)[2],
             "advice": self.advice(place.dealt),
         }
         options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
-        return Decision("set", options, prompt, seat=place.seat, default=usual)
+        return Decision("set", options, prompt, seat=place.seat)
 
     def _settled(self, place: Place, theirs: Way) -> Settlement:
         stake = place.bets[SPOT].credits

@@ -188,14 +188,12 @@ class PokerRules(TableRules):
         ante = place.bets.get(self.definition.ante.id, 0)
         adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
         stakes = {name: Bet(str(options[name].spot), credits_, place.seat) for name, credits_ in adds.items()}
-        free = [name for name in options if name not in adds]
         asked = Decision(
             str(step.ask),
             tuple(options),
             {**self._felt(places, bank, board), **self.advice(step, place, bank, board)},
             stakes,
             place.seat,
-            default=free[0],
         )
         chosen: Option = options[asked.check((yield asked))]
         if chosen.fold:

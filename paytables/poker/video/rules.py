@@ -86,12 +86,7 @@ class VideoPokerRules(Tableless):
         made = self.pay(dealt)
         has = None if made is None else made.id
         prompt = {**self._felt([dealt]), "won": has, "result": self._says(dealt), **self.advice(dealt, each)}
-        asked = Decision(
-            "hold",
-            tuple(range(1 << HAND)),
-            prompt,
-            default=(1 << HAND) - 1,
-        )
+        asked = Decision("hold", tuple(range(1 << HAND)), prompt)
         held = asked.check((yield asked))
         thrown = [place for place in range(HAND) if not held >> place & 1]
         yield from (Cue("discard", {"hand": "player", "index": place}) for place in thrown)

@@ -454,7 +454,6 @@ def asked(game, bets, cards, *answers):
 def test_a_hand_is_offered_what_the_texts_let_it_do(game, cards, answers, options):
     play = asked(game, {"main": 20}, cards, *answers)
     assert set(play.decision.options) == options
-    assert play.decision.default == "stand"
     for option in options & {"double", "split"}:
         assert play.decision.bet(option).to_json() == {"spot": "main", "credits": 20}
     with pytest.raises(ChoiceError, match="not one of"):

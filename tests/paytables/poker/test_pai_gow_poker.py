@@ -341,7 +341,7 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(tmp_path, seeded_dra
     asked = []
     while found.decision is not None:
         asked.append(found.decision.seat)
-        found.advance(Choice(found.decision.default))
+        found.advance(Choice(found.decision.prompt["house"]))
     hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
     assert asked == list(range(6))
     assert sorted(card for cards in hands.values() for card in cards) == sorted(game.rules.PIECES)

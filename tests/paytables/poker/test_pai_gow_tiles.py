@@ -154,7 +154,7 @@ def test_seats_have_their_own_tiles_and_one_bank(tmp_path, seeded_draw):
     found = Round(game.play(wager, seeded_draw("seven")), wager)
     found.advance()
     while found.decision is not None:
-        found.advance(Choice(found.decision.default))
+        found.advance(Choice(found.decision.prompt["house"]))
     hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
     assert sorted(tile for cards in hands.values() for tile in cards) == sorted(TILES)
     for each in found.settlements:

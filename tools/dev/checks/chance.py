@@ -53,8 +53,8 @@ _IMPORTS: Final = {
     "paytables": (
         "__future__", "abc", "base64", "binascii", "bisect", "collections", "dataclasses", "datetime",
         "difflib", "enum", "errno", "fractions", "functools", "hashlib", "hmac", "importlib", "io",
-        "itertools", "json", "math", "numba", "numpy", "operator", "pathlib", "pydantic", "re", "tomllib",
-        "types", "typing", "unicodedata", "wave", "xml.parsers.expat", "zlib", "paytables",
+        "itertools", "json", "lzma", "math", "numba", "numpy", "operator", "pathlib", "pydantic", "re",
+        "tomllib", "types", "typing", "unicodedata", "wave", "xml.parsers.expat", "zlib", "paytables",
     ),
     "meters": (
         "array", "bisect", "collections", "concurrent.futures", "contextlib", "cryptography.exceptions",
