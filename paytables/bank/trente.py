@@ -144,8 +144,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
     @property
     def betting_seconds(self) -> int | None:
         """How long several seats place bets on one round; a shoe that lasts is each position's own."""
-        table, shoe = self.definition.table, self.definition.shoe
-        return table.betting_seconds if table.seats > 1 and shoe.stop is None else None
+        return self.definition.table.common_seconds if self.definition.shoe.stop is None else None
 
     def bets(self) -> tuple[ChanceBet, ...]:
         """Return the definition's bets."""

@@ -1,5 +1,6 @@
 """A roulette that a real wheel decides: bets wait for its ball, and its number alone ends the games."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -18,7 +19,7 @@ from egm.seats.table import SharedTable
 from egm.seats.wheel import decide, turned
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, PowerCutError
 from meters import open_view
 from meters.entry import decode
 from paytables import load_game
@@ -178,6 +179,24 @@ def test_a_restart_while_the_ball_runs_loses_no_game(tmp_path, told):
     decide(again.machine)
     (choice,) = again.records("game.choice")
     assert choice["outcome"]["win_credits"] == 36 * 5
+    again.close()
+
+
+@pytest.mark.parametrize("entries", range(4))
+def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
+    room = started(tmp_path)
+    room.insert(2000)
+    bet(room)
+    room.cut_power_after(entries)
+    with suppress(PowerCutError):
+        spin(room, 17)
+    room.close()
+    again = started(tmp_path)
+    phase(again, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
+    decide(again.machine)
+    begun, ended = again.records("game.start"), again.records("game.choice")
+    assert len(begun) == len(ended) == (entries > 1)
+    assert again.credit_cents == (1500 if begun else 2000)
     again.close()
 
 
