@@ -79,7 +79,7 @@ class Rules(Protocol):
     def betting_seconds(self) -> int | None:
         """How long several seats place bets on one round; None where each plays by itself."""
 
-    def at(self, table: Json) -> "Rules":
+    def at(self, table: object) -> "Rules":
         """Return the rules as a round has left the table (``Outcome.table``); None: as it opens.
 
         Raises ValueError for what no round of this game leaves.
@@ -88,7 +88,7 @@ class Rules(Protocol):
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that stay on the table from the rounds before."""
 
-    def as_it_stands(self) -> Mapping[str, Json]:
+    def as_it_stands(self) -> Mapping[str, object]:
         """Return what a screen must know of the table as it stands, beside spots and bets (FELTS.md)."""
 
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
@@ -109,7 +109,7 @@ class Rules(Protocol):
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the things the game can give, in the definition's order."""
 
-    def presentation(self) -> dict[str, Json]:
+    def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the game before anything was played, as JSON data."""
 
     def explain(self) -> tuple[str, ...]:
@@ -210,7 +210,7 @@ class Game:
         """Play one round: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
 
-    def at(self, table: Json) -> "Game":
+    def at(self, table: object) -> "Game":
         """Return the game as a round has left its table. Raises ValueError for what no round leaves."""
         rules = self.rules.at(table)
         return self if rules is self.rules else replace(self, rules=rules)
@@ -231,7 +231,7 @@ class Game:
         """Return the things the game can give, in the definition's order."""
         return self.rules.prizes_in_kind()
 
-    def presentation(self) -> dict[str, Json]:
+    def presentation(self) -> dict[str, object]:
         """Return what a screen needs before anything was played, as JSON data."""
         return self.rules.presentation()
 

@@ -215,13 +215,15 @@ class Layout:
             f"no bet{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def _of(self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: dict[str, Json]) -> Wager:
+    def _of(
+        self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
+    ) -> Wager:
         cost = sum(each for bets in seats.values() for each in bets.values() if each > 0)
         if cost != credits_:
             raise WagerError(f"the bets cost {counted(cost, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
-    def _seats(self, asked: Json) -> dict[int, dict[str, int]]:
+    def _seats(self, asked: object) -> dict[int, dict[str, int]]:
         if self.table.seats == 1:
             raise WagerError("seats: this table is played by one; say its bets")
         if not isinstance(asked, Mapping) or not asked:
@@ -232,7 +234,7 @@ class Layout:
                 raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(known)}")
         return {known[str(seat)]: self.placed(bets, known[str(seat)]) for seat, bets in asked.items()}
 
-    def placed(self, asked: Json, seat: int = 0) -> dict[str, int]:
+    def placed(self, asked: object, seat: int = 0) -> dict[str, int]:
         """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
         if not isinstance(asked, Mapping):
             raise WagerError("bets: says the credits on each spot staked on")
@@ -273,7 +275,7 @@ class Layout:
         if most is not None and total > most:
             raise WagerError(f"bets: {counted(total, 'credit')} on the table; {most:,} at most")
 
-    def _after(self, spot: Spot, credits_: Json, stood: int) -> int:
+    def _after(self, spot: Spot, credits_: object, stood: int) -> int:
         """What stands on a spot when a bet is placed there or taken from it."""
         where = f"bets.{spot.id}"
         if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
@@ -305,7 +307,7 @@ class Layout:
                     f"bets: could give seat {seat} back {counted(credits_, 'credit')}; {most:,} at most"
                 )
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, object]:
         """Return what a screen draws chips on: the spots and the limits of the table."""
         return {
             "spots": [spot.to_json() for spot in self.spots],
@@ -369,7 +371,7 @@ def pushed(bet: Bet, name: str = "push") -> Settlement:
     return Settlement(name, bet.credits, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
-def bets_to_json(bets: Iterable[Bet]) -> Json:
+def bets_to_json(bets: Iterable[Bet]) -> list[dict[str, object]]:
     """Return standing bets as a table state keeps them; :func:`bets_from_json` is the inverse."""
     return [bet.to_json() for bet in bets]
 

@@ -1,9 +1,10 @@
 """What the rules of a game are whose wager is one whole and of which nothing lasts between rounds."""
 
+from collections.abc import Mapping
 from typing import Protocol, Self
 
 from paytables.analysis import BetAnalysis
-from paytables.contract import Bet, Json, LevelPlay, PrizeInKind, Settlement, Spot, Wager
+from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, Wager
 
 
 class _Analysed(Protocol):
@@ -27,7 +28,7 @@ class Tableless:
         """How long several seats place bets on one round; None where each plays by itself."""
         return None
 
-    def at(self, table: Json) -> Self:
+    def at(self, table: object) -> Self:
         """Return the same rules: nothing lasts. Raises ValueError for a table."""
         if table is not None:
             raise ValueError(f"nothing of this game lasts between rounds, and a table is given: {table!r}")
@@ -37,11 +38,11 @@ class Tableless:
         """Return none: nothing lasts."""
         return ()
 
-    def as_it_stands(self) -> dict[str, Json]:
+    def as_it_stands(self) -> Mapping[str, object]:
         """Return nothing: the spots say all."""
         return {}
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
+    def take_down(self) -> tuple[tuple[Settlement, ...], object]:
         """Return nothing: no bet stands."""
         return (), None
 

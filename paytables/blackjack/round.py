@@ -32,7 +32,6 @@ from paytables.contract import (
     Cue,
     Decision,
     Draw,
-    Json,
     LevelHit,
     Outcome,
     Play,
@@ -180,7 +179,7 @@ class BlackjackRound:
 
     # ------------------------------------------------------------ what is asked
     def _ask(
-        self, box: Box, hand: Hand, kind: str, options: Sequence[str], stakes: Mapping[Json, Bet]
+        self, box: Box, hand: Hand, kind: str, options: Sequence[str], stakes: Mapping[str, Bet]
     ) -> Asking:
         bet = {"hand": hand.id, "spot": spot_id(MAIN, box.number), "staked": hand.staked}
         prompt = {**self.felt(), **bet, **self._advice(box, hand, options)}
@@ -209,7 +208,7 @@ class BlackjackRound:
 
     def _before(self, box: Box) -> Iterator[Step]:
         """Insurance and even money: before the first box plays."""
-        hand, stakes = box.hands[0], dict[Json, Bet]()
+        hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
         if self.house.insurance is not None and self.up == ACES:
             stakes["insurance"] = Bet(spot_id(INSURANCE, box.number), hand.staked // 2, box.seat)
@@ -247,7 +246,7 @@ class BlackjackRound:
             if not hand.pieces or len(options) == 1:
                 return
             again = Bet(spot_id(MAIN, box.number), hand.staked, box.seat)
-            stakes: dict[Json, Bet] = {name: again for name in options if name in {"double", "split"}}
+            stakes = {name: again for name in options if name in {"double", "split"}}
             chosen = yield from self._ask(box, hand, "blackjack", options, stakes)
             if chosen == "stand":
                 return
@@ -367,9 +366,9 @@ class BlackjackRound:
                 yield lost(bet) if row is None else settled(bet, row.pays, row.id)
 
     # ------------------------------------------------------------ what is shown
-    def felt(self) -> dict[str, Json]:
+    def felt(self) -> dict[str, object]:
         """Return the hands as they lie (:file:`paytables/FELTS.md`), the dealer's first."""
-        shown: list[Json] = []
+        shown: list[dict[str, object]] = []
         for place, cards in enumerate(self.dealers):
             names = [card_name(card) for card in cards]
             hidden = self._hidden and len(cards) > 1

@@ -80,7 +80,7 @@ class BlackjackRules(TableRules):
             return spot_id(ACTIONS[action - 1], box)
         return spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
 
-    def as_it_stands(self) -> dict[str, Json]:
+    def as_it_stands(self) -> dict[str, object]:
         """Return which side bets may be no higher than the main one."""
         within = [side.id for side in self.definition.side if side.within_main]
         return {"times": {spot_id(each, box): 1 for each in within for box in range(self.definition.boxes)}}
@@ -172,7 +172,7 @@ class BlackjackRules(TableRules):
             ],
         }
 
-    def _chart(self) -> dict[str, Json]:
+    def _chart(self) -> dict[str, object]:
         """The best play by totals, where the definition carries one of these rules."""
         proof = self.definition.proved.get(MAIN)
         if proof is None or advice_of(self.definition.house, proof.policy) is None:

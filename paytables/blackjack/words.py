@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from paytables.contract import Json
 from paytables.definition import Text
 
 if TYPE_CHECKING:
@@ -183,12 +182,12 @@ _CHARTED: Final = {
 }
 
 
-def chart_rows(lines: Sequence[str]) -> list[Json]:
+def chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
     """Return the lines of a chart as a screen draws them: named by language, equal ones in one row.
 
     The cells are a letter for each first card of the dealer's, two to ace.
     """
-    found: list[Json] = []
+    found: list[dict[str, object]] = []
     parted = [(line.split()[0], line.split()[2], line.split()[1]) for line in lines]
     for (kind, cells), alike in groupby(parted, lambda line: line[:2]):
         totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Draw, Json, Outcome, Play, Remark, Settlement, Wager
+from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager
 from paytables.craps import figures
 from paytables.craps.places import Felt, Place
 from paytables.craps.schema import CrapsDefinition
@@ -52,7 +52,7 @@ class CrapsRules(TableRules):
         """Return the bets that stand."""
         return self.state.bets
 
-    def as_it_stands(self) -> dict[str, Json]:
+    def as_it_stands(self) -> dict[str, object]:
         """Return the point, what a come-out wants first, how high odds may go, and which bets play.
 
         ``first``: the spots of which one has a bet with any new one. ``times``: the most on a spot, in times

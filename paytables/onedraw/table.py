@@ -59,16 +59,16 @@ class OneDrawTable(TableRules):
         """Every result, and how many of the equally likely cases have it."""
         raise NotImplementedError
 
-    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, Json]]:
+    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Draw a result: how :attr:`weights` calls it, what a screen animates, and what it shows after it."""
         raise NotImplementedError
 
-    def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, Json]]]:
+    def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
         """Return what :meth:`drawn` does, where the generator decides."""
         yield from ()
         return self.drawn(draw)
 
-    def pictured(self) -> dict[str, Json]:
+    def pictured(self) -> dict[str, object]:
         """Return what the screen needs besides the cloth."""
         raise NotImplementedError
 
@@ -99,12 +99,12 @@ class OneDrawTable(TableRules):
             self.cloth.most_win(figures.most_back(self, wager))
         return wager
 
-    def at(self, table: Json) -> Self:
+    def at(self, table: object) -> Self:
         """Return the table as a round has left it. Raises ValueError for what no round leaves."""
         held = () if table is None else self._held(table)
         return self if held == self.held else replace(self, held=held)
 
-    def _held(self, table: Json) -> tuple[Held, ...]:
+    def _held(self, table: object) -> tuple[Held, ...]:
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"no round of this table leaves {table!r}")
         held = held_from_json(table["held"], self.by_spot, self.table.seats)
@@ -129,7 +129,7 @@ class OneDrawTable(TableRules):
         """Return the bets that stay: repeats under way, and stakes in prison."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
+    def take_down(self) -> tuple[tuple[Settlement, ...], object]:
         """Return the part of each stake in prison that its player could have taken at the zero.
 
         For who leaves, that spin was the last (Monaco, art. 8.2). A repeat under way cannot be taken down.
@@ -177,7 +177,7 @@ class OneDrawTable(TableRules):
                 standing.append(stands)
         return Outcome(display=shown, table=_state(standing))
 
-    def presentation(self) -> dict[str, Json]:
+    def presentation(self) -> dict[str, object]:
         """Return the cloth with its spots, and what the family pictures besides."""
         return {"kind": "table", "felt": self.felt, **self.pictured(), **self.cloth.to_json()}
 
@@ -212,7 +212,7 @@ class OneDrawTable(TableRules):
         return figures.analyse_bets(self, self.wager(wager.credits, **wager.options), "bets")
 
 
-def _state(held: Sequence[Held]) -> Json:
+def _state(held: Sequence[Held]) -> object:
     if not held:
         return None
     return {"held": held_to_json(held)}

@@ -131,9 +131,13 @@ class TwoHands(TableRules):
         """Settle what the pieces ``left`` decide."""
         return iter(())
 
-    def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, Json]:  # noqa: ARG002
+    def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
         """Return what the felt shows beside the hands, of the steps of ``opening`` and ``closing``."""
         return {}
+
+    def apart(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
+        """Return what lies on the felt as a hand of its own, of the same steps."""
+        return []
 
     # ------------------------------------------------------------ the table
     @cached_property
@@ -178,7 +182,7 @@ class TwoHands(TableRules):
                 yield Cue("deal", data, place.seat if len(places) > 1 else None)
         for place in dealt:
             offered = {way[2]: way for way in self.settings(place.dealt)}
-            asked = self._asked(place, offered, {**self._felt(dealt, []), **self.shown(beside)})
+            asked = self._asked(place, offered, self._felt(dealt, [], beside))
             answer = asked.check((yield asked))
             place.way = offered.get(answer)
         bank = self._dealt("bank", left, draw) if dealt else []
@@ -189,14 +193,13 @@ class TwoHands(TableRules):
         for step in self.closing(places, left, draw):
             beside.append(step)
             yield step
-        felt, more = self._felt(dealt, bank), self.shown(beside)
-        return Outcome(display={**felt, **more, "hands": [*felt["hands"], *more.get("hands", ())]})
+        return Outcome(display=self._felt(dealt, bank, beside))
 
     def _dealt(self, hand: str, left: list[int], draw: Draw) -> list[int]:
         numbers = range(1, self.HAND + 1)
         return [left.pop(draw.below(len(left), f"{hand} {self.PIECE} {n}")) for n in numbers]
 
-    def _asked(self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, Json]) -> Decision:
+    def _asked(self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, object]) -> Decision:
         prompt = {
             **felt,
             "hand": place.hand,
@@ -228,36 +231,41 @@ class TwoHands(TableRules):
         return max(2 * stake - fee.on(stake) + self.most_beside(bets) for stake, bets in stakes)
 
     # ------------------------------------------------------------ what is shown and said
-    def _felt(self, places: Sequence[Place], bank: Sequence[int]) -> dict[str, Json]:
+    def _felt(
+        self, places: Sequence[Place], bank: Sequence[int], beside: Sequence[Cue | Settlement]
+    ) -> dict[str, object]:
         """The hands as set: the low hand's pieces first, and what both are."""
-        hands: list[dict[str, Json]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
+        hands: list[dict[str, object]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
         if bank:
             hands = [self._hand("bank", bank, self.house(bank))]
         hands += [self._hand(place.hand, place.dealt, place.way) for place in places]
-        return {"kind": "table", "felt": "cards", "hands": hands}
+        hands += self.apart(beside)
+        return {"kind": "table", "felt": "cards", "hands": hands, **self.shown(beside)}
 
-    def _hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, Json]:
+    def _hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, object]:
         if way is None:
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
         order = sorted(range(self.HAND), key=lambda place: not way[2] >> place & 1)
         cards = [self.PIECES[dealt[place]] for place in order]
         return {"id": name, "cards": cards, "low": 2, "says": self.words(way)}
 
-    def presentation(self) -> dict[str, Json]:
+    def presentation(self) -> dict[str, object]:
         """Return the spots and the hands (:file:`paytables/FELTS.md`)."""
         return {
             "kind": "table",
             "felt": "cards",
             **self.cloth.to_json(),
-            "hands": [
-                {"id": id_, "names": names, "cards": self.HAND, "back": self.BACK}
-                for id_, names in (
-                    ("bank", {"en": "Bank", "fr": "Banque"}),
-                    ("player", {"en": "Player", "fr": "Joueur"}),
-                )
-            ],
+            "hands": self.named(),
             "pays": [],
         }
+
+    def named(self) -> list[dict[str, object]]:
+        """Return the hands that may lie on the felt."""
+        names = {"bank": {"en": "Bank", "fr": "Banque"}, "player": {"en": "Player", "fr": "Joueur"}}
+        return [
+            {"id": hand, "names": words, "cards": self.HAND, "back": self.BACK}
+            for hand, words in names.items()
+        ]
 
     def explain(self) -> tuple[str, ...]:
         """Return what a win pays."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from paytables.contract import Json, Spot
+from paytables.contract import Spot
 
 if TYPE_CHECKING:
     from paytables.roulette.schema import BetGroup, Cylinder
@@ -164,10 +164,10 @@ _CALLS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]], ...
 _SINGLE_ZERO: Final = 37
 
 
-def calls(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, Json]]:
+def calls(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, object]]:
     """The named wagers of a cylinder with one zero, as chips by spot; those whose every place it has."""
     by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
-    found: list[dict[str, Json]] = []
+    found: list[dict[str, object]] = []
     for name, (en, fr), chips in _CALLS if len(parts) == _SINGLE_ZERO else ():
         bets = {by_covers[covers]: count for covers, count in chips.items() if covers in by_covers}
         if len(bets) == len(chips):

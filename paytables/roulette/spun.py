@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from paytables.contract import WHEEL_DECIDES, Choice, Cue, Decision, Draw, Json
+from paytables.contract import WHEEL_DECIDES, Choice, Cue, Decision, Draw
 from paytables.onedraw.table import OneDrawTable
 from paytables.roulette.cloth import calls
 
@@ -22,14 +22,14 @@ class SpunTable(OneDrawTable):
     parts: tuple[str, ...] = ()
     revolutions: int | None = None
     by_wheel: bool = False
-    looks: Mapping[str, Json] = field(default_factory=dict)
+    looks: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
     def weights(self) -> Mapping[str, int]:
         """Every result, and how many parts of the wheel have it."""
         return Counter(self.parts)
 
-    def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, Json]]]:
+    def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
         """Spin, or ask the wheel where its ball came to rest."""
         if not self.by_wheel:
             return self.drawn(draw)
@@ -37,11 +37,11 @@ class SpunTable(OneDrawTable):
         pocket = asked.check((yield asked))
         return self._rests(self.parts.index(str(pocket)))
 
-    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, Json]]:
+    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Spin: the part where the ball or the pin ends."""
         return self._rests(draw.below(len(self.parts), "spin"))
 
-    def _rests(self, part: int) -> tuple[str, Cue, dict[str, Json]]:
+    def _rests(self, part: int) -> tuple[str, Cue, dict[str, object]]:
         result = self.parts[part]
         where = {"pocket": result, "part": part}
         shown = {"result": result, **where}
@@ -49,7 +49,7 @@ class SpunTable(OneDrawTable):
             shown["revolutions"] = self.revolutions
         return result, Cue("ball" if self.felt == "roulette" else "wheel", where), shown
 
-    def pictured(self) -> dict[str, Json]:
+    def pictured(self) -> dict[str, object]:
         """Return the wheel clockwise, and on a cylinder each number with two neighbours on either side."""
         count, cylinder = len(self.parts), self.felt == "roulette"
         around = {

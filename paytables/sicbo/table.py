@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Final
 
-from paytables.contract import Cue, Draw, Json, Spot
+from paytables.contract import Cue, Draw, Spot
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, check_forms, check_whole
 from paytables.onedraw.table import OneDrawTable, Place
@@ -45,13 +45,13 @@ class SicBoTable(OneDrawTable):
         """Every result, and how many of the 216 throws have it."""
         return _THROWS
 
-    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, Json]]:
+    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Throw the dice, each for itself."""
         dice = [1 + draw.below(len(_FACES), f"die {n}") for n in range(1, _DICE + 1)]
         shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
         return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
 
-    def pictured(self) -> dict[str, Json]:
+    def pictured(self) -> dict[str, object]:
         """Return how many dice there are."""
         return {"dice": _DICE}
 

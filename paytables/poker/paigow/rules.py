@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
-from paytables.contract import Cue, Draw, Json, Settlement, Spot, Wager
+from paytables.contract import Cue, Draw, Settlement, Spot, Wager
 from paytables.layout import Limits, Odds, check_whole, law_of, settled
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
@@ -156,27 +156,24 @@ class PaiGowPokerRules(TwoHands):
         name = RANKS[rank_of(card)]
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
-    def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, Json]:
-        """Return the first position as the round's result, and the cards that remain with their total."""
-        found: dict[str, Json] = {}
-        cards, total = [], 0
-        for each in settled_:
-            if isinstance(each, Cue) and each.kind == "position":
-                found["result"] = str(each.data["number"])
-            elif isinstance(each, Cue):
-                cards.append(each.data["card"])
-                total = each.data["total"]
-        if cards:
-            words = {code: str(total) for code in ("en", "fr")}
-            found["hands"] = [{"id": "remaining", "cards": cards, "says": words}]
-        return found
+    def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
+        """Return the first position as the round's result."""
+        first = [each.data for each in settled_ if isinstance(each, Cue) and each.kind == "position"]
+        return {"result": str(first[-1]["number"])} if first else {}
 
-    def presentation(self) -> dict[str, Json]:
-        """Return the spots and the hands (:file:`paytables/FELTS.md`)."""
-        told = super().presentation()
+    def apart(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
+        """Return the cards that remain with their total."""
+        last = [each.data for each in settled_ if isinstance(each, Cue) and each.kind != "position"]
+        if not last:
+            return []
+        words = {code: str(last[-1]["total"]) for code in ("en", "fr")}
+        return [{"id": "remaining", "cards": [told["card"] for told in last], "says": words}]
+
+    def named(self) -> list[dict[str, object]]:
+        """Return the hands that may lie on the felt, the cards that remain the last."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
         last = [{"id": "remaining", "names": names, "cards": REMAIN}] if self._remaining else []
-        return {**told, "hands": told["hands"] + last}
+        return [*super().named(), *last]
 
     # ------------------------------------------------------------ figures
     def prove(self, *how: object) -> Proof:
