@@ -74,15 +74,21 @@ class Chart:
         return len(sums) - 1
 
 
+def first_guess(cell: Cell) -> Answer:
+    """Return what a chart begins with: it stays where no hand of that total comes to be."""
+    soft, total = cell
+    return (HIT if total < (18 if soft else 12) else STAND, False)
+
+
 def lines(chart: Chart) -> tuple[str, ...]:
     """Return a chart as text: a line a total or pair, a letter for each first card from two to ace."""
     found = []
     for soft, name in ((False, "hard"), (True, "soft")):
         for total in range(4 if not soft else 12, BEST + 1):
-            letters = [chart.answers.get((up, (soft, total))) for up in UPS]
-            if all(each is not None for each in letters):
-                row = "".join(_LETTERS[each] for each in letters if each is not None)
-                found.append(f"{name} {total:2} {row}")
+            answers = [chart.answers.get((up, (soft, total))) for up in UPS]
+            if any(answer is not None for answer in answers):
+                row = [_LETTERS[answer or first_guess((soft, total))] for answer in answers]
+                found.append(f"{name} {total:2} " + "".join(row))
     found += [
         f"pair {pair:2} " + "".join(SPLITS if (up, pair) in chart.pairs else "." for up in UPS)
         for pair in range(ACES, TEN + 1)
@@ -219,9 +225,7 @@ class _Column:
 
     def improve(self, chart: Chart) -> None:
         """Put the best answers into a chart: until none of them changes."""
-        answers: dict[Cell, Answer] = dict.fromkeys(ORDER, (STAND, False))
-        for soft, total in ORDER:
-            answers[soft, total] = (HIT if total < (18 if soft else 12) else STAND, False)
+        answers = {cell: first_guess(cell) for cell in ORDER}
         split: set[int] = set()
         while True:
             self._weigh(answers, split)

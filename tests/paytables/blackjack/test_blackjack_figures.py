@@ -12,7 +12,7 @@ from paytables import analyse, load_game
 from paytables.analysis import Depth
 from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWERS, PlayData
-from paytables.blackjack.chart import lines, read
+from paytables.blackjack.chart import best_chart, lines, read
 from paytables.blackjack.counted import chances
 from paytables.blackjack.figures import prove, returned
 from paytables.blackjack.hands import values_of
@@ -167,6 +167,27 @@ def test_a_table_carries_its_figures_and_its_chart(name):
     sheet = chart_sheet(made)
     assert [row[0] for row in sheet["rows"][:2]] == ["hard 4", "hard 5"]
     assert all(len(row) == len(sheet["columns"]) == 11 for row in sheet["rows"])
+
+
+@pytest.mark.parametrize("up", [3, 9])
+def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
+    """Twos split three ways against some first cards only: what is printed must tell the rest of them too."""
+    table = policies.Table(
+        house(decks=6, hole=False, original_only=False, hands=3, double_after_split=True), (up,)
+    )
+    chart = best_chart(table)
+    printed = read(lines(chart))
+    said, told = (table.result(each.chooser(table), each.take).mean for each in (chart, printed))
+    assert said == told
+    assert (up, (False, 4)) in printed.answers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLES)
+def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
+    made = definition(name)
+    table, chart = policies.Table(made.house), read(made.proved["main"].chart)
+    assert table.result(chart.chooser(table), chart.take).mean == Fraction(made.proved["main"].charted)
 
 
 @pytest.mark.slow
