@@ -76,6 +76,8 @@ class Table:
     calls: Mapping[str, Call] = field(default_factory=dict)
     roads: tuple[str, ...] = ()
     """The two results that a scoreboard has columns of; none where the table keeps no such board."""
+    suits: bool = False
+    """Whether what is dealt has suits: cards have, tiles have not."""
 
     @property
     def chips(self) -> tuple[int, ...]:
@@ -142,6 +144,8 @@ def read_table(game: GameView) -> Table:
             says=frozenset(map(str, data.get("says", ()))),
             calls={str(one["id"]): Call(one["names"], _bets(one["bets"])) for one in data.get("calls", ())},
             roads=tuple(map(str, data.get("roads", ()))),
+            suits=data["felt"] == "cards"
+            and not any("-" in hand.get("back", "") for hand in data.get("hands", ())),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error

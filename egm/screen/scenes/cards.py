@@ -87,8 +87,10 @@ def _words(told: Any) -> Mapping[str, str]:
 
 
 def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
-    """Move what a cue moves."""
-    hand, kind = cards.setdefault(str(cue.get("hand", "")), []), cue.get("cue")
+    """Move what a cue moves; a shuffle or a burnt card is of no hand."""
+    if "hand" not in cue:
+        return
+    hand, kind = cards.setdefault(str(cue["hand"]), []), cue.get("cue")
     index, card = int(cue.get("index", len(hand))), str(cue.get("card", ""))
     if kind == "deal":
         hand.append(card)
@@ -393,7 +395,7 @@ def _waiting(stage: Stage, table: Table) -> None:
     back = next((str(one["back"]) for one in told if "back" in one), BACK)
     hand = Hand("player", (back,) * 5 if _holds(stage) else (back,) * 2, {})
     for rect in _places_of(stage, table, [hand])[0]:
-        draw_card(stage, rect, BACK)
+        draw_card(stage, rect, back)
 
 
 def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int) -> None:

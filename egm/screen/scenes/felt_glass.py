@@ -199,7 +199,7 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=spot.odds), "meter")]
     highest = held.most(spot, view.chips.bets) or spot.most
     least, most, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
-    key = "felt.steps" if spot.step > 1 else "felt.limits"
+    key = "felt.only" if least == most else "felt.steps" if spot.step > 1 else "felt.limits"
     lines.append((say(key, least=least, most=most, step=step), "text"))
     standing, new = held.standing.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing:
@@ -312,7 +312,8 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         p.text(
             odds, place, replace(style, paint="meter"), align="right", width=w * (0.13 if not slim else 0.26)
         )
-        words = [stage.texts.say("felt.limits", least=least, most=most)]
+        key = "felt.only" if least == most else "felt.limits"
+        words = [stage.texts.say(key, least=least, most=most)]
         told = stage.view.game.returns.get(group) if stage.view.game is not None else None
         if told is not None:
             sign = told.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")

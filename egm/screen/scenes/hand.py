@@ -32,7 +32,7 @@ def _hand(table: Table, layout: Layout) -> list[list[Action]]:
     done = [Action(name) for name in ("undo", "clear", "repeat", "double")]
     more = [Action("tool", "plays")] if table.says else []
     more += [Action("board")] if table.roads else []
-    more += [Action("suits")] if table.felt == "cards" else []
+    more += [Action("suits")] if table.suits else []
     if layout.slim:
         return [held, [*done, *more]]
     kinds = [Action("cloth", part) for part in parts(table, layout)] if table.felt == "roulette" else []
@@ -48,7 +48,7 @@ def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if table is None:
         return []
     if not table.spots:
-        return [(suits_rect(view, layout), Action("suits"))] if table.felt == "cards" else []
+        return [(suits_rect(view, layout), Action("suits"))] if table.suits else []
     rows = _hand(table, layout)
     if layout.slim:
         x, y, w, h = layout.field

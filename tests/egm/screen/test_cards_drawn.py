@@ -1,0 +1,70 @@
+"""What a table of cards or tiles shows: only the hands there are, pays at the bet in force, and true limits."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.screen.layout import LANDSCAPE
+from egm.screen.painter import Painter
+from egm.screen.scenes.cards import hands_now
+from egm.screen.scenes.felt_glass import spot_lines
+from egm.screen.scenes.hand import hand_keys
+from egm.screen.scenes.pays import paid, pays_of
+from egm.screen.scenes.stage import Stage
+from egm.screen.show import StepTime
+from egm.screen.text import Texts
+from egm.screen.view import Action
+from tools.dev.gallery.felts import felt, felt_scenes
+from tools.lab.views import UNIT_CENTS, at_rest
+
+
+def staged(name, theme, language="en", **changes):
+    """A table at rest, and the bet in force as the machine tells it."""
+    game, told = felt(name)
+    view = at_rest((told,), told, language)
+    if changes:
+        view = replace(view, snapshot=view.snapshot.model_copy(update=changes))
+    return game, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+
+
+@pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-blackjack", "quebec-pai-gow-poker"])
+def test_a_shuffle_a_burnt_card_or_a_position_is_no_hand(theme, name):
+    """At every moment of a deal the hands are those of its end."""
+    game, told = felt(name)
+    view = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["moving"]
+    apart = set()
+    for step in view.show.steps:
+        apart |= {cue["cue"] for cue in step.cues if "hand" not in cue}
+        end = [hand["id"] for hand in step.display["hands"]]
+        stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
+        time = StepTime(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
+        for since in (0.5, *(stop + 0.5 for stop in stops)):
+            assert [hand.id for hand in hands_now(step, None, time, since)] == end
+    assert apart
+
+
+@pytest.mark.parametrize(("bought", "options"), [(5, {}), (200, {}), (500, {}), (30, {"hands": 10})])
+def test_the_table_of_pays_is_of_the_hands_and_credits_that_are_played(theme, bought, options):
+    """A bet named by its price alone is of the hands the rules play for it."""
+    changes = {"bet_credits": bought, "bet_wager": options}
+    game, stage = staged("jacks-or-better-9-6", theme, **changes)
+    hands = game.wager(bought, **options).options["hands"]
+    royal, pair = pays_of(stage)[0], pays_of(stage)[-1]
+    each = bought // hands
+    assert paid(stage, pair) == str(each)
+    assert paid(stage, royal).replace(",", "") == str(4000 if each == 5 else 250 * each)
+
+
+def test_tiles_have_no_key_of_four_colours_and_cards_have(theme):
+    for name, has in (("quebec-pai-gow", False), ("quebec-pai-gow-poker", True)):
+        _, stage = staged(name, theme)
+        keys = [action for _, action in hand_keys(stage.view, LANDSCAPE)]
+        assert (Action("suits") in keys) is has
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "Bets of {}"), ("fr", "Mises de {}")])
+def test_a_spot_that_takes_one_sum_names_it_once(theme, language, said):
+    _, stage = staged("quebec-blackjack-options", theme, language)
+    spot = next(spot for spot in stage.view.table.spots.values() if spot.least == spot.most)
+    lines = [words for words, _ in spot_lines(stage, spot, UNIT_CENTS)]
+    assert said.format(stage.money(spot.most * UNIT_CENTS)) in lines
