@@ -65,28 +65,28 @@ def paid(stage: Stage, pay: Mapping[str, Any]) -> str:
     if snapshot is None:
         return stage.texts.number(int(pay.get("credits", 0)))
     by_bet = pay.get("by_credits", {})
-    bet = str(snapshot.bet_credits // _hands_bought(stage, pay))
+    bet = str(snapshot.bet_credits // _hands_bought(stage))
     return stage.texts.number(int(by_bet.get(bet, pay.get("credits", 0))))
 
 
-def _hands_bought(stage: Stage, pay: Mapping[str, Any]) -> int:
+def _hands_bought(stage: Stage) -> int:
     """How many hands the bet in force buys: as the player said, else the fewest that fit its price."""
     snapshot, game = stage.view.snapshot, stage.view.game
     if snapshot is None or game is None:
         return 1
     if "hands" in snapshot.bet_wager:
         return max(1, int(snapshot.bet_wager["hands"]))
-    by_bet = pay.get("by_credits", {})
-    for hands in map(int, game.presentation.get("bets", {}).get("hands", ())):
+    bets = game.presentation.get("bets", {})
+    for hands in map(int, bets.get("hands", ())):
         each, rest = divmod(snapshot.bet_credits, hands)
-        if not rest and str(each) in by_bet:
+        if not rest and each in bets["credits"]:
             return hands
     return 1
 
 
-def _heading(stage: Stage, pay: Mapping[str, Any]) -> str:
+def _heading(stage: Stage) -> str:
     """What the table of pays is of: several hands say how many they are, and what is bet on each."""
-    hands, snapshot = _hands_bought(stage, pay), stage.view.snapshot
+    hands, snapshot = _hands_bought(stage), stage.view.snapshot
     if hands == 1 or snapshot is None:
         return stage.texts.say("felt.pays")
     amount = stage.money(snapshot.bet_credits // hands * snapshot.denomination_cents)
@@ -98,7 +98,7 @@ def pays_glasses(stage: Stage) -> bool:
     rows, layout = pays_of(stage), stage.layout
     if not rows or layout.slim:
         return bool(rows)
-    heading, room = _heading(stage, rows[0]), layout.left[3] - 62 - 60
+    heading, room = _heading(stage), layout.left[3] - 62 - 60
     half = -(-len(rows) // 2) if layout.portrait else len(rows)
     for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
         if part:
