@@ -81,7 +81,7 @@ def _hands(display: Mapping[str, Any]) -> list[Hand]:
     ]
 
 
-def _words(told: Any) -> Mapping[str, str]:
+def _words(told: object) -> Mapping[str, str]:
     """What a hand comes to, by language; a sign such as its points is the same in each."""
     return told if isinstance(told, Mapping) else {"en": str(told)} if told else {}
 
