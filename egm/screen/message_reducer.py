@@ -253,7 +253,7 @@ def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
     )
     if replay.game_id not in view.games:
         return None
-    start = View(now=view.now, linked=True, games=view.games, fields=view.fields)
+    start = View(now=view.now, linked=True, games=view.games, fields=view.fields, tables=view.tables)
     told: Decision | Play
     if replay.asked:
         told = Decision(

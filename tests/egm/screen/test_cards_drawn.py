@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from egm.kernel.service_pages import Replay
 from egm.screen.layout import LANDSCAPE
+from egm.screen.message_reducer import recalled
 from egm.screen.painter import Painter
 from egm.screen.scenes.cards import hands_now
 from egm.screen.scenes.felt_glass import spot_lines
@@ -68,3 +70,28 @@ def test_a_spot_that_takes_one_sum_names_it_once(theme, language, said):
     spot = next(spot for spot in stage.view.table.spots.values() if spot.least == spot.most)
     lines = [words for words, _ in spot_lines(stage, spot, UNIT_CENTS)]
     assert said.format(stage.money(spot.most * UNIT_CENTS)) in lines
+
+
+def test_a_recalled_round_of_a_table_has_its_cloth_and_its_cards(theme):
+    _, told = felt("quebec-baccarat")
+    view = dict(felt_scenes(felt("quebec-baccarat")[0], told, "en", theme, LANDSCAPE))["settled"]
+    display = view.show.steps[-1].display
+    replay = Replay.model_construct(
+        play_id="p",
+        game_id=told.id,
+        denomination_cents=25,
+        bet_credits=10,
+        bet_wager={},
+        credit_before_cents=1000,
+        win_credits=0,
+        win_cents=0,
+        asked="",
+        options=(),
+        answer=None,
+        display=dict(display),
+        time_utc=view.snapshot.time_utc,
+    )
+    shown = recalled(view, view.snapshot, replay)
+    assert shown is not None
+    assert shown.table == view.table is not None
+    assert [hand["id"] for hand in shown.show.steps[-1].display["hands"]] == ["player", "bank"]
