@@ -126,7 +126,8 @@ def test_highest_wins_take_no_laboratory_package():
 
 
 #: Reel games whose windows that win nothing are counted at every start of a machine.
-COUNTED = ("maple-classic", "maple-classic-92", "maple-classic-95", "northern-ways", "seven-rivers")
+LONG = [pytest.param(name, marks=pytest.mark.slow) for name in ("maple-classic-92", "northern-ways")]
+COUNTED = ("maple-classic", "maple-classic-95", "seven-rivers", *LONG)
 
 
 @pytest.mark.library_only("C-25")

@@ -16,6 +16,8 @@ from paytables.odds import awards, longer
 from tools.cli import main
 
 GAME = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
+#: Library games whose whole analysis takes seconds, and another of whose kind is quick.
+LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 
 
 @pytest.mark.requirement("C-23")
@@ -69,7 +71,10 @@ def test_certification_states_them_and_fails_odds_beyond_the_limit_of_the_place(
     assert "sky 1 in 40,000,000.00; at most 1 in 39,999,999" in longest[0]["evidence"]
 
 
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in library()],
+)
 def test_awards_are_the_prizes_and_levels_of_the_analysis_and_prizes_need_no_variance(name):
     for quick, whole in zip(
         analyse(load_game(name), Depth.PRIZES).bets,

@@ -61,7 +61,7 @@ def test_the_full_cycle_one_by_one_is_the_exact_analysis():
 def test_a_compiled_simulation_with_free_games_lies_in_its_interval():
     game = load_game("aurora-twenty")
     (bet,) = analyse(game, Depth.VOLATILITY).bets
-    games = 400_000
+    games = 100_000
     sample = simulate(game.rules.stages["twenty"], games, seed=5)
     error = (float(bet.variance) / games) ** 0.5
     assert abs(sample.credits / games - float(bet.mean_credits)) < 3.3 * error

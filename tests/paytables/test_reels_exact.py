@@ -11,7 +11,7 @@ from paytables import DefinitionError, Depth, analyse, game_from
 
 SYMBOLS = ["a", "b", "c", "w", "s"]
 TEXT = {"en": "x", "fr": "x"}
-SMALL = settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SMALL = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 def definition(stage, *, cost=1, groups=None, wild=None):
@@ -143,6 +143,14 @@ def check_exact(data):
 @SMALL
 @given(line_games())
 def test_random_line_games_are_exact(data):
+    check_exact(data)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("R-02", "B-10")
+@settings(SMALL, max_examples=600)
+@given(line_games())
+def test_many_random_line_games_are_exact(data):
     check_exact(data)
 
 

@@ -14,7 +14,7 @@ from paytables_trees import TooManyOutcomesError, definition, moments_match
 
 from paytables import DefinitionError, analyse, game_from
 
-TINY = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+TINY = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 STRIP = st.lists(st.sampled_from(["a", "b", "s", "w"]), min_size=1, max_size=2).map(" ".join)
 ODDS = st.sampled_from([[1, 2], [1, 3], [2, 3]])
 
@@ -90,13 +90,24 @@ def games(draw):
     return definition(stages, cost=draw(st.integers(1, 3)))
 
 
-@TINY
-@given(games())
-def test_random_feature_graphs_are_exact(data):
+def check_graph(data):
     try:
         moments_match(data, cost=data["bets"]["mode"][0]["cost"], most=4_000)
     except TooManyOutcomesError:
         reject()
+
+
+@TINY
+@given(games())
+def test_random_feature_graphs_are_exact(data):
+    check_graph(data)
+
+
+@pytest.mark.slow
+@settings(TINY, max_examples=300)
+@given(games())
+def test_many_random_feature_graphs_are_exact(data):
+    check_graph(data)
 
 
 def fall_law(data):

@@ -22,6 +22,8 @@ _RATIO: Final = 0.72
 _LARGEST: Final = 290.0
 #: Below a hand stands what it is.
 _SAYS: Final = 34.0
+#: So far below its cards; so much is left free about a hand, more than the frame of a marked card takes.
+_CLEAR: Final = 8.0
 _HOLD: Final = 70.0
 #: Between the cards of a low and a high hand so many cards have room.
 _GAP: Final = 0.4
@@ -62,6 +64,7 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
     for cue, stop in zip(step.cues, time.stops, strict=True):
         if since >= stop:
             _moved(cards, cue)
+    cards.pop("", None)  # what is burnt is in nobody's hand
     order = [*dict.fromkeys([hand.id for hand in end] + list(cards))]
     return [Hand(name, tuple(cards.get(name, ())), {}) for name in order]
 
@@ -219,7 +222,7 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[Hand], longest: int) -> lis
 
 def _of_one_deal(hands: Sequence[Hand]) -> bool:
     """Whether so many hands are played of one deal that all but the first are drawn small."""
-    return len(hands) > 2 and hands[0].id == "player"
+    return len(hands) > 2 and hands[0].id == "player" and not any(one.id.startswith("bank") for one in hands)
 
 
 def _tiles(rect: Rect, count: int) -> list[Rect]:
@@ -246,11 +249,12 @@ def _places(area: Rect, count: int, low: int = 0, shown: float = 0.8) -> list[Re
     """
     x, y, w, h = area
     gap = _GAP if low else 0.0
-    high = min(_LARGEST, h - _SAYS - 8, (w - 20) / max(1.0, (count + gap) * shown) / _RATIO)
+    below = _CLEAR + _SAYS
+    high = min(_LARGEST, h - below - 2 * _CLEAR, (w - 20) / max(1.0, (count + gap) * shown) / _RATIO)
     wide = high * _RATIO
     step = min(wide + 12, (w - 20 - wide) / max(1.0, count - 1 + gap))
     left = x + (w - wide - step * (count - 1 + gap)) / 2
-    top = y + (h - _SAYS - high) / 2
+    top = y + (h - below - high) / 2
     return [(left + (i + gap * (i >= low)) * step, top, wide, high) for i in range(count)]
 
 
@@ -415,7 +419,7 @@ def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float
 
 def _says(stage: Stage, area: Rect, rects: Sequence[Rect], words: str, *, lit: bool) -> None:
     _, y, _, h = rects[0]
-    at = (area[0] + area[2] / 2, y + h + 8 + _SAYS / 2)
+    at = (area[0] + area[2] / 2, y + h + _CLEAR + _SAYS / 2)
     if stage.view.decision is not None and _holds(stage):
         at = (at[0], y - 20)
     room = area[2] - 16

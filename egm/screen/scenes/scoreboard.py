@@ -16,7 +16,7 @@ from egm.screen.view import Scene, playing, times
 
 _RED: Final = parse_colour("#d01c3c")
 _BLUE: Final = parse_colour("#1d55d6")
-_GREEN: Final = parse_colour("#128a4c")
+_GREEN: Final = parse_colour("#0e7c43")
 _PAPER: Final = parse_colour("#f6f3e8")
 _RULE: Final = parse_colour("#cfc9b6")
 #: The cards of a round lie open for so long, seconds; then the board is back.
@@ -68,6 +68,11 @@ def _paint(mark: Colour) -> Paint:
     return _RED if mark == "red" else _BLUE
 
 
+def _letters(stage: Stage) -> str:
+    """The size of a board's letters: a telephone's are larger, to be read."""
+    return "caption" if stage.layout.slim else "tiny"
+
+
 def _sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
     """Ruled paper under its title; returns where it begins, its cells' side, how many columns it has."""
     p, (x, y, w, h) = stage.painter, rect
@@ -101,7 +106,7 @@ def _beads(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> No
         at = (left + (column - first + 0.5) * side, top + (row + 0.5) * side)
         _disc(stage, at, side * 0.42, paints.get(result, _GREEN))
         letter = letters.get(result, stage.texts.say("felt.tie_sign"))
-        stage.painter.text(letter, at, Style("heavy", "tiny", WHITE), width=side * 0.7)
+        stage.painter.text(letter, at, Style("heavy", _letters(stage), WHITE), width=side * 0.76)
 
 
 def _road(
@@ -120,7 +125,7 @@ def _road(
                 if ties:
                     _stroke(stage, at, side * 0.4, _GREEN)
                 if ties > 1:
-                    stage.painter.text(str(ties), at, Style("heavy", "tiny", _GREEN), width=side * 0.7)
+                    stage.painter.text(str(ties), at, Style("heavy", _letters(stage), _GREEN), width=side * 0.76)
 
 
 def _mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:

@@ -67,7 +67,11 @@ class Meter(Painter):
 
 
 @pytest.mark.parametrize(
-    ("layout", "language"), [(LANDSCAPE, "en"), (PORTRAIT, "fr")], ids=["wide", "upright"]
+    ("layout", "language"),
+    [
+        pytest.param(LANDSCAPE, "en", id="wide"),
+        pytest.param(PORTRAIT, "fr", id="upright", marks=pytest.mark.slow),
+    ],
 )
 def test_every_text_stands_out_from_what_lies_under_it(published, outcomes, theme, layout, language):
     """Keys whose lamp is out are not to be read as lit; everything else is."""

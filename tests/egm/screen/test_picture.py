@@ -19,6 +19,19 @@ from tools.dev.gallery.pages import real_pages, real_scenes
 from tools.lab.views import at_rest
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
+#: Each size in one language in the quick tier, in the other one in the slow tier.
+QUICK = {("landscape", "fr"), ("portrait", "fr"), ("phone", "fr"), ("short phone", "en")}
+DRAWN = [
+    pytest.param(
+        layout, language, id=f"{name}-{language}", marks=() if (name, language) in QUICK else pytest.mark.slow
+    )
+    for name, layout in LAYOUTS.items()
+    for language in ("en", "fr")
+]
+SOME = [
+    pytest.param(layout, id=name, marks=() if name in {"landscape", "phone"} else pytest.mark.slow)
+    for name, layout in LAYOUTS.items()
+]
 LEAST_LETTERS = {True: 18, False: 16}
 """Letters smaller than this, in units, cannot be read: 10 of a telephone's pixels, 16 of a cabinet's."""
 LEGAL = ("defect.refund",)
@@ -109,8 +122,7 @@ def all_scenes(published, outcomes, language, theme, layout):
             yield f"{table}/{name}", view
 
 
-@pytest.mark.parametrize("language", ["en", "fr"])
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize(("layout", "language"), DRAWN)
 def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, language, layout):
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
@@ -204,7 +216,7 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
 
 
 @pytest.mark.requirement("C-19")
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("layout", SOME)
 def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, layout):
     """In every scene of the machine and of games that ask: each touch point is drawn, and answers as it says."""
     picture = Picture(theme, layout=layout, scale=0.5)
@@ -275,7 +287,7 @@ SMALLER = {
 }
 
 
-@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "fr"])
 def test_what_a_finger_touches_on_a_telephone_is_44_of_its_pixels(
     published, outcomes, theme, language, tmp_path
 ):

@@ -54,8 +54,17 @@ def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
     assert {words for words, _, _ in watcher.written} >= {"Harbour", "Grand Harbour"}
 
 
-@pytest.mark.parametrize("language", ["en", "fr"])
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "phone"])
+@pytest.mark.parametrize(
+    ("layout", "language"),
+    [
+        pytest.param(LANDSCAPE, "fr", id="landscape-fr"),
+        pytest.param(PORTRAIT, "en", id="portrait-en"),
+        pytest.param(PHONE, "fr", id="phone-fr"),
+        pytest.param(LANDSCAPE, "en", id="landscape-en", marks=pytest.mark.slow),
+        pytest.param(PORTRAIT, "fr", id="portrait-fr", marks=pytest.mark.slow),
+        pytest.param(PHONE, "en", id="phone-en", marks=pytest.mark.slow),
+    ],
+)
 def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, theme, language, layout):
     picture = TopPicture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)

@@ -102,7 +102,13 @@ def browser(tmp_path):
     found.close()
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["x".join(map(str, size)) for size in SIZES])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(size, id="x".join(map(str, size)), marks=() if size == (390, 844) else pytest.mark.slow)
+        for size in SIZES
+    ],
+)
 def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
     wide, high = size
     metrics = {"width": wide, "height": high, "deviceScaleFactor": 1, "mobile": False}

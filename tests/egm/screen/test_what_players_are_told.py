@@ -58,7 +58,7 @@ def help_words(view, theme):
 
 
 @pytest.mark.requirement("C-01", "C-02", "C-12", "C-25", "C-26", "M-01", "C-11")
-@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.slow)])
 def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, theme, language):
     """Its name, what a credit costs, the rules, the prizes, the return, when it is void, which version it is."""
     texts = Texts(language)
@@ -327,7 +327,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published, theme):
 
 
 @pytest.mark.requirement("C-25")
-@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.slow)])
 def test_help_tells_how_often_a_game_wins_from_its_own_analysis(games, published, theme, language):
     """Hits or prizes in a hundred games, every feature, the highest prize: exact, and rounded only to be read."""
     texts = Texts(language)

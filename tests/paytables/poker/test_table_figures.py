@@ -231,7 +231,14 @@ def flop():
     return solver.cards[n].tolist(), turns, sums
 
 
-@pytest.mark.parametrize(("hole", "turn"), [((51, 38), 27), ((8, 11), 50), ((14, 12), 40)])
+@pytest.mark.parametrize(
+    ("hole", "turn"),
+    [
+        ((51, 38), 27),
+        pytest.param((8, 11), 50, marks=pytest.mark.slow),
+        pytest.param((14, 12), 40, marks=pytest.mark.slow),
+    ],
+)
 def test_playing_on_after_the_turn_is_worth_what_counting_says(hole, turn, flop):
     """All 46 rivers and 990 hands of the bank, by another judge of hands; the river bet where it gains."""
     board, turns, _ = flop
@@ -257,8 +264,8 @@ def test_playing_on_after_the_turn_is_worth_what_counting_says(hole, turn, flop)
     assert turns[turn, place].tolist() == [best, worst]
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(300, marks=pytest.mark.slow)])
-def test_the_turn_is_advised_as_the_solver_decides_it(count, flop, seeded_draw):
+@pytest.mark.slow
+def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
     """Worked out at the table, one by one, and for all at once; half are hands that best fold, which are few."""
     rules, draw = load("france-casino-holdem").rules, seeded_draw("turns")
     board, turns, _ = flop
@@ -266,7 +273,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(count, flop, seeded_draw):
     folded, states = -4 * 46 * 990, [(t, a, b) for b in range(52) for a in range(b) for t in range(52)]
     states = [state for state in states if len({*state, *board}) == 6]
     folds = [(t, a, b) for t, a, b in states if turns[t, b * (b - 1) // 2 + a, 0] <= folded]
-    for n in range(count):
+    for n in range(300):
         some = folds if n % 2 else states
         turn, low, high = some[draw.below(len(some), "a state")]
         place = Place(0, {"ante": 2, "super-ante": 2}, [low, high])
