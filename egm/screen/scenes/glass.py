@@ -468,7 +468,7 @@ def _told_always(stage: Stage) -> None:
 
 def _corner(layout: Layout) -> float:
     """The room left of the sign: that of a game with levels stands further left."""
-    return min(318.0, layout.marquee[0] - 30)
+    return min(330.0, layout.marquee[0] - 30)
 
 
 def help_line(stage: Stage) -> str:

@@ -166,7 +166,7 @@ def test_whether_a_bet_plays_is_said_at_the_screen_and_holds_while_it_stands(vis
     at.press("tool", "plays")
     assert "Plays on a come-out too" in spot_words(at, "hard-4")
     at.play_out()  # it played: a four thrown hard wins it on the come-out
-    assert at.view.results[0] == "2-2"
+    assert at.view.snapshot.results[0] == "2-2"
     won = {each["spot"]: each["credits"] for each in at.view.show.play.settlements}
     assert won["hard-4"] > 0
 
@@ -263,7 +263,7 @@ def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
         ("en", "Theoretical return, worst bet: 83.33%", "Returns 98.58%  \u00b7  Bets of $0.25 to $250.00"),
         (
             "fr",
-            "Retour théorique, pire mise\xa0: 83,33\xa0%",
+            "Taux de retour théorique, pire mise\xa0: 83,33\xa0%",
             "Retour\xa0: 98,58\xa0%  \u00b7  Mises de 0,25\xa0$ à 250,00\xa0$",
         ),
     ],

@@ -290,7 +290,7 @@ def some_bets(game, draw):
     return game.wager(cost, **({"seats": seats} if made.table.seats > 1 else {"bets": seats[0]}))
 
 
-@pytest.mark.parametrize(("name", "count"), [(name, 700 // len(GAMES)) for name in GAMES])
+@pytest.mark.parametrize(("name", "count"), [(name, 1_400 // len(GAMES)) for name in GAMES])
 def test_a_round_is_settled_as_the_texts_say(name, count, seeded_draw):
     seen = hold(name, seeded_draw, count)
     names = ("won", "lost", "push", "blackjack", "double", "split", "insurance")
