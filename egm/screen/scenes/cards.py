@@ -22,7 +22,7 @@ _RATIO: Final = 0.72
 _LARGEST: Final = 290.0
 #: Below a hand stands what it is.
 _SAYS: Final = 34.0
-#: So far below its cards; so much is left free about a hand, more than the frame of a marked card takes.
+#: So far below its cards; so much is left free above a hand, more than the frame of a marked card takes.
 _CLEAR: Final = 8.0
 _HOLD: Final = 70.0
 #: Between the cards of a low and a high hand so many cards have room.
@@ -250,11 +250,11 @@ def _places(area: Rect, count: int, low: int = 0, shown: float = 0.8) -> list[Re
     x, y, w, h = area
     gap = _GAP if low else 0.0
     below = _CLEAR + _SAYS
-    high = min(_LARGEST, h - below - 2 * _CLEAR, (w - 20) / max(1.0, (count + gap) * shown) / _RATIO)
+    high = min(_LARGEST, h - below - _CLEAR, (w - 20) / max(1.0, (count + gap) * shown) / _RATIO)
     wide = high * _RATIO
     step = min(wide + 12, (w - 20 - wide) / max(1.0, count - 1 + gap))
     left = x + (w - wide - step * (count - 1 + gap)) / 2
-    top = y + (h - below - high) / 2
+    top = y + (h + _CLEAR - below - high) / 2
     return [(left + (i + gap * (i >= low)) * step, top, wide, high) for i in range(count)]
 
 
@@ -288,7 +288,9 @@ def card_places(stage: Stage) -> list[Rect]:
         return []
     places, asked = _places_of(stage, table, hands), stage.view.decision
     if asked is not None and asked.kind == "set":
-        return places[_asked_hand(hands, asked)]
+        marked = places[_asked_hand(hands, asked)]
+        apart = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # the felt between is touched too
+        return [(x - apart / 2, y, w + apart, h) for x, y, w, h in marked]
     return [(x, y, w, h + _HOLD + 8) for x, y, w, h in places[0]]
 
 

@@ -125,7 +125,8 @@ def _road(
                 if ties:
                     _stroke(stage, at, side * 0.4, _GREEN)
                 if ties > 1:
-                    stage.painter.text(str(ties), at, Style("heavy", _letters(stage), _GREEN), width=side * 0.76)
+                    style = Style("heavy", _letters(stage), _GREEN)
+                    stage.painter.text(str(ties), at, style, width=side * 0.76)
 
 
 def _mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:

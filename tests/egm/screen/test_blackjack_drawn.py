@@ -1,4 +1,4 @@
-"""Blackjack on the screen: bets that need each other, hands of a split with their numbers, stakes and fate."""
+"""Hands on the screen: bets that need each other, hands of a split with their numbers, stakes and fate."""
 
 from dataclasses import replace
 from datetime import UTC
@@ -18,10 +18,10 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import limits
 from egm.screen.text import Texts
-from egm.screen.view import Action
+from egm.screen.view import Action, times
 from paytables import Choice, Round, load_game
 from paytables.cards import Shoe, cards_of
-from tools.dev.gallery.felts import felt
+from tools.dev.gallery.felts import felt, felt_scenes
 from tools.lab.views import at_rest, game_view
 
 MULTI, OPTIONS = "quebec-multi-action-blackjack", "quebec-blackjack-options"
@@ -194,3 +194,11 @@ def test_a_chart_has_a_row_for_every_hand_and_the_signs_that_are_drawn():
     rows = {row["names"]["en"]: (row["names"]["fr"], row["cells"]) for row in chart["rows"]}
     assert rows["Hard 17 to 20"] == ("17 à 20 difficile", "SSSSSSSSSS")
     assert rows["Pair, 8"] == ("Paire, 8", "PPPPPPPP..")
+
+
+def test_a_card_that_is_burnt_is_in_nobodys_hand(theme):
+    view = dict(felt_scenes(*felt("quebec-war"), "en", theme, LANDSCAPE))["moving"]
+    (time,), (step,) = times(view, theme).steps, view.show.steps
+    assert any(not cue.get("hand") for cue in step.cues)
+    for since in (*time.stops, time.spun + 1):
+        assert [hand.id for hand in hands_now(step, None, time, since)] == ["player", "bank"]

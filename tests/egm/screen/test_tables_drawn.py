@@ -13,7 +13,6 @@ from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
 from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
 from egm.screen.roads import often
-from egm.screen.scenes.cards import hands_now
 from egm.screen.scenes.faces import card_art
 from egm.screen.scenes.felt_glass import settled_step, shown_results
 from egm.screen.scenes.scoreboard import shows_board
@@ -25,10 +24,7 @@ from tools.dev.gallery.felts import FELTS, felt, felt_scenes
 from tools.lab.views import UNIT_CENTS, at_rest, snapshot
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
-SOME = [
-    pytest.param(layout, id=name, marks=pytest.mark.slow if name in {"portrait", "phone"} else ())
-    for name, layout in LAYOUTS.items()
-]
+SLOW = [pytest.param(layout, marks=pytest.mark.slow) for layout in (PORTRAIT, PHONE)]
 WITH_SPOTS = tuple(name for name in FELTS if len(felt(name)[1].presentation["spots"]) > 1)
 
 
@@ -214,7 +210,7 @@ def opened(view, layout, theme):
             yield pressed(shown, Action("sheet", sheet), theme)[0]
 
 
-@pytest.mark.parametrize("layout", SOME)
+@pytest.mark.parametrize("layout", [LANDSCAPE, LAYOUTS["short phone"], *SLOW])
 def test_every_spot_is_reached_by_a_finger_in_every_layout(table, theme, layout):
     """Each has a place of a finger's size, whose middle is that spot and no other."""
     _, _, view = table
@@ -501,11 +497,3 @@ def test_what_came_most_and_least_often_is_counted_of_the_results_that_are_kept(
     most, least = often(("4-4-2", "4-1-2"), tuple("123456"), 3)
     assert most == [("4", 3), ("2", 2), ("1", 1)]
     assert least == [("3", 0), ("5", 0), ("6", 0)]
-
-
-def test_a_card_that_is_burnt_is_in_nobodys_hand(theme):
-    view = dict(felt_scenes(*felt("quebec-war"), "en", theme, LANDSCAPE))["moving"]
-    (time,), (step,) = times(view, theme).steps, view.show.steps
-    assert any(not cue.get("hand") for cue in step.cues)
-    for since in (*time.stops, time.spun + 1):
-        assert [hand.id for hand in hands_now(step, None, time, since)] == ["player", "bank"]
