@@ -286,6 +286,12 @@ def fewest(decks: int, cards: int | None) -> int:
     return sum(shoe[:cards])
 
 
+#: A line of :func:`paytables.blackjack.chart.lines`.
+ChartLine = Annotated[
+    str, StringConstraints(pattern=r"^((hard|soft) [ 1-2][0-9] [SHDE]{10}|pair [ 1][0-9] [P.]{10})$")
+]
+
+
 class Proof(Strict):
     """Exact figures of one initial stake on a hand, of a fresh shoe; amounts in stakes.
 
@@ -300,7 +306,7 @@ class Proof(Strict):
     charted: Exact
     dealers: Exact
     worst: Exact
-    chart: tuple[str, ...]
+    chart: tuple[ChartLine, ...]
     policy: Policy
 
 

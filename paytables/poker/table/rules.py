@@ -24,7 +24,7 @@ from paytables.contract import (
     Spot,
     Wager,
 )
-from paytables.errors import WagerError
+from paytables.errors import DefinitionError, WagerError
 from paytables.layout import Layout, Odds, TableRules, check_whole, pushed, settled
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.proof import held_against
@@ -102,7 +102,15 @@ class PokerRules(TableRules):
                 )
 
     def check(self, file: str) -> None:
-        """Refuse stakes that odds or raises make no whole credits of. Raises :class:`DefinitionError`."""
+        """Refuse forms whose bets do not go together, and stakes that make no whole credits.
+
+        Raises :class:`DefinitionError`.
+        """
+        for n, form in enumerate(self.definition.form):
+            try:
+                self._linked(form.bets)
+            except WagerError as error:
+                raise DefinitionError(file, f"form.{n}", str(error)) from None
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.step for option in step.option):
             if option.adds:

@@ -601,6 +601,7 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         (OPTIONS, lambda d: d["side"][0]["row"][1].update(pays="3:2"), "multiple of 2"),
         (OPTIONS, lambda d: d["side"][0]["row"][1].update(pays="10%"), "no level has this spot"),
         (MONACO, lambda d: d["form"][0].update(bets={"pairs": 1}), "needs a bet on 'main'"),
+        (MONACO, lambda d: d["proved"]["main"]["chart"].append("hard"), r"proved\.main\.chart\.\d+"),
     ],
 )
 def test_a_definition_that_cannot_be_played_is_refused(name, change, why):

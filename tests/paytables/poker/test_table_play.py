@@ -388,6 +388,12 @@ def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
             "must be a multiple of 2",
         ),
         ("quebec-let-it-ride", 'pays = "5:1"', 'pays = "5-1"', "'5-1' are no odds"),
+        (
+            "quebec-let-it-ride",
+            "bet-2 = 1 }",
+            "bet-2 = 2 }",
+            r"form\.0: bets\.bet-2: 2 credits; it is 1 times",
+        ),
     ],
 )
 def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):

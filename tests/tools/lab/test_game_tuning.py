@@ -39,6 +39,17 @@ def test_a_family_without_a_template_begins_with_its_first_game(tmp_path):
     assert "cards 0.1.0 is valid" in run("game", "check", tmp_path / "cards.toml")
 
 
+def test_whoever_changes_a_rule_is_told_that_the_return_is_still_the_copys(tmp_path):
+    file = tmp_path / "one.toml"
+    run("game", "new", file, "--from", "quebec-blackjack")
+    text = file.read_text(encoding="utf-8")
+    assert "\ndecks = 6\n" in text
+    file.write_text(text.replace("\ndecks = 6\n", "\ndecks = 1\n"), encoding="utf-8")
+    for said in (run("game", "check", file), run("par", file)):
+        assert "one: figures are what the definition carries as proved, not worked out here" in said
+    assert "carries as proved" not in run("game", "check", "maple-classic")
+
+
 def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):
     before = mine.read_text(encoding="utf-8")
     for goal in ("0.92", "0.85", "0.95"):

@@ -27,7 +27,7 @@ from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
 from paytables.source import ID_PATTERN
 from paytables.wording import counted
-from tools.cli.commands.par import estimated, hold, load, profile_of
+from tools.cli.commands.par import estimated, hold, load, profile_of, say_what_is_carried
 from tools.cli.tables import Column, Form, Table, forms, show, working
 from tools.cli.terminal import echo
 from tools.lab.named import named
@@ -104,6 +104,7 @@ def check(file: str, jurisdiction: str | None) -> None:
     else:
         for bet in analysis.bets:
             echo(f"bet {bet.bet}: {counted(bet.cost_credits, 'credit')}, return {percent(bet.rtp)}")
+        say_what_is_carried(game)
         if jurisdiction is not None:
             hold(game, analysis, jurisdiction)
     warnings = [*remarks(game, analysis), *_of_the_look(game)]

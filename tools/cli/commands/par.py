@@ -40,6 +40,13 @@ def load(name: str) -> Game:
         raise click.ClickException(refusal(error)) from None
 
 
+def say_what_is_carried(game: Game) -> None:
+    """Say of a game whose figures take a laboratory that the definition claims them; nothing of another."""
+    if getattr(getattr(game.rules, "definition", None), "proved", None):
+        said = "figures are what the definition carries as proved, not worked out here (`egm certify` does)"
+        echo(f"{game.id}: {said}", err=True)
+
+
 @click.command()
 @click.argument("game")
 @click.option("--json", "form", flag_value="json", help="machine-readable, with exact fractions")
@@ -86,6 +93,7 @@ def command(
         if bets or strategy is not None:
             raise click.ClickException(str(error)) from None
         raise click.ClickException(estimated(game, loaded, str(error))) from None
+    say_what_is_carried(loaded)
     if meters or state is not None:
         _stand(loaded, analysis, meters, state)
     elif form is None and out is None:
