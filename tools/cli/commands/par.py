@@ -44,7 +44,7 @@ def say_what_is_carried(game: Game) -> None:
     """Say of a game whose figures take a laboratory that the definition claims them; nothing of another."""
     if getattr(getattr(game.rules, "definition", None), "proved", None):
         said = "figures are what the definition carries as proved, not worked out here (`egm certify` does)"
-        echo(f"{game.id}: {said}", err=True)
+        echo(f"{game.id}: {said}")
 
 
 @click.command()
@@ -93,11 +93,11 @@ def command(
         if bets or strategy is not None:
             raise click.ClickException(str(error)) from None
         raise click.ClickException(estimated(game, loaded, str(error))) from None
-    say_what_is_carried(loaded)
     if meters or state is not None:
         _stand(loaded, analysis, meters, state)
     elif form is None and out is None:
         to_terminal(loaded, analysis, rules)
+        say_what_is_carried(loaded)
     else:
         text = {
             "csv": lambda: to_csv(loaded, analysis, rules),
