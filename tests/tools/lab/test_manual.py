@@ -118,7 +118,7 @@ def test_the_service_manual_has_every_significant_event_and_every_line(language,
 
 
 @pytest.mark.requirement("R-06")
-@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "fr"])
 def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
     """Read back by another reader: nothing is lost at a page's end, and nothing runs out of it."""
     out = tmp_path / "manual.pdf"

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-from paytables.blackjack.chart import UPS, read
 from paytables.blackjack.figures import proof_of
 from paytables.blackjack.schema import ACES, BlackjackDefinition
 from tools.lab.parsheet.figures import exact
@@ -12,6 +11,8 @@ _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by it
 
 def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
     """Return the chart as a sheet: a row a total or pair, a column a first card of the dealer's."""
+    from paytables.blackjack.chart import UPS, read  # noqa: PLC0415 (takes numpy, others do not)
+
     proof = proof_of(definition)
     read(proof.chart)  # refuse what is no chart
     means = {
