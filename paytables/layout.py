@@ -269,7 +269,7 @@ class Layout:
             if spot.share is not None and credits_ * spot.share != after[spot.needs]:
                 raise WagerError(
                     f"bets.{name}: {counted(credits_, 'credit')} for {after[spot.needs]:,} on {spot.needs!r}:"
-                    f" it is one for each {spot.share:,} credits, and only of a multiple of them"
+                    f" it is one for each {counted(spot.share, 'credit')}, and only of a multiple of them"
                 )
         total, most = sum(after.values()), self.table.most
         if most is not None and total > most:

@@ -385,7 +385,7 @@ def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object
 def _build(data: TrenteDefinition, file: str) -> TrenteRules:
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
-        why = f"{insurance.percent} % of {insurance.least} credits is no whole number of credits"
+        why = f"{insurance.percent} % of {counted(insurance.least, 'credit')} is no whole number of credits"
         raise DefinitionError(file, "insurance", why)
     for n, bet in enumerate(data.bet):
         if bet.limits.step % 2:

@@ -19,6 +19,7 @@ from paytables.layout import Limits, Odds, Pay, TableDefinition
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay, Progressive
+from paytables.wording import counted
 
 #: The value of each rank, two to ace.
 VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
@@ -374,7 +375,8 @@ class BlackjackDefinition(TableDefinition):
     def _fits(self) -> "BlackjackDefinition":
         if self.boxes * self.table.seats > BOXES_MOST:
             raise ValueError(
-                f"{self.boxes} boxes for each of {self.table.seats} seats; {BOXES_MOST} in all at most"
+                f"{counted(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
+                f" {BOXES_MOST} in all at most"
             )
         if self.main.hands > 1 and self.rules.second_card == "hole":
             raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")
