@@ -38,7 +38,7 @@ from paytables.prison import (
     question,
     released,
 )
-from paytables.wording import percent
+from paytables.wording import counted, percent
 
 #: Points of each rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
