@@ -43,7 +43,8 @@ class DeviceRig:
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
-        """Let a driver live."""
+        """Let a driver live, and its device do what nobody asks of it."""
+        self.twin.begin()
         self._task = asyncio.ensure_future(driver.run())
 
     async def stop(self) -> None:

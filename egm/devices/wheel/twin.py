@@ -100,31 +100,60 @@ class WheelTwin(Twin[Report]):
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """What a hand can do to it."""
         return {
-            "land": self._hand_land,
-            "void": lambda _: self._warn(Warnings.VOID, "the launch fails"),
-            "no_ball": lambda _: self._warn(Warnings.NO_BALL, "the ball is out of the wheel"),
-            "wrong_way": lambda _: self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor"),
-            "sensor": self._hand_sensor,
-            "close": lambda _: self._hand_phase(Phase.CLOSED, "closed"),
-            "open": lambda _: self._hand_phase(Phase.WAITING, "open"),
+            "land": self._land,
+            "void": self._void,
+            "no_ball": self._no_ball,
+            "wrong_way": self._wrong_way,
+            "jam": self._jam,
+            "lie": self._lie,
+            "close": self._close,
+            "open": self._open,
         }
 
-    def _hand_land(self, values: Values) -> str:
+    def _land(self, values: Values) -> str:
+        """Let the next ball come to rest on ``number``."""
         lands = number(values, "number")
         if lands not in NUMBERS:
             raise ActionError(f"number: a pocket from 0 to {NUMBERS[-1]} is needed, not {lands}")
         self._lands = lands
         return f"the next ball comes to rest on {lands}"
 
+    def _void(self, _: Values) -> str:
+        """Let the launch fail: the spin is void."""
+        return self._warn(Warnings.VOID, "the launch fails")
+
+    def _no_ball(self, _: Values) -> str:
+        """Take the ball out of the wheel."""
+        return self._warn(Warnings.NO_BALL, "the ball is out of the wheel")
+
+    def _wrong_way(self, _: Values) -> str:
+        """Let the ball run with the rotor."""
+        return self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
+
     def _warn(self, warning: Warnings, said: str) -> str:
         self._warnings |= warning
         return said
 
-    def _hand_sensor(self, values: Values) -> str:
-        self._stuck = Warnings.FAILURE if flag(values, "broken", default=True) else NOTHING
+    def _jam(self, values: Values) -> str:
+        """Break a sensor of the rim (``on``), or mend it."""
+        self._stuck = Warnings.FAILURE if flag(values, "on", default=True) else NOTHING
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
-    def _hand_phase(self, phase: Phase, said: str) -> str:
+    def _lie(self, values: Values) -> str:
+        """Say once that the ball lies on ``number``, wherever it is."""
+        told = number(values, "number", default=0) % len(NUMBERS)
+        self._send(Status(Phase.NUMBER, self._game, told).encode())
+        return f"said that the ball lies on {told}"
+
+    def _close(self, _: Values) -> str:
+        """Close the table: the rotor stands."""
+        return self._stand(Phase.CLOSED, "closed")
+
+    def _open(self, _: Values) -> str:
+        """Open the table: the next game begins."""
+        return self._stand(Phase.WAITING, "open")
+
+    def _stand(self, phase: Phase, said: str) -> str:
         self._stop_timers()
         self._begun = True
         self._enter(phase)

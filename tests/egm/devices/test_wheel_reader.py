@@ -46,7 +46,6 @@ def listening(check):
 
     async def session():
         rig = DeviceRig("wheel")
-        rig.twin.begin()
         driver = WheelDriver("wheel", rig.serial_line(), rig.sink)
         rig.start(driver)
         await rig.until(lambda: rig.of(CommUp))
@@ -95,13 +94,13 @@ def test_a_spin_with_something_wrong_has_no_number_and_is_made_again(wrong):
 def test_a_broken_sensor_is_a_fault_and_decides_nothing():
     async def check(rig):
         await rig.until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
-        rig.hand("sensor", broken=True)
+        rig.hand("jam")
         await rig.until(lambda: rig.of(Fault))
         assert rig.of(Fault)[-1].code is FaultCode.FAILURE
         spin = turned(rig)[-1].spin
         with pytest.raises(AssertionError):
             await rig.until(lambda: turned(rig)[-1].number is not None, seconds=60)
-        rig.hand("sensor", broken=False)
+        rig.hand("jam", on=False)
         await rig.until(lambda: turned(rig)[-1].number is not None)
         assert turned(rig)[-1].spin == spin
         assert not rig.of(Fault)[-1].active

@@ -225,7 +225,6 @@ def test_the_wheel_itself_decides_through_its_reader(room):
 
     async def session():
         rig = DeviceRig("wheel", react=heard)
-        rig.twin.begin()
         rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
         bet(room)
         rig.hand("land", number=17)
