@@ -1,0 +1,368 @@
+"""Blackjack case by case: cards that are named, what is offered and advised, and what is refused."""
+
+import json
+
+import pytest
+from rigs.blackjack import MONACO, MULTI, OPTIONS, QUEBEC, changed
+
+from paytables import (
+    Choice,
+    ChoiceError,
+    DefinitionError,
+    Round,
+    WagerError,
+    drive,
+    game_from,
+    load_game,
+)
+from paytables.cards.card import Shoe, cards_of
+
+
+class Cards:
+    """Deals these cards of a fresh shoe, in this order."""
+
+    def __init__(self, game, cards):
+        self.shoe = Shoe.of(game.rules.definition.shoe.decks)
+        self.cards = list(cards_of(cards))
+
+    def below(self, bound, purpose):
+        card = 0 if purpose.startswith("burn") else self.cards.pop(0)
+        assert bound == self.shoe.left
+        value = sum(self.shoe.counts[:card])
+        self.shoe.take(card)
+        return value
+
+
+def played(game, bets, cards, *answers):
+    """Play one round with these cards and answers; all cards and answers must be used."""
+    wager = game.wager(sum(bets.values()), bets=bets)
+    draw = Cards(game, cards)
+    outcome = drive(game.play(wager, draw), wager, map(Choice, answers))
+    assert not draw.cards
+    return outcome
+
+
+def came_back(outcome):
+    """What came back, by spot and name."""
+    return [(each.spot, each.name, each.staked, each.credits) for each in outcome.settlements]
+
+
+def test_four_hands_doubled_and_insured_against_a_blackjack_lose_the_first_bet_alone():
+    game = load_game(OPTIONS)
+    outcome = played(
+        game,
+        {"main": 20, "twelve-sixteen": 10, "sevens": 1},
+        "8s Ah 8d 8c 3h Th 8h 2d 9s Ts 5c 7c Kd",
+        *("insurance", "split", "split", "double", "split", "double", "stand", "hit", "stand"),
+    )
+    assert came_back(outcome) == [
+        ("twelve-sixteen", "aces-or-eights", 10, 30),
+        ("sevens", "lost", 1, 0),
+        ("insurance", "won", 10, 30),
+        ("main", "lost", 20, 0),
+        ("main", "push", 20, 20),
+        ("main", "push", 40, 40),
+        ("main", "push", 20, 20),
+        ("main", "push", 20, 20),
+    ]
+    hands = {each["id"]: each["cards"] for each in outcome.display["hands"]}
+    assert hands == {
+        "bank": ["Ah", "Kd"],
+        "box-1": ["8s", "3h", "Th"],
+        "box-1-3": ["8c", "2d", "9s"],
+        "box-1-4": ["8h", "Ts"],
+        "box-1-2": ["8d", "5c", "7c"],
+    }
+
+
+def test_without_protection_all_is_lost_to_a_blackjack():
+    answers = ("no_insurance", "split", "double", "stand")
+    outcome = played(load_game(MONACO), {"main": 20}, "8s Ah 8d 3h Th 7c Kd", *answers)
+    assert [(each.staked, each.credits) for each in outcome.settlements] == [(40, 0), (20, 0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "cards", "answers", "settled"),
+    [
+        # Blackjack: paid at once where the dealer can have none, compared where he can, pushed by his.
+        (QUEBEC, "As 9h Kd", (), [("blackjack", 20, 50)]),
+        (QUEBEC, "As Th Kd 9c", (), [("blackjack", 20, 50)]),
+        (QUEBEC, "As Th Kd Ac", (), [("push", 20, 20)]),
+        (QUEBEC, "As Ah Kd 9c", ("no_insurance",), [("blackjack", 20, 50)]),
+        (QUEBEC, "As Ah Kd Tc", ("insurance",), [("won", 10, 30), ("push", 20, 20)]),
+        (QUEBEC, "As Ah Kd 5c", ("insurance",), [("lost", 10, 0), ("blackjack", 20, 50)]),
+        (MONACO, "As Th Kd", ("even_money",), [("even-money", 20, 40)]),
+        (MONACO, "As Ah Kd", ("even_money",), [("even-money", 20, 40)]),
+        (MONACO, "As Th Kd Ac", ("no_insurance",), [("push", 20, 20)]),
+        # It beats 21 of more cards, and after a split it is 21.
+        (QUEBEC, "9s Th 2d Tc Ac", ("hit",), [("lost", 20, 0)]),
+        (MONACO, "As 6h Ad Tc Kc 5c 9s", ("split",), [("won", 20, 40), ("won", 20, 40)]),
+        (MONACO, "As Th Ad Tc Kc Ac", ("split",), [("lost", 20, 0), ("lost", 20, 0)]),
+        # A soft 17 is hit in Québec, and stood on where the table says so.
+        (QUEBEC, "Ts 6h 9d Ac 3c", ("stand",), [("lost", 20, 0)]),
+        (MONACO, "Ts 6h 9d Ac", ("stand",), [("won", 20, 40)]),
+        # Over 21 is lost at once: the dealer takes no card.
+        (QUEBEC, "Ts 6h 6d Tc", ("hit",), [("lost", 20, 0)]),
+        # What was doubled and busted is spared by a blackjack only.
+        (QUEBEC, "6s Th 5d Ac 9h", ("double",), [("lost", 40, 0)]),
+        (OPTIONS, "Ts Th 6d Tc Ac", ("double",), [("lost", 20, 0), ("push", 20, 20)]),
+        (OPTIONS, "Ts Th 6d Tc 9c", ("double",), [("lost", 20, 0), ("lost", 20, 0)]),
+        (OPTIONS, "Ts 9h 6d Tc", ("double",), [("lost", 40, 0)]),
+        (MONACO, "Ts Th 6d Tc", ("double",), [("lost", 40, 0)]),
+        # Three sevens, and 6-7-8 of a suit, win at once, doubled too; not where the table does not say so.
+        (OPTIONS, "7s Th 7d 7c", ("hit",), [("three-sevens", 20, 50)]),
+        (OPTIONS, "7s Th 7d 7c", ("double",), [("three-sevens", 40, 100)]),
+        (OPTIONS, "8s Ah 7s 6s", ("no_insurance", "hit"), [("6-7-8", 20, 60)]),
+        (OPTIONS, "8s 9h 7s 6d 8c", ("hit",), [("won", 20, 40)]),
+        (QUEBEC, "7s 9h 7d 7c 8c", ("hit",), [("won", 20, 40)]),
+        # A hand of a split may be doubled where the table says so; 9 is 9 with an ace counted as one, too.
+        (QUEBEC, "As 6h 8d Tc Td 2c", ("double",), [("won", 40, 80)]),
+        (MONACO, "Ts 6h Td As Ac 5c 9c", ("split", "stand", "stand"), [("won", 20, 40), ("won", 20, 40)]),
+    ],
+)
+def test_a_case_of_the_texts(name, cards, answers, settled):
+    outcome = played(load_game(name), {"main": 20}, cards, *answers)
+    assert [(each.name, each.staked, each.credits) for each in outcome.settlements] == settled
+
+
+def asked(game, bets, cards, *answers):
+    """The question after these answers."""
+    wager = game.wager(sum(bets.values()), bets=bets)
+    play = Round(game.play(wager, Cards(game, cards)), wager)
+    play.advance()
+    for answer in answers:
+        play.advance(Choice(answer))
+    return play
+
+
+@pytest.mark.parametrize(
+    ("game", "cards", "answers", "options"),
+    [
+        (load_game(QUEBEC), "5s 9h 6d", (), {"stand", "hit", "double"}),
+        (load_game(QUEBEC), "5s 9h 3d", (), {"stand", "hit"}),
+        (load_game(QUEBEC), "As 9h 9d", (), {"stand", "hit", "double"}),
+        (load_game(QUEBEC), "As 9h 7d", (), {"stand", "hit"}),
+        (load_game(QUEBEC), "Ts 9h Kd", (), {"stand", "hit", "split"}),
+        (load_game(QUEBEC), "8s 9h 8d 3c", ("split",), {"stand", "hit"}),
+        (load_game(QUEBEC), "8s 9h 8d 8c", ("split",), {"stand", "hit"}),
+        (load_game(QUEBEC), "As 9h 2d 8c", ("hit",), {"stand", "hit"}),
+        (load_game(OPTIONS), "8s 9h 8d 8c", ("split",), {"stand", "hit", "double", "split"}),
+        (load_game(OPTIONS), "Ts 9h Td As", ("split",), {"stand", "hit"}),
+        (load_game(MONACO), "Ts 9h Td As", ("split",), {"stand", "hit", "double"}),
+        (changed(MONACO, rules={"split": {"same": "rank"}}), "Ts 9h Kd", (), {"stand", "hit"}),
+        (
+            changed(MONACO, rules={"split": {"hands": 3, "ace_hands": 3}}),
+            "As 9h Ad Ac",
+            ("split",),
+            {"stand", "split"},
+        ),
+        (
+            changed(MONACO, rules={"split": {"aces_one_card": False}, "double": {"after_split": True}}),
+            "As 9h Ad 8c",
+            ("split",),
+            {"stand", "hit", "double"},
+        ),
+    ],
+)
+def test_a_hand_is_offered_what_the_texts_let_it_do(game, cards, answers, options):
+    play = asked(game, {"main": 20}, cards, *answers)
+    assert set(play.decision.options) == options
+    for option in options & {"double", "split"}:
+        assert play.decision.bet(option).to_json() == {"spot": "main", "credits": 20}
+    with pytest.raises(ChoiceError, match="not one of"):
+        play.advance(Choice("surrender"))
+
+
+def test_a_dealer_who_looks_ends_the_round_with_a_blackjack_and_takes_insurance_at_once_without():
+    game = changed(QUEBEC, rules={"second_card": "hole"})
+    outcome = played(game, {"main": 20}, "9s Ah 9d Kc", "insurance")
+    assert came_back(outcome) == [("insurance", "won", 10, 30), ("main", "lost", 20, 0)]
+    play = asked(game, {"main": 20}, "9s Ah 9d 8c", "insurance")
+    assert [each.name for each in play.settlements] == ["lost"]
+    shown = play.decision.prompt["hands"][0]
+    assert shown == {"id": "bank", "cards": ["Ah", "??"]}
+    assert "8c" not in json.dumps([play.decision.to_json(), *(cue.to_json() for cue in play.cues)])
+    play.advance(Choice("stand"))
+    assert play.outcome.display["hands"][0]["cards"] == ["Ah", "8c"]
+
+
+def test_insurance_of_several_bets_is_half_of_each_and_is_decided_by_each_of_the_dealers_hands():
+    bets = {"main": 20, "second": 10, "third": 4}
+    outcome = played(load_game(MULTI), bets, "Ts Ah 9d Kc 5c 3c 7h", "insurance", "stand")
+    assert came_back(outcome) == [
+        ("insurance", "won", 10, 30),
+        ("main", "lost", 20, 0),
+        ("insurance", "lost", 5, 0),
+        ("second", "push", 10, 10),
+        ("insurance", "lost", 2, 0),
+        ("third", "won", 4, 8),
+    ]
+    assert outcome.display["result"] == "BJ-19-18"
+
+
+def test_two_bets_are_played_against_two_hands():
+    outcome = played(load_game(MULTI), {"main": 20, "second": 10}, "Ts 9h 9d Tc 9c", "stand")
+    assert [each["cards"][0] for each in outcome.display["hands"][:2]] == ["9h", "9h"]
+    assert [each.name for each in outcome.settlements] == ["push", "won"]
+
+
+def test_sevens_count_the_first_three_cards_of_the_box_split_or_not():
+    game = load_game(OPTIONS)
+    split = played(game, {"main": 2, "sevens": 1}, "7s 9h 7s 7s 2c 2c Tc", "split", "stand", "stand")
+    assert ("sevens", "sevens-suited", 1, 5001) in came_back(split)
+    stood = played(game, {"main": 2, "sevens": 1}, "7s 9h 7d Tc", "stand")
+    assert ("sevens", "sevens-two", 1, 51) in came_back(stood)
+
+
+def test_a_row_of_more_cards_than_were_dealt_does_not_pay():
+    row = {
+        "id": "suited",
+        "name": {"en": "Suited", "fr": "Couleur"},
+        "cards": 3,
+        "suits": "same",
+        "pays": "9:1",
+    }
+    side = {"id": "flush", "name": {"en": "Flush", "fr": "Couleur"}, "row": [row]}
+    game = changed(QUEBEC, side=[side])
+    stood = played(game, {"main": 2, "flush": 1}, "Ts 9h Ks Tc", "stand")
+    assert ("flush", "lost", 1, 0) in came_back(stood)
+    hit = played(game, {"main": 2, "flush": 1}, "Ts 9h 2s 7s Tc", "hit", "stand")
+    assert ("flush", "suited", 1, 10) in came_back(hit)
+
+
+def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
+    game, table, lefts = load_game(MONACO), None, []
+    for seed in range(120):
+        here = game.at(json.loads(json.dumps(table)))
+        wager = here.wager(2)
+        played_ = Round(here.play(wager, seeded_draw(seed)), wager)
+        played_.advance()
+        assert bool([cue for cue in played_.cues if cue.kind == "burn"]) == (table is None)
+        while played_.decision is not None:
+            played_.advance(Choice("stand" if "stand" in played_.decision.options else "no_insurance"))
+        table = played_.outcome.table
+        lefts += [] if table is None else [Shoe.from_json(table["shoe"]).left]
+    assert min(lefts) > 96
+    assert len(lefts) < 120
+    with pytest.raises(ValueError, match="shuffled before"):
+        game.at({"shoe": {"As": 3}})
+    with pytest.raises(ValueError, match="shuffled before"):
+        load_game(QUEBEC).at({"shoe": {"As": 3}})
+
+
+# ---------------------------------------------------------------------------------- refusals
+@pytest.mark.parametrize(
+    ("name", "bets", "why"),
+    [
+        (QUEBEC, {"main": 3}, "no multiple of 2"),
+        (QUEBEC, {"main": 502}, "2 to 500"),
+        (QUEBEC, {"main": 2, "insurance": 1}, "takes no bet"),
+        (MONACO, {"pairs": 1}, "needs a bet on 'main'"),
+        (OPTIONS, {"main": 2, "twelve-sixteen": 3}, "no more than the main bet, 2"),
+        (OPTIONS, {"main": 2, "sevens": 2}, "1 to 1"),
+        (MULTI, {"main": 2}, "bets.main: needs a bet on 'second'"),
+        (MULTI, {"main": 2, "third": 2}, "needs a bet on 'second'"),
+        (MULTI, {"second": 2, "third": 2}, "needs a bet on 'main'"),
+    ],
+)
+def test_a_wager_that_the_table_does_not_take_is_refused(name, bets, why):
+    with pytest.raises(WagerError, match=why):
+        load_game(name).wager(sum(bets.values()), bets=bets)
+
+
+def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
+    game = changed(QUEBEC, table={"most_win": 100})
+    assert game.rules.most_of_round(game.wager(12, bets={"main": 12})) == 96
+    with pytest.raises(WagerError, match="112 credits; 100 at most"):
+        game.wager(14, bets={"main": 14})
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "why"),
+    [
+        (QUEBEC, lambda d: d.update(boxes=8), "less than or equal to 7"),
+        (
+            QUEBEC,
+            lambda d: d.update(boxes=3, table={"seats": 3}),
+            "3 boxes for each of 3 seats; 7 in all at most",
+        ),
+        (QUEBEC, lambda d: d.update(shoe={"decks": 9}), "less than or equal to 8"),
+        (QUEBEC, lambda d: d.update(shoe={"decks": 1}, boxes=7), "may run out in a round: it must hold 446"),
+        (MONACO, lambda d: d["shoe"].update(stop=52), "may run out in a round: it must hold 116"),
+        (QUEBEC, lambda d: d["main"]["limits"].update(step=1), "multiple of 2"),
+        (QUEBEC, lambda d: d.update(rules={"blackjack": "6:5"}), "multiple of 10"),
+        (OPTIONS, lambda d: d["rules"].update(suited_678="7:4"), "multiple of 4"),
+        (QUEBEC, lambda d: d.update(rules={"split": {"ace_hands": 3}}), "3 hands of aces, of 2"),
+        (QUEBEC, lambda d: d.update(rules={"split": {"hands": 6}}), "less than or equal to 5"),
+        (QUEBEC, lambda d: d.update(rules={"double": {"totals": [1]}}), "greater than or equal to 2"),
+        (QUEBEC, lambda d: d.update(rules={"soft_17": "maybe"}), "'hit' or 'stand'"),
+        (QUEBEC, lambda d: d.update(rules={"surrender": True}), "unknown key"),
+        (MULTI, lambda d: d["main"].update(least_hands=3, hands=2), "least_hands: 3, of 2"),
+        (MULTI, lambda d: d.update(rules={"second_card": "hole"}), "no second one to hide"),
+        (MONACO, lambda d: d["side"][0].update(id="main"), "a stake of the game itself"),
+        (MONACO, lambda d: d["side"][1].update(id="pairs"), "'pairs' is there twice"),
+        (MONACO, lambda d: d["side"][1]["row"][0].update(id="mixed-pair"), "'mixed-pair' is there twice"),
+        (OPTIONS, lambda d: d["side"][3]["row"].reverse(), "rows of more cards stand before"),
+        (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["77"]), "'77' are not 3 ranks"),
+        (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["7X7"]), "match pattern"),
+        (OPTIONS, lambda d: d["side"][3]["row"][4].pop("ranks"), "says of no card"),
+        (
+            OPTIONS,
+            lambda d: d["side"][3]["row"][0].update(dealer=True, ranks=["7777"]),
+            "two cards of the box",
+        ),
+        (OPTIONS, lambda d: d["side"][0]["row"][1].update(pays="3:2"), "multiple of 2"),
+        (OPTIONS, lambda d: d["side"][0]["row"][1].update(pays="10%"), "no level has this spot"),
+        (MONACO, lambda d: d["form"][0].update(bets={"pairs": 1}), "needs a bet on 'main'"),
+        (MONACO, lambda d: d["proved"]["main"]["chart"].append("hard"), r"proved\.main\.chart\.\d+"),
+    ],
+)
+def test_a_definition_that_cannot_be_played_is_refused(name, change, why):
+    data = json.loads(load_game(name).text)
+    change(data)
+    with pytest.raises(DefinitionError, match=why):
+        game_from(data, "test")
+
+
+def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
+    for name in (QUEBEC, OPTIONS, MULTI, MONACO):
+        game = load_game(name)
+        assert "{" not in game.help["en"] + game.help["fr"]
+        assert len(game.rules.definition.pay_lines()["en"]) == len(game.rules.definition.pay_lines()["fr"])
+    options, monaco = load_game(OPTIONS).help, load_game(MONACO).help
+    assert "total 2 to 20, an ace as 1 or 11; also after a split" in options["en"]
+    assert "Trois sept gagnent aussitôt" in options["fr"]
+    assert "Son blackjack emporte tout" in monaco["fr"]
+    assert "9 à 11" in load_game(QUEBEC).help["fr"]
+    assert "ten or face a blackjack may take even money" in monaco["en"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cards", "answers", "advice"),
+    [
+        (QUEBEC, "Ts Th 6d", (), "hit"),
+        (QUEBEC, "Ts 6h 6d", (), "stand"),
+        (QUEBEC, "6s 6h 5d", (), "double"),
+        (QUEBEC, "8s 6h 8d", (), "split"),
+        (QUEBEC, "8s Ah 8d", (), "no_insurance"),
+        (QUEBEC, "Ts 6h Td", (), "stand"),
+        (QUEBEC, "8s 6h 8d 3c", ("split",), "hit"),
+        (OPTIONS, "8s 6h 8d 3c", ("split",), "double"),
+        (OPTIONS, "8s 6h 8d 8c", ("split",), "split"),
+        (OPTIONS, "As 6h 7d", (), "double"),
+        (MONACO, "8s 7h 8d 8c 8h", ("split", "split"), "hit"),  # no further split is open
+        (MONACO, "8s Th 8d", (), "hit"),  # what is added is lost to his blackjack
+        (OPTIONS, "8s Th 8d", (), "split"),
+        (MONACO, "As Th Kd", (), "no_insurance"),
+    ],
+)
+def test_the_best_answer_is_advised(name, cards, answers, advice):
+    play = asked(load_game(name), {"main": 20}, cards, *answers)
+    assert play.decision.prompt["advice"] == advice
+
+
+def test_a_play_of_other_rules_advises_nothing():
+    data = json.loads(load_game(QUEBEC).text)
+    data["rules"] = {"split": {"same": "rank"}}
+    play = asked(game_from(data, "test"), {"main": 20}, "Ts Th 6d")
+    assert "advice" not in play.decision.prompt
