@@ -107,7 +107,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
             signed = found[0]
     except OperatorError as error:
         why = str(error)
-    if signed is not None and stored is not None and stored["at"] == signed.at:
+    if signed is not None and stored is not None and (stored["at"], stored["digest"]) == (signed.at, now):
         path.unlink(missing_ok=True)  # taken up before a power cut
     elif signed is not None:
         why = _refusal(machine, signed, changes=stored is None or stored["digest"] != now)
