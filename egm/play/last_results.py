@@ -1,6 +1,6 @@
 """How the last rounds at a table ended, newest first, as recorded games tell it; of a shoe, since it was new.
 
-They are shown to the player, and change nothing: every round is drawn anew.
+They are shown to the player, and foretell nothing.
 """
 
 from collections.abc import Mapping
