@@ -43,6 +43,8 @@ class Spot:
     needs: str | None
     covers: tuple[str, ...]
     share: int | None = None
+    times: int | None = None
+    """It is laid with the spot it needs, so many times as high: a chip on either is one on both."""
     round: tuple[str, ...] = ()
     """The spots that need each other in a round of which it is one: a chip on it lays the least on all."""
 
@@ -128,6 +130,7 @@ def read_table(game: GameView) -> Table:
                 needs=None if told.get("needs") is None else str(told["needs"]),
                 covers=tuple(map(str, told.get("covers", ()))),
                 share=None if told.get("share") is None else int(told["share"]),
+                times=None if told.get("times") is None else int(told["times"]),
             )
             for told in data.get("spots", ())
         ]
@@ -236,7 +239,7 @@ def limits(snapshot: Snapshot) -> Limits:
 
 def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
     """Why a spot takes no bet with these on the cloth (a word of the catalogue's), and what it waits for."""
-    if spot.needs is not None and not spot.round and _needed(spot, bets, held) <= 0:
+    if spot.needs is not None and not spot.round and spot.times is None and _needed(spot, bets, held) <= 0:
         return "needs", (spot.needs,)
     if spot.id in held.shut:
         return "shut", ()
@@ -262,7 +265,7 @@ def laid(
     if chips.tool == "plays":
         return _said(table, chips, spots[0], held)
     bets, why = dict(chips.bets), ""
-    for name in spots:
+    for name in dict.fromkeys(_lead(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {each: held.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
         after, why = _more(table, spot, bets, value_of(table, chips) * (times or {}).get(name, 1), held)
@@ -270,9 +273,23 @@ def laid(
             return replace(chips, asked=name, refused=why)
         bets[name] = after
     bets = _with_followers(table, bets, held)
-    if sum(each for each in bets.values() if each > 0) > held.credits:
-        return replace(chips, asked=spots[0], refused="credit")
-    return chips.changed(bets, spots[0])
+    why = _too_much(table, bets, held)
+    return replace(chips, asked=spots[0], refused=why) if why else chips.changed(bets, spots[0])
+
+
+def _lead(table: Table, spot: str) -> str:
+    """The spot a chip goes to: the one with which this is laid, where it is laid with another."""
+    needs = table.spots[spot].needs
+    return spot if needs is None or table.spots[spot].times is None else _lead(table, needs)
+
+
+def _too_much(table: Table, bets: Bets, held: Limits) -> str:
+    """Why these bets are too much together (a word of the catalogue's): for the credit, for the table."""
+    total = sum(each for each in bets.values() if each > 0)
+    if total > held.credits:
+        return "credit"
+    over = table.most is not None and total + sum(held.standing.values()) > table.most
+    return "table" if over else ""
 
 
 def value_of(table: Table, chips: Chips) -> int:
@@ -294,12 +311,8 @@ def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tup
     wanted = min(wanted, (held.most(spot, bets) - stood) // spot.step * spot.step)
     if wanted <= now or stood + wanted < spot.least:
         return now, "most"
-    total = sum(each for name, each in bets.items() if each > 0 and name != spot.id) + wanted
-    if total > held.credits:
-        return now, "credit"
-    if table.most is not None and total + sum(held.standing.values()) > table.most:
-        return now, "table"
-    return wanted, ""
+    why = _too_much(table, {**bets, spot.id: wanted}, held)
+    return (now, why) if why else (wanted, "")
 
 
 def _needed(spot: Spot, bets: Bets, held: Limits) -> int:
@@ -310,19 +323,22 @@ def _needed(spot: Spot, bets: Bets, held: Limits) -> int:
 
 
 def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
-    """The bets without those whose needed bet is gone, each share of another as high as that now wants."""
+    """The bets without those whose needed bet is gone; what goes with one is as high as that wants."""
     kept = dict(bets)
     for spot in table.spots.values():
         needed, now = _needed(spot, kept, held), kept.get(spot.id, 0)
         if now > 0 and spot.share is not None:
             kept[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
-        if now > 0 and needed <= 0:
+        if spot.times is not None and spot.needs is not None:
+            kept[spot.id] = spot.times * kept.get(spot.needs, 0)
+        elif now > 0 and needed <= 0:
             kept[spot.id] = 0
     return kept if kept == bets else _with_followers(table, kept, held)
 
 
 def _taken(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     """The new bet off a spot; where there is none, the standing one is to be taken down (or left, again)."""
+    spot = _lead(table, spot)
     now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
     if not now and not stood:
         return replace(chips, asked=spot, refused="nothing")
@@ -381,9 +397,10 @@ def _laid_anew(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
         if wanted.get(name, 0) > 0:
             bets[name], said = _more(table, table.spots[name], bets, wanted[name], held)
             why = said or why
-    kept = {spot: each for spot, each in bets.items() if each}
-    if why == "credit" or kept == chips.bets:
-        return replace(chips, refused=why or "most")
+    kept = {spot: each for spot, each in _with_followers(table, bets, held).items() if each}
+    over = _too_much(table, kept, held)
+    if over or why == "credit" or kept == chips.bets:
+        return replace(chips, refused=over or why or "most")
     return replace(chips.changed(kept), refused=why)
 
 

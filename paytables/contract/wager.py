@@ -53,6 +53,8 @@ class Spot:
     worth_cents: int | None = None
     share: int | None = None
     """The bet is one credit for each so many on the spot it needs, no more and no less: an insurance."""
+    times: int | None = None
+    """The bet is laid with the one it needs, so many times as high, no more and no less."""
 
     def stakes_cents(self, denomination_cents: int) -> range:
         """Return what may be staked here at a denomination, in minor units; nothing where no bet is taken."""
@@ -78,6 +80,7 @@ class Spot:
             "needs": self.needs,
             "covers": list(self.covers),
             **({} if self.share is None else {"share": self.share}),
+            **({} if self.times is None else {"times": self.times}),
         }
 
 

@@ -201,6 +201,9 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     least, most, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
     key = "felt.only" if least == most else "felt.steps" if spot.step > 1 else "felt.limits"
     lines.append((say(key, least=least, most=most, step=step), "text"))
+    if spot.times is not None and spot.needs is not None:
+        lead = stage.texts.local(table.spots[spot.needs].names)
+        lines.append((say("felt.goes_with", spot=lead, times=spot.times), "text"))
     standing, new = held.standing.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing:
         lines.append((say("felt.standing", amount=stage.money(standing * unit_cents)), "text"))

@@ -77,6 +77,7 @@ class PokerRules(TableRules):
                 **spot.limits.model_dump(),
                 open=not spot.raised,
                 needs=self.definition.ante.id if spot.raised else spot.of or spot.needs,
+                times=None if spot.of is None else int(spot.times),
             )
             for spot in self.definition.spot
         )

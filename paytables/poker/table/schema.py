@@ -79,6 +79,8 @@ class Stake(Strict):
             raise ValueError(
                 f"{self.id}: has no rows to pay by, and does not say what a better hand comes to"
             )
+        if self.of is not None and not self.times.isdecimal():
+            raise ValueError(f"{self.id}: {self.times} times {self.of!r}; it is a whole number of times")
         return self
 
     def result(self, standing: Standing) -> Result:

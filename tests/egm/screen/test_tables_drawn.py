@@ -368,6 +368,45 @@ def test_an_insurance_is_as_high_as_its_stake_wants_and_goes_with_it(theme):
     assert player.bets == {}
 
 
+@pytest.mark.parametrize(
+    ("name", "together"),
+    [
+        ("quebec-let-it-ride", {"bet-3": 1, "bet-1": 1, "bet-2": 1}),
+        ("quebec-boston-poker", {"ante": 1, "first": 2}),
+        ("quebec-crazy-four-poker", {"ante": 1, "super-bonus": 1}),
+        ("france-casino-holdem", {"ante": 1, "super-ante": 1}),
+    ],
+)
+def test_bets_that_go_together_are_laid_and_taken_by_one_touch(theme, name, together):
+    """A chip on any of them is one on each, as high as the rules want it: the machine never has half of it."""
+    game, told = felt(name)
+    for touched in together:
+        player = Player(game, at_rest((told,), told, "en"), theme)
+        player.does("clear")
+        player.does("chip", player.view.table.chips[2])  # a wager the rules refuse raises
+        laid = player.view.table.chips[2]
+        player.does("spot", touched)
+        assert player.bets == {spot: times_ * laid for spot, times_ in together.items()}
+        player.does("spot", touched)
+        player.does("double")
+        assert player.bets == {spot: times_ * 4 * laid for spot, times_ in together.items()}
+        player.does("tool", "take")
+        player.does("spot", touched)
+        assert player.bets == {}
+
+
+def test_bets_that_go_together_are_refused_together_where_the_credit_does_not_cover_them(theme):
+    game, told = felt("quebec-let-it-ride")
+    player = Player(game, at_rest((told,), told, "en", credit_cents=5 * UNIT_CENTS), theme)
+    player.does("clear")
+    player.does("spot", "bet-1")
+    assert player.view.chips.credits == 3
+    player.does("spot", "bet-2")
+    assert (player.view.chips.refused, player.view.chips.credits) == ("credit", 3)
+    player.does("double")
+    assert (player.view.chips.refused, player.view.chips.credits) == ("credit", 3)
+
+
 def test_a_round_of_several_questions_lists_all_that_it_settled(theme, monkeypatch):
     monkeypatch.setattr(felts, "Walk", lambda name: Walk(f"{name}a10"))  # a refait
     scenes = dict(felt_scenes(*felt("monaco-trente-et-quarante"), "en", theme, LANDSCAPE))

@@ -389,6 +389,12 @@ def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
         ),
         ("quebec-let-it-ride", 'pays = "5:1"', 'pays = "5-1"', "'5-1' are no odds"),
         (
+            "quebec-boston-poker",
+            'of = "ante"\ntimes = "2"',
+            'of = "ante"\ntimes = "3/2"',
+            "first: 3/2 times 'ante'; it is a whole number",
+        ),
+        (
             "quebec-let-it-ride",
             "bet-2 = 1 }",
             "bet-2 = 2 }",
