@@ -5,12 +5,14 @@ the units. Cards 1 and 3 are the player's, 2 and 4 the bank's; 8 or 9 in two car
 round; third cards follow the tables of Québec s.37 and Monaco art. 13.6, which are the same.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
-from typing import Final, Literal
+from math import perm, prod
+from typing import Final, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -36,6 +38,9 @@ BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
 _PLAYER_STANDS: Final = 6
 _NATURAL: Final = 8
 
+#: Of the player's hand and of the bank's.
+Both: TypeAlias = tuple[int, int]
+Pairs: TypeAlias = tuple[bool, bool]
 Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "player-dragon", "bank-dragon"]
 
 
@@ -108,9 +113,9 @@ def _pay_line(bet: BaccaratBet, code: str) -> str:
 class Coup:
     """What a round came to: points, cards and pairs of both hands. The player's stand first."""
 
-    points: tuple[int, int]
-    cards: tuple[int, int]
-    pairs: tuple[bool, bool]
+    points: Both
+    cards: Both
+    pairs: Pairs
 
     @property
     def winner(self) -> str:
@@ -242,88 +247,73 @@ def _dealt(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: Draw
 
 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
+@cache
 def _coups(decks: int) -> Mapping[Coup, Fraction]:
     """Return every way a round can come out of a fresh shoe, with its exact chance."""
-    if decks not in _KNOWN:
-        found: dict[Coup, Fraction] = {}
-        for coup, chance in _ways(decks):
-            found[coup] = found.get(coup, Fraction(0)) + chance
-        _KNOWN[decks] = found
-    return _KNOWN[decks]
+    found = Counter[tuple[Both, Both, Pairs]]()
+    for coup, ways in _ways(decks):
+        found[coup] += ways
+    whole = found.total()
+    return {Coup(*coup): Fraction(ways, whole) for coup, ways in found.items()}
 
 
-_KNOWN: Final[dict[int, Mapping[Coup, Fraction]]] = {}
+def _ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
+    """The four first cards by points, then the third cards, each in how many orders of six cards.
 
-
-def _ways(decks: int) -> Iterator[tuple[Coup, Fraction]]:
-    """The four first cards by points, then the third cards, each with what is left of its points."""
+    Which ranks the cards of no points have is counted apart, in orders of four of them.
+    """
     counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
-    cards = 52 * decks
-    orders = cards * (cards - 1) * (cards - 2) * (cards - 3)
     twos = [(a, b) for a in range(10) for b in range(a, 10)]
-    for (a, b), (c, d) in product(twos, twos):
+    for player, bank in product(twos, twos):
         left_ = list(counts)
-        ways = (1 + (a != b)) * (1 + (c != d))
-        for v in (a, b, c, d):
+        ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
+        for v in (*player, *bank):
             ways *= left_[v]
             left_[v] -= 1
         if not ways:
             continue
-        player, bank = (a + b) % 10, (c + d) % 10
-        pairs = _pairs(decks, (a, b), (c, d))
-        for points, dealt, chance in _thirds(player, bank, left_, cards - 4):
-            for both, share in pairs:
-                yield Coup(points, dealt, both), Fraction(ways, orders) * chance * share
+        pairs = _pairs(decks, player, bank)
+        for (points, dealt), thirds in _thirds(sum(player) % 10, sum(bank) % 10, left_).items():
+            for both, ranks in pairs.items():
+                yield (points, dealt, both), ways * thirds * ranks
 
 
-def _thirds(
-    player: int, bank: int, left_: Sequence[int], cards: int
-) -> Iterator[tuple[tuple[int, int], tuple[int, int], Fraction]]:
-    """How the third cards fall: points, cards of both hands, and the chance."""
+def _thirds(player: int, bank: int, left_: Sequence[int]) -> Mapping[tuple[Both, Both], int]:
+    """How the third cards fall: points and cards of both hands, in how many orders of the next two cards."""
+    cards = sum(left_)
     if max(player, bank) >= _NATURAL:
-        yield (player, bank), (2, 2), Fraction(1)
-        return
-    drawn: list[tuple[int | None, Fraction]] = [(None, Fraction(1))]
-    if player < _PLAYER_STANDS:
-        drawn = [(v, Fraction(n, cards)) for v, n in enumerate(left_) if n]
-    for third, chance in drawn:
-        ends = player if third is None else (player + third) % 10
-        dealt = 2 if third is None else 3
+        return {((player, bank), (2, 2)): cards * (cards - 1)}
+    found = Counter[tuple[Both, Both]]()
+    for third, orders in enumerate(left_) if player < _PLAYER_STANDS else ((None, cards),):
+        ends, dealt = (player, 2) if third is None else ((player + third) % 10, 3)
         if third not in BANK_DRAWS[bank]:
-            yield (ends, bank), (dealt, 2), chance
+            found[(ends, bank), (dealt, 2)] += orders * (cards - 1)
             continue
-        rest = list(left_)
-        if third is not None:
-            rest[third] -= 1
-        whole = cards - (third is not None)
-        for v, n in enumerate(rest):
-            if n:
-                yield (ends, (bank + v) % 10), (dealt, 3), chance * Fraction(n, whole)
+        for v, n in enumerate(left_):  # where the player stands another card follows the bank's
+            rest = cards - 1 if third is None else orders
+            found[(ends, (bank + v) % 10), (dealt, 3)] += rest * (n - (v == third))
+    return found
 
 
-def _pairs(
-    decks: int, player: tuple[int, int], bank: tuple[int, int]
-) -> list[tuple[tuple[bool, bool], Fraction]]:
-    """How often each hand's first two cards are a pair, given their points.
+@cache
+def _pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[Pairs, int]:
+    """Whether each hand's first two cards are a pair, given their points, in how many orders of ranks.
 
-    Points of one to nine name the rank; nothing may be a ten or any face, each as likely among what is left.
+    Points of one to nine name the rank; nothing may be a ten or any face, of four such cards in any order.
     """
-    zeros = [(hand, n) for hand, cards in enumerate((player, bank)) for n in range(2) if cards[n] == 0]
-    shares: dict[tuple[bool, bool], Fraction] = {}
+    hands = (player, bank)
+    zeros = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
+    found = Counter[Pairs]()
     for ranks in product(range(4), repeat=len(zeros)):
-        left_, chance, whole = [4 * decks] * 4, Fraction(1), 16 * decks
-        for rank in ranks:
-            chance *= Fraction(left_[rank], whole)
-            left_[rank] -= 1
-            whole -= 1
+        ways = prod(perm(4 * decks, ranks.count(rank)) for rank in range(4))
         rank_at = dict(zip(zeros, ranks, strict=True))
-        both = tuple(
+        first, second = (
             cards[0] == cards[1] and (cards[0] != 0 or rank_at[hand, 0] == rank_at[hand, 1])
-            for hand, cards in enumerate((player, bank))
+            for hand, cards in enumerate(hands)
         )
-        key = (both[0], both[1])
-        shares[key] = shares.get(key, Fraction(0)) + chance
-    return list(shares.items())
+        found[first, second] += ways
+    rest = perm(16 * decks - len(zeros), 4 - len(zeros))
+    return {both: ways * rest for both, ways in found.items()}
 
 
 FAMILY = bank_family(BaccaratDefinition, BaccaratRules)
