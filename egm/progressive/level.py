@@ -18,7 +18,7 @@ from egm.record_codec import RecordError, from_json, to_json
 from meters.transaction import JSON
 
 _ZERO: Final = Fraction(0)
-_WHOLE: Final = Fraction(1)
+WHOLE_LEVEL: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
@@ -131,7 +131,7 @@ class Level:
         grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
         return _added(grown, shown)
 
-    def hit(self, share: Fraction = _WHOLE) -> tuple[int, "Level"]:
+    def hit(self, share: Fraction = WHOLE_LEVEL) -> tuple[int, "Level"]:
         """Pay the amount shown: return it (minor units), and the level reset.
 
         The hidden pool pays for the new base and the house for what is missing of it; the overflow comes

@@ -119,13 +119,13 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
                 f"{game.id}: level {play.level!r} is also won in part, which no broadcast can tell of"
             )
         for cents in denominations_cents:
-            pool = _pool(game, play, slot, cents) if _is_of_its_worth(game, play, cents) else None
+            pool = _pool(game, play, slot, cents) if _may_be_staked(game, play, cents) else None
             if pool is not None:
                 found[play.level, pool.definition.chance.stake_cents] = pool
     return Pools(found.values())
 
 
-def _is_of_its_worth(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
+def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
     """Whether the stake may be placed at a denomination; a text may name its sum."""
     spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
