@@ -98,9 +98,7 @@ class BlackjackRules(TableRules):
     def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
         made = self.cloth.wager(credits_, **asked)
-        seats: dict[int, dict[str, int]] = {}
-        for bet in made.bets:
-            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
+        seats = made.by_seat
         for bets in seats.values():
             for box in range(self.definition.boxes):
                 self._within(bets, box)
@@ -134,10 +132,7 @@ class BlackjackRules(TableRules):
 
     def most_of_round(self, wager: Wager) -> int:
         """Return no less than the most a seat is given back, stakes added in play included."""
-        seats: dict[int, dict[str, int]] = {}
-        for bet in self.wager(wager.credits, **wager.options).bets:
-            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
-        return max(map(self._most, seats.values()))
+        return max(map(self._most, self.wager(wager.credits, **wager.options).by_seat.values()))
 
     def at(self, table: object) -> Self:
         """Return the rules with the shoe as it was left. Raises ValueError for what no round leaves."""

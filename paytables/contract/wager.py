@@ -109,6 +109,14 @@ class Wager:
             return tuple(Bet(spot, int(credits_)) for spot, credits_ in bets.items())
         return (Bet(WHOLE, self.credits),)
 
+    @property
+    def by_seat(self) -> dict[int, dict[str, int]]:
+        """The credits on each spot, of each seat that bets."""
+        seats: dict[int, dict[str, int]] = {}
+        for bet in self.bets:
+            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
+        return seats
+
     def to_json(self) -> dict[str, Json]:
         """Return the wager as the journal keeps it; :meth:`from_json` is the inverse."""
         return {"credits": self.credits, "options": dict(self.options)}

@@ -223,10 +223,7 @@ class TwoHands(TableRules):
 
     def most_of_round(self, wager: Wager) -> int:
         """Return the most credits a round of a wager may give back to a seat."""
-        seats: dict[int, dict[str, int]] = {}
-        for bet in wager.bets:
-            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
-        stakes = [(bets.get(SPOT, 0), bets) for bets in seats.values()]
+        stakes = [(bets.get(SPOT, 0), bets) for bets in wager.by_seat.values()]
         fee: Commission = self.definition.commission
         return max(2 * stake - fee.on(stake) + self.most_beside(bets) for stake, bets in stakes)
 

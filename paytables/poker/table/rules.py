@@ -86,10 +86,7 @@ class PokerRules(TableRules):
     def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
         made = self.cloth.wager(credits_, **asked)
-        seats: dict[int, dict[str, int]] = {}
-        for bet in made.bets:
-            seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
-        for bets in seats.values():
+        for bets in made.by_seat.values():
             self._linked(bets)
         return made
 
@@ -130,9 +127,8 @@ class PokerRules(TableRules):
     # ------------------------------------------------------------ the round
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Deal and ask step by step, then turn the bank's cards and settle every bet."""
-        seats: dict[int, Place] = {}
-        for bet in self.wager(wager.credits, **wager.options).bets:
-            seats.setdefault(bet.seat, Place(bet.seat, {})).bets[bet.spot] = bet.credits
+        bets = self.wager(wager.credits, **wager.options).by_seat
+        seats = {seat: Place(seat, laid) for seat, laid in bets.items()}
         shoe, bank, board = Shoe.of(), list[Card](), list[Card]()
         for step in self.definition.step:
             if step.deal is not None:
