@@ -39,11 +39,6 @@ class Chances(Strict):
     push: Exact
     lose: Exact
 
-    def net(self, commission: Commission) -> Fraction:
-        """Return the mean net of each credit staked."""
-        fee = Fraction(commission.on(commission.of), commission.of)
-        return (1 - fee) * Fraction(self.win) - Fraction(self.lose)
-
 
 class TwoHandsDefinition(TableDefinition):
     """A game of two hands: the stake and the commission on a win.
