@@ -4,11 +4,13 @@ At zero, or at a refait, a player takes half of his stake back or leaves all of 
 have taken is halved each time that it comes again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final, TypeAlias
 
-from paytables.contract import Bet, Choice, Decision, Settlement
+from paytables.analysis import BetAnalysis
+from paytables.contract import Bet, Choice, Decision, Settlement, Spot, Wager
 from paytables.layout import bets_from_json
 
 #: What a player may choose: half of what his stake is worth back, or all of it in prison.
@@ -38,6 +40,39 @@ class Held(Bet):
         return self.count < self.credits.bit_length() and self.credits % (2 << self.count) == 0
 
 
+#: What becomes of a bet: a settlement, or how it stays; both: its player chooses.
+Fate: TypeAlias = tuple[Settlement | None, Held | None]
+
+
+def on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]) -> tuple[Held, ...]:
+    """Return every bet of a round in the order it is settled: seat by seat as the cloth has the spots."""
+    order = {spot.id: n for n, spot in enumerate(spots)}
+    laid = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+    return tuple(sorted((*held, *laid), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
+
+
+def settle(
+    bets: Iterable[Held], fate: Callable[[Held], Fate], shown: Mapping[str, object], kind: str
+) -> Generator[Settlement | Decision, Choice | None, list[Held]]:
+    """Settle every bet, asking for half or prison where its player chooses; return those that stay.
+
+    ``shown`` is the table as it lies; ``kind`` is what is asked.
+    """
+    staying: list[Held] = []
+    for bet in bets:
+        settlement, stays = fate(bet)
+        if settlement is not None and stays is not None:
+            prompt = {"spot": bet.spot, "staked": bet.credits, "credits": stays.part, "advice": HALF}
+            answer = yield Decision(kind, (HALF, PRISON), {**shown, **prompt}, seat=bet.seat)
+            taken = answer is None or answer.value == HALF
+            settlement, stays = (settlement, None) if taken else (None, stays)
+        if settlement is not None:
+            yield settlement
+        elif stays is not None:
+            staying.append(stays)
+    return staying
+
+
 def part_back(bet: Held) -> Settlement:
     """Return the part of a stake that its player takes back."""
     detail = {"part": f"1/{1 << bet.count}"}
@@ -48,17 +83,6 @@ def released(bet: Held, *, won: bool) -> Settlement:
     """Return what becomes of a stake in prison when its chance is decided: freed, or lost."""
     name, credits_ = ("freed", bet.value) if won else ("lost", 0)
     return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
-
-
-def question(bet: Held, shown: Mapping[str, object], kind: str) -> Decision:
-    """Ask its player for half or prison; ``shown`` is the table as it lies."""
-    prompt = {**shown, "spot": bet.spot, "staked": bet.credits, "credits": bet.part, "advice": HALF}
-    return Decision(kind, (HALF, PRISON), prompt, seat=bet.seat)
-
-
-def is_half(choice: Choice | None) -> bool:
-    """Whether the answer takes the part back."""
-    return choice is None or choice.value == HALF
 
 
 def held_to_json(held: Iterable[Held]) -> list[dict[str, object]]:
@@ -81,3 +105,15 @@ def held_from_json(
     if len({(bet.seat, bet.spot, bet.count) for bet in held}) != len(held):
         raise ValueError("a bet stands twice")
     return tuple(held)
+
+
+def where_asked(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:
+    """Return the figures of taking every part back as those of a choice, ``worst`` of never taking it."""
+    return replace(
+        figures,
+        strategy=strategy,
+        worst_rtp=worst,
+        simplest_strategy=strategy,
+        simplest_rtp=figures.rtp,
+        notes=(*figures.notes, note),
+    )

@@ -18,10 +18,8 @@ class Tableless:
         """Return none: a wager is one whole."""
         return ()
 
-    @property
-    def by_wheel(self) -> bool:
-        """Whether a real wheel decides a round, and not the generator."""
-        return False
+    by_wheel: bool = False
+    """Whether a real wheel decides a round, and not the generator."""
 
     @property
     def betting_seconds(self) -> int | None:

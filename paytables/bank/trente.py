@@ -10,7 +10,7 @@ and gives an insurance back with its stake; insured is a stake of which one per 
 the stop card comes before the point is known every bet of the coup is given back, and the cards are shuffled.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -30,13 +30,15 @@ from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import Case, Layout, pushed, settled
 from paytables.prison import (
+    Fate,
     Held,
     held_from_json,
     held_to_json,
-    is_half,
+    on_table,
     part_back,
-    question,
     released,
+    settle,
+    where_asked,
 )
 from paytables.wording import counted, percent
 
@@ -219,27 +221,16 @@ class TrenteRules(BankRules[TrenteDefinition]):
         points = (_points(rows["black"]), _points(rows["red"])) if whole else None
         coup = Coup(points, first_red=is_red(rows["black"][0]))
         shown = _display(rows, coup)
-        bets = tuple(self.on_table(accepted))
+        bets = on_table(self.held, accepted, self.cloth.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
-        staying: list[Held] = []
-        for bet in bets:
-            settlement, stays = self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
-            if settlement is not None and stays is not None:
-                taken = is_half((yield question(stays, shown, "refait")))
-                settlement, stays = (settlement, None) if taken else (None, stays)
-            if settlement is not None:
-                yield settlement
-            elif stays is not None:
-                staying.append(stays)
+
+        def fate(bet: Held) -> Fate:
+            return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
+
+        staying = yield from settle(bets, fate, shown, "refait")
         return Outcome(display=shown, table=_state(left(rules, shoe), staying))
 
-    def on_table(self, wager: Wager) -> Iterator[Held]:
-        """Every bet of a coup in the order it is settled: seat by seat as the cloth has the spots."""
-        order = {spot.id: n for n, spot in enumerate(self.cloth.spots)}
-        laid = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-        yield from sorted((*self.held, *laid), key=lambda bet: (bet.seat, order[bet.spot], -bet.count))
-
-    def fate(self, bet: Held, coup: Coup, *, insured: bool) -> tuple[Settlement | None, Held | None]:
+    def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
         """Return what a coup makes of a bet: a settlement, or how it stays; both: the player chooses."""
         rule, won = self.chances.get(bet.spot), coup.won
         if not won and coup.result != "refait":
@@ -277,7 +268,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def most_of_round(self, wager: Wager) -> int:
         """Return the most a coup gives back, what is in prison included."""
-        bets = list(self.on_table(wager))
+        bets = on_table(self.held, wager, self.cloth.spots)
         return max(sum(each.credits for each in self._settled(bets, coup)) for coup in _COUPS)
 
     def analyse(self, depth: Depth) -> Analysis:
@@ -310,14 +301,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         note = (
             f"with every stake left in prison {percent(worst)} %, its later coups counted as of a fresh shoe"
         )
-        return replace(
-            figures,
-            strategy=_STRATEGY,
-            worst_rtp=worst,
-            simplest_strategy=_STRATEGY,
-            simplest_rtp=figures.rtp,
-            notes=(*figures.notes, note),
-        )
+        return where_asked(figures, _STRATEGY, worst, note)
 
     def _in_prison(self, bet: Held) -> Fraction:
         """What a stake in prison comes to on average that stays there as long as it may."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Settlement, Wager
 from paytables.layout import Case, analysed
+from paytables.prison import Held, on_table, where_asked
 from paytables.wording import percent
 
 if TYPE_CHECKING:
     from paytables.onedraw.table import OneDrawTable
-    from paytables.prison import Held
 
 _STRATEGY: Final = "take your part back at every zero"
 
@@ -39,7 +39,7 @@ def analyse(table: "OneDrawTable", depth: Depth) -> Analysis:
 
 def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
     """Return the figures of a wager, each bet followed to its end; who may choose takes his part back."""
-    bets = tuple(replace(table, held=()).on_table(wager))
+    bets = on_table((), wager, table.cloth.spots)
     figures = analysed(name, wager, cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.weights.values()))
     asked = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
@@ -51,17 +51,10 @@ def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = 
         f"with every stake left in prison at zero {percent(worst)} %; "
         f"of a simple chance that could be halved for ever {percent(ever)} %"
     )
-    return replace(
-        figures,
-        strategy=_STRATEGY,
-        worst_rtp=worst,
-        simplest_strategy=_STRATEGY,
-        simplest_rtp=figures.rtp,
-        notes=(*figures.notes, note),
-    )
+    return where_asked(figures, _STRATEGY, worst, note)
 
 
-def cases(table: "OneDrawTable", bets: "Sequence[Held]", *, prison: bool = False) -> Iterator[Case]:
+def cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
     """Every way the bets may come to their end, with its weight; ``prison``: whoever may choose it does."""
     whole = sum(table.weights.values())
     for result, count in table.weights.items():
@@ -95,7 +88,7 @@ def most_back(table: "OneDrawTable", wager: Wager) -> dict[int, int]:
     found: dict[int, int] = {}
     for result in table.weights:
         back: dict[int, int] = {}
-        for bet in table.on_table(wager):
+        for bet in on_table(table.held, wager, table.cloth.spots):
             odds = table.by_spot[bet.spot].pays.get(result)
             if odds is not None:
                 in_prison = bet.count and table.by_spot[bet.spot].spins == 1

@@ -5,7 +5,7 @@ A bet may outlast its draw: one on the same number several times in a row, and a
 ``count`` is how many spins of a repeat have come, or how many zeros a stake in prison has met.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Self
@@ -28,7 +28,7 @@ from paytables.contract import (
 from paytables.definition import Header
 from paytables.layout import Form, Layout, Odds, Table, TableRules, settled
 from paytables.onedraw import figures
-from paytables.prison import Held, held_from_json, held_to_json, is_half, part_back, question, released
+from paytables.prison import Fate, Held, held_from_json, held_to_json, on_table, part_back, released, settle
 from paytables.wording import counted
 
 
@@ -138,7 +138,7 @@ class OneDrawTable(TableRules):
         left = tuple(bet for bet in self.held if bet not in prison)
         return tuple(part_back(bet) for bet in prison), _state(left)
 
-    def fate(self, bet: Held, result: str) -> tuple[Settlement | None, Held | None]:
+    def fate(self, bet: Held, result: str) -> Fate:
         """Return what a result makes of a bet: a settlement, or how it stands; both: the player chooses."""
         place = self.by_spot[bet.spot]
         if place.spins > 1:
@@ -153,28 +153,13 @@ class OneDrawTable(TableRules):
             return released(bet, won=result in place.pays), None
         return settled(bet, place.pays.get(result)), None
 
-    def on_table(self, wager: Wager) -> Iterator[Held]:
-        """Every bet of a round in the order it is settled: seat by seat as the cloth has the spots."""
-        order = {place.spot.id: n for n, place in enumerate(self.places)}
-        laid = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-        yield from sorted((*self.held, *laid), key=lambda bet: (bet.seat, order[bet.spot], -bet.count))
-
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Draw once, and settle every bet; a stake on a simple chance may be asked for at zero."""
-        bets = tuple(self.on_table(self.wager(wager.credits, **wager.options)))
+        bets = on_table(self.held, self.wager(wager.credits, **wager.options), self.cloth.spots)
         result, cue, drawn = yield from self.comes(draw)
         yield cue
-        standing: list[Held] = []
         shown = {"kind": "table", "felt": self.felt, **drawn}
-        for bet in bets:
-            settlement, stands = self.fate(bet, result)
-            if settlement is not None and stands is not None:
-                taken = is_half((yield question(stands, shown, "zero")))
-                settlement, stands = (settlement, None) if taken else (None, stands)
-            if settlement is not None:
-                yield settlement
-            elif stands is not None:
-                standing.append(stands)
+        standing = yield from settle(bets, lambda bet: self.fate(bet, result), shown, "zero")
         return Outcome(display=shown, table=_state(standing))
 
     def presentation(self) -> dict[str, object]:
