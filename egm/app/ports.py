@@ -20,7 +20,6 @@ from egm.devices.interface import (
     Hopper,
     IoBoard,
     TicketPrinter,
-    Wheel,
 )
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
@@ -74,14 +73,13 @@ DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
     "wheel": lambda fit: WheelDriver(fit.name, fit.line, fit.sink),
 }
 
-#: Kind of device -> the field of :class:`Ports` its driver goes to.
+#: Kind of device -> the field of :class:`Ports` its driver goes to; to one of no field nothing is said.
 _PLACES: Final[Mapping[str, str]] = {
     "bill_acceptor": "acceptor",
     "io_board": "io_board",
     "ticket_printer": "printer",
     "coin_acceptor": "coin_acceptor",
     "hopper": "hopper",
-    "wheel": "wheel",
 }
 
 
@@ -98,7 +96,6 @@ class Ports:
     printer: TicketPrinter | None = None
     coin_acceptor: CoinAcceptor | None = None
     hopper: Hopper | None = None
-    wheel: Wheel | None = None
 
 
 def build_ports(
@@ -114,20 +111,22 @@ def build_ports(
     The file has one device of a kind at each position, of protocols there are (:class:`CabinetFile`).
     """
     kinds: dict[str, str] = {}
+    drivers: list[Device] = []
     places: dict[str, Any] = {}
     lines: dict[str, SerialLine] = {}
     for name, device in cabinet_file.devices.items():
         if device.position != position:
             continue
         entry = PROTOCOLS[device.protocol]
-        place = _PLACES[entry.kind]
         kinds[name] = entry.kind
         values = (entry.table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.port(name, device))
         own = open_bench_line if device.port == "bench" and opener is open_port else opener
         line = lines.setdefault(path, SerialLine(path, entry.line, own))  # ccTalk devices may share one
-        places[place] = DRIVERS[device.protocol](Fitting(name, line, sink, ledgers, values))
-    return Ports(drivers=tuple(places.values()), kinds=kinds, **places)
+        drivers.append(DRIVERS[device.protocol](Fitting(name, line, sink, ledgers, values)))
+        if place := _PLACES.get(entry.kind):
+            places[place] = drivers[-1]
+    return Ports(drivers=tuple(drivers), kinds=kinds, **places)
 
 
 def lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:

@@ -369,10 +369,6 @@ class IoBoard(Device, Protocol):
         """Bring the hard meters to these totals, never back, and each pulse once. Raises ValueError."""
 
 
-class Wheel(Device, Protocol):
-    """A roulette wheel with a reader. It has a game of its own, and tells it (:class:`WheelTurned`)."""
-
-
 @dataclass(slots=True)
 class Devices:
     """The devices of a player position that take and pay out money, as far as it has them."""

@@ -22,7 +22,7 @@ _VOID: Final = Warnings.NO_BALL | Warnings.SAME_DIRECTION | Warnings.VOID
 
 
 class WheelDriver(LineDriver[Report]):
-    """A :class:`~egm.devices.interface.Wheel`."""
+    """A :class:`~egm.devices.interface.Device` that tells each turn (:class:`WheelTurned`)."""
 
     #: It speaks every half second; this long without a word counts as a question without an answer.
     reply_seconds = 0.75
