@@ -4,13 +4,12 @@ Whatever instant it goes, the machine plays on nothing in between; what the old 
 when the two persons are done, claim by claim, and owes it once.
 """
 
-import copy
 import random
-from itertools import count
 from pathlib import Path
 
 import pytest
 from powercut_disk import Disk, PowerCut
+from powercut_life import cuts, tell
 from powercut_session import leave
 from powercut_storage import SimStorage
 
@@ -72,24 +71,19 @@ def test_a_cut_at_every_operation_of_a_clear_loses_and_doubles_nothing(tmp_path,
     ready = Disk()
     before = owing(tmp_path, ready)
     assert len(before) == 2
-    step = 7 if again else 1
-    for cuts in count(0, step):
-        disk = copy.deepcopy(ready)
-        disk.operations, disk.cut_at = 0, cuts + 1
-        if two_persons_clear(tmp_path, disk):
-            break
-        found = disk.reboot(random.Random(cuts), (0.0, 0.5, 1.0)[cuts % 3])
+    at = 0
+    for at, found in cuts(lambda disk: two_persons_clear(tmp_path, disk), ready, every=7 if again else 1):
+        left = found
         if again:
-            found.cut_at = 1 + cuts % 23
-            if not two_persons_clear(tmp_path, found):
-                found = found.reboot(random.Random(cuts), 0.5)
-            found.cut_at = None
-        assert two_persons_clear(tmp_path, found)
-        assert owed(tmp_path, found) == before
-        judge(tmp_path, found)
-    assert cuts > 50
-    with capsys.disabled():
-        print(f" [{cuts} cuts]", end="")
+            left.cut_at = 1 + (at - 1) % 23
+            if not two_persons_clear(tmp_path, left):
+                left = left.reboot(random.Random(at), 0.5)
+            left.cut_at = None
+        assert two_persons_clear(tmp_path, left)
+        assert owed(tmp_path, left) == before
+        judge(tmp_path, left)
+    assert at > 50
+    tell(capsys, at)
 
 
 def judge(folder: Path, disk: Disk) -> None:

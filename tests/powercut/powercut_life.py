@@ -1,0 +1,153 @@
+"""A whole machine on the simulated disk: it plays, its power is cut at an operation, it goes on, it is judged.
+
+From where its memory says it is, the same hands go on after the cut. Tickets and identities stand on another
+disk, which keeps its power.
+"""
+
+import copy
+import random
+from itertools import count
+
+from powercut_disk import Disk, PowerCut
+from powercut_session import leave
+from powercut_storage import SimStorage
+
+from egm.kernel.events import EventType, State
+from egm.kernel.messages import Decision
+from egm.testing.machine import ScriptedStep
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+#: The chance of each write that was not synced to have reached the disk, from cut to cut in turn.
+SURVIVAL = (0.0, 0.5, 1.0)
+
+
+class Life:
+    """One life of the machine, from power up to a cut or the end; a test's subclass says what is played."""
+
+    #: Where the definitions of its games lie, besides the library.
+    shelf = ()
+    #: Whether operations count from where the machine is up (cuts before that are tried elsewhere).
+    counted_when_up = False
+
+    def __init__(self, folder, disk):
+        self.folder, self.disk = folder, disk
+        self.storage = SimStorage(disk)
+        self.cut_at = disk.cut_at  # none: what this machine lives through is its last
+        self.room = None
+
+    # ------------------------------------------------------------------ what a test says
+    def machine(self):
+        """The machine on ``self.storage``, not booted."""
+        raise NotImplementedError
+
+    def boot(self):
+        """Bring it up, to where operations are counted with ``counted_when_up``."""
+        self.room.boot()
+
+    def begin(self):
+        """What is done first in each life."""
+
+    def numbers(self):
+        """What is drawn in the step played now, and again where it is begun anew (if the life is the chance)."""
+        raise NotImplementedError
+
+    def ready(self):
+        """Whether it has come to where the power is first cut."""
+        raise NotImplementedError
+
+    def act(self):
+        """Do what the machine waits for."""
+        match self.room.state:
+            case State.PLAYING if isinstance(self.room.hands.told[-1], Decision):
+                self.room.engine.handle(EventType.CHOOSE, value=self.answer())
+            case State.PLAYING:
+                self.room.shown()
+            case State.HANDPAY:
+                self.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            case stuck:
+                raise AssertionError(f"the machine is stuck in {stuck}")
+
+    def answer(self):
+        """What the player chooses."""
+        return "raise"
+
+    def over(self):
+        """Whether all is played."""
+        raise NotImplementedError
+
+    def judge(self):
+        """Assert what must be so at the end, besides an audit that finds nothing."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ the machine's
+    def step(self):
+        """The chance of the next step, as a generator gives it."""
+        return ScriptedStep(list(self.numbers()))
+
+    def ended(self):
+        """How many games have ended."""
+        return sum(1 for _ in self.room.journal.entries("game.end"))
+
+    def play(self, bets):
+        """Stake credits on spots, and begin the round."""
+        cost = sum(credits_ for credits_ in bets.values() if credits_ > 0)
+        self.room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+        self.room.play()
+        assert self.room.state is State.PLAYING, self.room.notice
+
+    def run(self, *, prepare=False):
+        """Go on to the end and be judged, or until it is ready; say whether the power stayed on."""
+        try:
+            if self.counted_when_up:
+                self.disk.cut_at = None
+            self.room = self.machine()
+            self.boot()
+            if self.counted_when_up:
+                self.disk.operations, self.disk.cut_at = 0, self.cut_at
+            self.begin()
+            done = self.ready if prepare else self.over
+            while not done():
+                self.act()
+            if not prepare:
+                self.judge()
+                self.room.journal.self_audit()
+                assert Auditor(Shelf(self.shelf)).run(self.room.journal.bodies()).findings == []
+            self.room.close()
+        except PowerCut:
+            leave(self.storage, self.folder, self.folder / "second")
+            if self.room is not None:
+                self.room.lose()
+            return False
+        return True
+
+
+def cuts(life, ready, every=1):
+    """Let ``life(disk)`` say whether the power stayed on, cut at each ``every``-th operation of a copy of ``ready``.
+
+    Yields each operation with the disk as found after its cut, and ends with the first life that was not cut.
+    """
+    for at in count(1, every):
+        disk = copy.deepcopy(ready)
+        disk.operations, disk.cut_at = 0, at
+        if life(disk):
+            return
+        yield at, disk.reboot(random.Random(at), SURVIVAL[at % 3])
+
+
+def cut_everywhere(life, capsys, every=1):
+    """Cut lives (``life(disk)`` makes one) at each ``every``-th operation, and go on to the end; how many cuts."""
+    ready = Disk()
+    assert life(ready).run(prepare=True)
+    made = 0
+    for _, found in cuts(lambda disk: life(disk).run(), ready, every):
+        assert life(found).run()
+        made += 1
+    tell(capsys, made)
+    return made
+
+
+def tell(capsys, made):
+    """Say beside the test's name how often the power was cut."""
+    with capsys.disabled():
+        print(f" [{made} cuts]", end="")
