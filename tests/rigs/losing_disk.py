@@ -82,12 +82,17 @@ class LosingDisk:
         self._base.close()
         self.path.unlink(missing_ok=True)
 
-    def copy_to(self, file: Path) -> None:
-        """What is on the disk now, as a file; blocks never written stay those of the base."""
+    def copy_to(self, file: Path, begin: int = 0) -> None:
+        """What is on the disk now, over a file as long as wanted; blocks never written stay the file's.
+
+        ``begin``: which byte of the disk, at the beginning of a block, is the file's first.
+        """
+        length = file.stat().st_size
         with file.open("r+b") as stream, self._lock:
             for block, data in self._seen.items():
-                stream.seek(block * _BLOCK)
-                stream.write(data)
+                if 0 <= (at := block * _BLOCK - begin) < length:
+                    stream.seek(at)
+                    stream.write(data)
 
     # ------------------------------------------------------------ the medium
     def _block(self, blocks: dict[int, bytes], number: int) -> bytes:

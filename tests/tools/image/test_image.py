@@ -5,154 +5,28 @@ ports. What is asked is seen from outside alone: the picture on the guest's disp
 ``EGM_IMAGE`` names a folder with an image that is built already (with its key); else one is built.
 """
 
-import asyncio
 import functools
-import io
-import os
-import shutil
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
-from PIL import Image
+from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, lacking
 
-from egm.config.cabinet_file import StateFolder
-from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
-from egm.verify.manifest import new_key, public_hex, read_key
+from egm.verify.manifest import public_hex, read_key
 from tools.image import image as builder
 from tools.image import slot
-from tools.image.emulated import PORTS, Emulated
 
-#: Nothing here is measured by the clock; this is only when to give up.
-PATIENCE_S = 1500
-NEEDED = ("qemu-system-x86_64", "qemu-img", "mmdebstrap", "mksquashfs", "veritysetup", "mcopy", "sfdisk")
-MISSING = [name for name in NEEDED if shutil.which(name) is None]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(4 * PATIENCE_S),
-    pytest.mark.skipif(
-        bool(MISSING) or os.geteuid() != 0, reason=f"needs root and {MISSING or 'nothing else'}"
-    ),
+    pytest.mark.skipif(bool(lacking()), reason=f"missing: {lacking()}"),
 ]
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """A folder with an image, and the key that signed it."""
-    if there := os.environ.get("EGM_IMAGE"):
-        return Path(there)
-    out = tmp_path_factory.mktemp("image")
-    (out / "release.pem").write_bytes(new_key())
-    builder.build(out, out / "release.pem", overlays=(Path(builder.__file__).with_name("qemu"),))
-    return out
-
-
-class Cabinet:
-    """A computer with the image on disks of its own, and its devices beside it."""
-
-    def __init__(self, folder, built, *, answered=True):
-        """``answered``: its first start is behind it."""
-        self.folder, self.state = folder, StateFolder(folder / "devices")
-        self.state.prepare()
-        self.disks = []
-        for name in ("open-egm.img", "second.img"):
-            disk = folder / f"{name}.qcow2"
-            back = ("-b", str((built / name).resolve()), "-F", "raw")
-            subprocess.run(("qemu-img", "create", "-q", "-f", "qcow2", *back, str(disk)), check=True)
-            self.disks.append(f"format=qcow2,discard=unmap,file={disk}")
-        if answered:
-            self.answer()
-        command = (sys.executable, "-I", "-m", "egm.app.bench", "--state", str(self.state.root))
-        self._bench = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        self.until((self.state.run / "bench.ready").exists)
-        self.computer = None
-
-    def answer(self):
-        """Put the cabinet file of this test onto the first medium."""
-        file, medium = Path(__file__).with_name("cabinet.toml"), self.folder / "medium"
-        where = builder.offsets()["egm-state-1"]
-        (disk, *_) = (one.split("file=")[1] for one in self.disks)
-        length = builder.LENGTHS["egm-state-1"] << 20
-        part = f"driver=raw,offset={where},size={length},file.driver=qcow2,file.file.filename={disk}"
-        run = functools.partial(subprocess.run, check=True, capture_output=True)
-        run(("qemu-img", "convert", "-O", "raw", "--image-opts", part, str(medium)))
-        for request in (f"write {file} cabinet.toml", *(f"sif cabinet.toml {x}id 780" for x in "ug")):
-            run(("debugfs", "-w", "-R", request, str(medium)))
-        run(("qemu-img", "convert", "-n", "-f", "raw", "--target-image-opts", str(medium), part))
-        medium.unlink()
-
-    def on(self, *more):
-        ports = {name: self.state.run / "dev" / name for name in PORTS}
-        self.computer = Emulated(self.folder, self.disks, ports, more=more)
-
-    def off(self):
-        if self.computer is not None:
-            self.computer.cut()
-            self.computer = None
-
-    def close(self):
-        self.off()
-        self._bench.terminate()
-        self._bench.wait()
-
-    def hand(self, device, action="state", **values):
-        """Lay a hand on a device; what it is like then."""
-
-        async def ask():
-            reader, writer = await asyncio.open_unix_connection(self.state.bench_socket)
-            writer.write(encode(Hello(token=self.state.bench_token.read_text())))
-            await reader.readline()
-            writer.write(encode(BenchCommand(device=device, action=action, values=values)))
-            reply = decode(await reader.readline())
-            writer.close()
-            return reply
-
-        reply = asyncio.run(ask())
-        assert isinstance(reply, BenchReply)
-        return reply
-
-    def until(self, wanted, what=""):
-        end = time.monotonic() + PATIENCE_S
-        while not wanted():
-            assert time.monotonic() < end, f"never: {what}"
-            time.sleep(0.5)
-
-    def picture(self):
-        return Image.open(io.BytesIO(self.computer.picture(self.folder / "now.png").read_bytes())).convert(
-            "RGB"
-        )
-
-    def colours(self):
-        """How many colours the display shows: a text console a few, a picture of the game thousands."""
-        return len(self.picture().getcolors(1 << 24))
-
-    def is_up(self):
-        board = self.hand("io").state
-        return "service" in board["lamps"] and not board["tower"]
-
-    def comes_up(self):
-        """A picture of a game on the guest's display, and the deck lit by the machine."""
-        self.until(
-            lambda: self.colours() > 20_000, "a picture of a game: that it is starting is said in 8,000"
-        )
-        self.until(self.is_up, "lamps that the machine has lit, and no alarm")
-
-    def bill(self, cents):
-        before = self.hand("bill").state["stacked_cents"]
-        self.until(lambda: self.hand("bill", "insert", amount_cents=cents).ok, "the acceptor takes a bill")
-        self.until(
-            lambda: self.hand("bill").state["stacked_cents"] == before + cents, "the bill is in the box"
-        )
-
-    def tickets(self):
-        return self.hand("printer").state["printed"]
-
-    def started(self):
-        """Which entries the firmware has started, in order; a name for each."""
-        said = (self.folder / "console.log").read_bytes().decode(errors="replace")
-        return [line.split('"')[1] for line in said.splitlines() if "BdsDxe: starting" in line]
+    return image_in(tmp_path_factory.mktemp("image"))
 
 
 @pytest.fixture
@@ -286,9 +160,7 @@ def test_an_update_that_does_not_come_up_falls_back_by_itself(cabinet, tmp_path,
 
 def test_two_builds_are_the_same_bytes(built, tmp_path):
     """About ten minutes."""
-    again = builder.build(
-        tmp_path, built / "release.pem", overlays=(Path(builder.__file__).with_name("qemu"),)
-    )
+    again = builder.build(tmp_path, built / "release.pem", overlays=(OVERLAY,))
     for name in ("open-egm.img", "second.img", "open-egm.bundle"):
         same = ("cmp", str(built / name), str(again.with_name(name)))
         assert subprocess.run(same, check=False).returncode == 0, name
