@@ -128,6 +128,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:memory_missing", _OUT, _SELF),
         ("fault.raised:memory_replaced", _OUT, _TEC),
         ("fault.raised:memory_full", _OUT, _SELF),
+        ("fault.raised:screen_missing", _OUT, _SELF, None),
         ("machine.genesis", _LOG, _NO, 0x7A),
         ("self_test.failed", _HARD, _TEC, 0x37),
         ("chance.failed", _HARD, _TEC, 0x20),

@@ -59,13 +59,15 @@ def _say(text: str) -> None:
     echo(f"egm: {text}", err=True)
 
 
-def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float) -> bool:
+def _restarts(
+    folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, *, watched: bool
+) -> bool:
     """Run the machine until told to stop; whether it is to start again."""
     asked = False
     unreadable: tuple[str, ...] = ()
 
     async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
-        await MachineProcess(folder, file, clock, say=_say, alone=alone).run()
+        await MachineProcess(folder, file, clock, say=_say, alone=alone, watched=watched).run()
 
     async def still(why: str) -> None:
         _say(f"waiting: {why}")
@@ -115,6 +117,11 @@ def _ask(folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tu
     help="Where this computer says what is wrong with itself: the screen says it, and nothing is played.",
 )
 @click.option(
+    "--watched",
+    is_flag=True,
+    help="Where no screen shows the machine, begin nothing.",
+)
+@click.option(
     "--first-start",
     is_flag=True,
     help="Where the cabinet file is not there, ask for it on the screen.",
@@ -134,6 +141,7 @@ def main(
     *,
     stay: bool,
     trouble: Path | None,
+    watched: bool,
     first_start: bool,
 ) -> None:
     """Run the machine on the memory in STATE until told to stop."""
@@ -150,7 +158,7 @@ def main(
             _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports)
         file = load_cabinet(cabinet)
         try:
-            if _restarts(folder, file, clock, patience):
+            if _restarts(folder, file, clock, patience, watched=watched):
                 sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             _say(str(error))

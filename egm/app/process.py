@@ -19,6 +19,7 @@ from egm.app.features import FEATURES, menu_of
 from egm.app.ports import build_ports
 from egm.app.preflight import shared_folders
 from egm.app.rng_startup import keep_carry_over, start_chance
+from egm.app.screen_watch import ScreenWatch
 from egm.app.station import Station, Unheard
 from egm.app.watchdog import LinesMove, heartbeat
 from egm.clock import Clock
@@ -80,12 +81,14 @@ class MachineProcess:
         sources: Sequence[EntropySource] | None = None,
         say: Callable[[str], None] = lambda _: None,
         alone: bool = False,
+        watched: bool = False,
         features: Features = FEATURES,
     ) -> None:
         """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
 
         ``say`` tells whoever started the machine what is wrong with what it was given. ``alone``: without
-        the second medium, if need be; nothing new is begun then. ``features``: all that it can do.
+        the second medium, if need be; nothing new is begun then. ``watched``: nor without a screen.
+        ``features``: all that it can do.
         """
         self._features = features
         self._folder = folder
@@ -95,6 +98,7 @@ class MachineProcess:
         self._sources = sources
         self._say = say
         self._alone = alone
+        self._watched = watched
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
@@ -368,10 +372,16 @@ class MachineProcess:
                 for attachment in self._attachments:
                     group.create_task(attachment.run(), name=attachment.name)
                 group.create_task(self._cycle_chance(), name="chance")
+                if self._watched:
+                    watch = ScreenWatch(self._machine, self._handle, self._audiences)
+                    group.create_task(watch.run(), name="screens")
                 group.create_task(heartbeat(LinesMove(drivers)), name="heartbeat")
         finally:
             for station in self._stations:
                 await station.server.close()
+
+    def _audiences(self) -> list[int]:
+        return [station.server.audience for station in self._stations]
 
     async def _until_stopped(self) -> None:
         if self._stopped is not None:

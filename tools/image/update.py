@@ -63,8 +63,16 @@ def faults(media: dict[str, Path], public: str) -> list[str]:
             echo(f"slot {name}: {said}")
         except (OperatorError, OSError) as error:
             found.append(f"software_differs {error}")
-    found += [f"first_memory_missing {label}" for label, path in media.items() if not path.is_mount()]
+    found += [f"first_memory_missing {label}" for label, path in media.items() if not _mounted(path)]
     return found
+
+
+def _mounted(path: Path) -> bool:
+    """Whether a medium is there; one that gives nothing back is not."""
+    try:
+        return path.is_mount()
+    except OSError:
+        return False
 
 
 # ------------------------------------------------------------------ what the machine says

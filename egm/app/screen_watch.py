@@ -1,0 +1,55 @@
+"""Watch over the screens: a cabinet whose screen is dead, or dies again and again, begins nothing.
+
+A player who sees nothing must lose nothing: no money is taken and no game begun, what is owed is paid,
+and the tower calls. It is over when a screen has watched every position for a while.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Machine
+
+FAULT: Final = "screen_missing"
+#: How long a screen must have watched to be one; how long the machine goes on without; how often it looks.
+_HOLDS_S: Final = 10.0
+_PATIENCE_S: Final = 30.0
+_LOOK_S: Final = 0.5
+
+
+class ScreenWatch:
+    """Raises the fault when nobody watches, and clears it.
+
+    ``audiences``: how many screens watch each position now.
+    """
+
+    def __init__(
+        self, machine: Machine, handle: Callable[[Event], None], audiences: Callable[[], Iterable[int]]
+    ) -> None:
+        self._machine = machine
+        self._handle = handle
+        self._audiences = audiences
+        self._seen_s = self._since_s = self._now_s()
+
+    def _now_s(self) -> float:
+        return self._machine.clock.monotonic_ns() / 1e9
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        while True:
+            self.look()
+            await asyncio.sleep(_LOOK_S)
+
+    def look(self) -> None:
+        """Raise what is the matter, and clear what no longer is."""
+        now_s = self._now_s()
+        if not all(self._audiences()):
+            self._since_s = now_s
+        elif now_s - self._since_s >= _HOLDS_S:
+            self._seen_s = now_s
+        missing = FAULT in self._machine.faults
+        if missing and self._seen_s == now_s:
+            self._handle(Event(EventType.FAULT_CLEARED, {"code": FAULT}))
+        elif not missing and now_s - self._seen_s >= _PATIENCE_S:
+            self._handle(Event(EventType.FAULT_RAISED, {"code": FAULT}))
