@@ -69,6 +69,8 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         standing=standing,
         shut=shut,
         felt=felt,
+        bet_least_cents=machine.profile.play.bet_minimum_cents,
+        bet_most_cents=machine.profile.play.bet_limit_cents,
         credit_cents=machine.credit_cents,
         restricted_cents=machine.kind_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.kind_cents(CreditKind.NONRESTRICTED),

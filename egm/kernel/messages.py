@@ -292,6 +292,9 @@ class Snapshot(_Message):
     shut: tuple[str, ...] = ()
     """Spots that take no bet as the table stands."""
     felt: Felt = Felt()
+    bet_least_cents: int = 0
+    bet_most_cents: int | None = None
+    """What the place lets be at stake in one game, bets that stand included; None: all that is offered."""
     credit_cents: int
     """All the player may wager, promotional credit included."""
     restricted_cents: int = 0

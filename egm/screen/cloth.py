@@ -30,16 +30,12 @@ from egm.screen.view import Action
 
 #: The part of a roulette cloth that is the wheel's own order.
 RACE: Final = "race"
-#: A bet on two dozens or two columns.
+#: An inside bet covers no more; a bet on two dozens or two columns.
+_INSIDE: Final = 6
 _DOUBLE: Final = 24
 _STREETS: Final = 12
 #: A telephone's racetrack has so many pockets in a row.
 _IN_SNAKE: Final = 7
-#: The row of point numbers above the spots of craps; a spot on a table of cards.
-#: In a place no wider than this a chip lies below the sign.
-NARROW: Final = 140.0
-_POINT: Final = 84.0
-_SPOT_OF_CARDS: Final = 84.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +64,13 @@ class _Streets:
 
 
 def inside_groups(table: Table) -> tuple[str, ...]:
-    """The kinds of inside bets of a roulette cloth, and those on two dozens: one is open at a time."""
-    return tuple(
-        group
-        for group, spots in table.groups.items()
-        if spots[0].covers and (len(spots[0].covers) <= 6 or len(spots[0].covers) == _DOUBLE)
-    )
+    """The kinds of inside bets of a roulette cloth, on one number first, and those on two dozens.
+
+    One is open at a time: as long as none was chosen, what is touched is the number itself.
+    """
+    found = {group: len(spots[0].covers) for group, spots in table.groups.items()}
+    inside = [group for group, count in found.items() if 0 < count <= _INSIDE or count == _DOUBLE]
+    return tuple(sorted(inside, key=lambda group: found[group]))
 
 
 def parts(table: Table, layout: Layout) -> tuple[str, ...]:

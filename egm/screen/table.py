@@ -215,6 +215,9 @@ class Limits:
     standing: Bets
     shut: frozenset[str]
     felt: Felt
+    least_here: int = 0
+    most_here: int | None = None
+    """What the place lets be at stake, standing bets included, in credits; None: as much as the table."""
 
     def spot(self, spot: Spot) -> Spot:
         """A spot as the table stands."""
@@ -228,13 +231,28 @@ class Limits:
     def most(self, spot: Spot, bets: Bets) -> int:
         """The most on a spot with these bets: its own limit, or so many times what it is laid on."""
         times = self.felt.times.get(spot.id)
-        return spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
+        most = spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
+        return most if self.most_here is None else min(most, self.most_here)
+
+    def room(self, bets: Bets) -> int | None:
+        """The most that may be newly staked here beside what stands and is not taken down with these bets."""
+        if self.most_here is None:
+            return None
+        taken_down = -sum(each for each in bets.values() if each < 0)
+        return self.most_here - sum(self.standing.values()) + taken_down
 
 
 def limits(snapshot: Snapshot) -> Limits:
     """What holds as the table stands."""
-    credits_ = snapshot.credit_cents // max(1, snapshot.denomination_cents)
-    return Limits(credits_, snapshot.standing, frozenset(snapshot.shut), snapshot.felt)
+    unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
+    return Limits(
+        snapshot.credit_cents // unit_cents,
+        snapshot.standing,
+        frozenset(snapshot.shut),
+        snapshot.felt,
+        -(-snapshot.bet_least_cents // unit_cents),
+        None if most_cents is None else most_cents // unit_cents,
+    )
 
 
 def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
@@ -268,7 +286,7 @@ def laid(
     for name in dict.fromkeys(_lead(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {each: held.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
-        after, why = _more(table, spot, bets, value_of(table, chips) * (times or {}).get(name, 1), held)
+        after, why = _more(table, spot, bets, value_of(table, chips, held) * (times or {}).get(name, 1), held)
         if why:
             return replace(chips, asked=name, refused=why)
         bets[name] = after
@@ -284,17 +302,25 @@ def _lead(table: Table, spot: str) -> str:
 
 
 def _too_much(table: Table, bets: Bets, held: Limits) -> str:
-    """Why these bets are too much together (a word of the catalogue's): for the credit, for the table."""
-    total = sum(each for each in bets.values() if each > 0)
+    """What these bets together are more than (a word of the catalogue's): credit, table or place."""
+    total, room = sum(each for each in bets.values() if each > 0), held.room(bets)
     if total > held.credits:
         return "credit"
-    over = table.most is not None and total + sum(held.standing.values()) > table.most
-    return "table" if over else ""
+    if table.most is not None and total + sum(held.standing.values()) > table.most:
+        return "table"
+    return "here" if room is not None and total > room else ""
 
 
-def value_of(table: Table, chips: Chips) -> int:
+def chips_here(table: Table, held: Limits) -> tuple[int, ...]:
+    """The values of chips, ascending: none but the least is more than may be staked here."""
+    least, *more = table.chips
+    return (least, *(value for value in more if held.most_here is None or value <= held.most_here))
+
+
+def value_of(table: Table, chips: Chips, held: Limits) -> int:
     """The value of the chip in hand."""
-    return chips.value if chips.value in table.chips else table.chips[0]
+    values = chips_here(table, held)
+    return chips.value if chips.value in values else values[0]
 
 
 def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tuple[int, str]:
@@ -417,6 +443,8 @@ def wish(chips: Chips, snapshot: Snapshot) -> tuple[Intent, ...]:
     """The wish for these bets; with none of them, that nothing is staked any more."""
     held = limits(snapshot)
     said = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
+    if 0 < chips.credits < held.least_here:  # no bet yet: none is in force meanwhile
+        return (Intent(name="bet", value=0, options={"bets": {}}),)
     options: dict[str, object] = {"bets": dict(chips.bets)} | ({"working": said} if said else {})
     return (Intent(name="bet", value=chips.credits, options=options),)
 

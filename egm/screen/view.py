@@ -264,13 +264,35 @@ def standing(view: View) -> Result | None:
 
 
 def bets(view: View) -> tuple[int, ...]:
-    """The bets the game offers, in credits: a marked Keno card's stakes, a named ticket's prices."""
-    if view.game is None:
+    """The bets the game offers here, in credits: a marked Keno card's stakes, a named ticket's prices."""
+    game, snapshot = view.game, view.snapshot
+    if game is None or snapshot is None:
         return ()
-    if marks.is_keno(view.game) and view.snapshot is not None:
-        form = marks.form_in_force(view.game, view.snapshot)
-        return marks.stakes(view.game) if view.slip.marked else marks.prices(view.game, form)
-    return view.game.bet_options
+    if not marks.is_keno(game):
+        return offered(view)
+    if not view.slip.marked:
+        costs = marks.prices(game, marks.form_in_force(game, snapshot))
+        return tuple(cost for cost in costs if is_taken_here(snapshot, cost))
+    common = marks.stake_of(snapshot, game)
+    return tuple(
+        stake
+        for stake in marks.stakes(game)
+        if is_taken_here(snapshot, marks.cost(game, view.slip.staked(stake, common), stake))
+    )
+
+
+def offered(view: View) -> tuple[int, ...]:
+    """What the game's ways to bet cost, in credits, as far as the place takes them."""
+    if view.game is None or view.snapshot is None:
+        return ()
+    return tuple(bet for bet in view.game.bet_options if is_taken_here(view.snapshot, bet))
+
+
+def is_taken_here(snapshot: Snapshot, credits_: int) -> bool:
+    """Whether what a bet costs is within what the place lets be staked."""
+    cents = credits_ * snapshot.denomination_cents
+    most_cents = snapshot.bet_most_cents
+    return snapshot.bet_least_cents <= cents and (most_cents is None or cents <= most_cents)
 
 
 def unfinished(view: View) -> bool:

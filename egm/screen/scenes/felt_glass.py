@@ -198,6 +198,7 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     spot = held.spot(spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=spot.odds), "meter")]
     highest = held.most(spot, view.chips.bets) or spot.most
+    highest -= highest % spot.step
     least, most, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
     key = "felt.only" if least == most else "felt.steps" if spot.step > 1 else "felt.limits"
     lines.append((say(key, least=least, most=most, step=step), "text"))
@@ -227,7 +228,8 @@ def refused_words(stage: Stage, spot: Spot | None, why: str) -> str:
     if spot is not None and table is not None and snapshot is not None:
         wanted = closed(spot, stage.view.chips.bets, limits(snapshot))[1]
         names = [stage.texts.local(table.spots[each].names) for each in wanted]
-    return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names))
+    most = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
+    return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names), amount=most)
 
 
 def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> float:
@@ -293,6 +295,8 @@ def felt_status(stage: Stage) -> str:
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return stage.texts.say("felt.standing_only" if view.snapshot.standing else "felt.place")
+    if chips.credits < limits(view.snapshot).least_here:
+        return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
     price = stage.money(chips.credits * unit)
     return stage.texts.counted("felt.buys", spots, price=price)
 
@@ -303,11 +307,13 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     if table is None or snapshot is None:
         return
     p, (x, y, w, h), unit, slim = stage.painter, rect, snapshot.denomination_cents, stage.layout.slim
+    held = limits(snapshot)
     step = min(56.0 if not slim else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
-        least, most = (stage.money(each * unit) for each in (spots[0].least, spots[0].most))
+        highest = min(spots[0].most, held.most_here or spots[0].most)
+        least, most = (stage.money(each * unit) for each in (spots[0].least, highest))
         at = y + (i + (0.5 if not slim else 0.3)) * step
         style = Style("strong", "small" if step > 40 else "caption", "text")
         p.text(group_name(stage, spots), (x, at), style, align="left", width=w * (0.36 if not slim else 0.7))

@@ -11,7 +11,7 @@ from egm.screen.scenes.cards import suits_rect
 from egm.screen.scenes.chips import chip_colour, draw_chip
 from egm.screen.scenes.faces import draw_suits
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.table import Chips, Spot, Table, value_of
+from egm.screen.table import Chips, Spot, Table, chips_here, limits, value_of
 from egm.screen.view import (
     Action,
     Page,
@@ -25,9 +25,10 @@ _SIGNS: Final = {"take": "\u2212", "ask": "?"}
 _NAMED: Final = 6
 
 
-def _hand(table: Table, layout: Layout) -> list[list[Action]]:
+def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     """The keys of the player's hand in rows: chips and tools, what all chips do, parts of the cloth."""
-    held = [Action("chip", value) for value in table.chips]
+    values = table.chips if view.snapshot is None else chips_here(table, limits(view.snapshot))
+    held = [Action("chip", value) for value in values]
     held += [Action("tool", "take"), Action("tool", "ask")]
     done = [Action(name) for name in ("undo", "clear", "repeat", "double")]
     more = [Action("tool", "plays")] if table.says else []
@@ -49,7 +50,7 @@ def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return []
     if not table.spots:
         return [(suits_rect(view, layout), Action("suits"))] if table.suits else []
-    rows = _hand(table, layout)
+    rows = _hand(view, table, layout)
     if layout.slim:
         x, y, w, h = layout.field
         high, top, left, wide = layout.finger, y + h - len(rows) * layout.finger, x, w
@@ -77,9 +78,9 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
     """A key of the player's hand."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
-    chips, say = stage.view.chips, stage.texts.say
-    if action.name == "chip":
-        lit = chips.tool == "chip" and value_of(table, chips) == action.value
+    chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
+    if action.name == "chip" and snapshot is not None:
+        lit = chips.tool == "chip" and value_of(table, chips, limits(snapshot)) == action.value
         draw_button(stage, inner, "", lit=lit)
         side = min(w, h) - 12
         credits_ = int(action.value)

@@ -23,7 +23,7 @@ from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
 from egm.screen.scenes.reminder import draw_limits, limit_keys
 from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_prizes
-from egm.screen.view import Action
+from egm.screen.view import Action, offered
 
 #: How many of the prizes that bring a feature are pictured with the rules.
 _RULES_PICTURED: Final = 3
@@ -220,7 +220,7 @@ def _about(stage: Stage, rect: Rect) -> None:
         return
     p, (x, y, w, h) = stage.painter, rect
     number = stage.texts.number
-    least, most = number(min(game.bet_options, default=0)), number(max(game.bet_options, default=0))
+    least, most = (number(of(offered(stage.view), default=0)) for of in (min, max))
     unit = say("help.unit", amount=stage.money(snapshot.denomination_cents), least=least, most=most)
     y += p.paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
     paid = return_words(stage, game)
@@ -236,15 +236,12 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
     if game is None:
         return
     p, number, (x, y, w, h) = stage.painter, stage.texts.number, rect
-    options = (
-        game.bet_options[:8]
-        if len(game.bet_options) <= 8
-        else (*game.bet_options[:4], *game.bet_options[-4:])
-    )
+    options = offered(stage.view)
+    options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     slim, share = stage.layout.slim, 0.46 if not stage.layout.slim else 0.34
     caption(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * share, 52))
     left = x + w * share
-    column = (w - w * share) / len(options)
+    column = (w - w * share) / max(1, len(options))
     step = min(76.0, (h - 44) / max(1, len(prizes)))
     for i, bet in enumerate(options):
         now = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits

@@ -141,7 +141,7 @@ def test_as_the_table_stands_spots_open_close_and_change_their_limits(visit):
     assert at.press("spot", "come") == ["bet"]
     # 4 pays 2:1: any sum is whole; 3 times the 5 credits that stand, at 0.25 each
     assert {"Pays 2:1", "Bets of $0.25 to $3.75"} <= set(spot_words(at, "odds-pass"))
-    assert "Bets of $5.25 to $246.75, in steps of $5.25" in spot_words(at, "buy-4")
+    assert "Bets of $5.25 to $99.75, in steps of $5.25" in spot_words(at, "buy-4")
     at.press("chip", 10)
     assert at.press("spot", "odds-pass") == ["bet"]
     assert at.press("spot", "odds-pass") == ["bet"]

@@ -1,0 +1,78 @@
+"""What the place lets be staked: no key, chip or spot offers more of it, and nothing less is taken for a bet."""
+
+import pytest
+from test_visit import Visit
+
+from egm.screen.layout import LANDSCAPE
+from egm.screen.scenes.felt_glass import spot_lines
+from egm.screen.scenes.hand import hand_keys
+from egm.screen.view import bet_credits, bets, unfinished
+
+
+def at(folder, theme, game, least_cents=0, most_cents=10_000):
+    """A visit where a game may cost from the least to the most, with credit for more."""
+    visit = Visit(folder, theme, games=(game,))
+    profile = visit.room.machine.profile
+    play = profile.play.model_copy(update={"bet_minimum_cents": least_cents, "bet_limit_cents": most_cents})
+    visit.room.machine.profile = profile.model_copy(update={"play": play})
+    for _ in range(3):
+        visit.do(visit.room.insert, 10_000)
+    return visit
+
+
+@pytest.mark.parametrize("game", ["jacks-or-better-9-6", "maple-classic", "aurora-keno"])
+def test_max_bet_bets_the_most_the_place_allows(tmp_path, theme, game):
+    visit = at(tmp_path, theme, game)
+    unit_cents = visit.view.snapshot.denomination_cents
+    few = sorted(visit.view.game.bet_options)[:2]
+    visit = at(tmp_path / "few", theme, game, least_cents=few[0] * unit_cents, most_cents=few[1] * unit_cents)
+    assert max(visit.view.game.bet_options) > few[1]
+    assert visit.press("bet_max") == ["bet"]
+    assert visit.view.snapshot.bet_credits == few[1]
+    visit.press("bet_more")
+    assert visit.view.snapshot.bet_credits == few[1]
+    assert max(bets(visit.view)) == few[1]
+
+
+def test_marked_cards_are_staked_no_higher_than_the_place_allows(tmp_path, theme):
+    """What two marked cards cost together is what the place limits."""
+    visit = at(tmp_path, theme, "aurora-keno", most_cents=10)
+    for number in (1, 2, 3, "new_card", 4, 5, 6):
+        visit.press(*(("new_card",) if number == "new_card" else ("mark", number)))
+    assert visit.press("bet_max") == ["bet"]
+    assert 0 < visit.view.snapshot.bet_credits * visit.view.snapshot.denomination_cents <= 10
+
+
+def test_no_chip_makes_more_than_the_place_allows(tmp_path, theme):
+    visit = at(tmp_path, theme, "monaco-roulette-european", most_cents=5_000)
+    unit_cents, table = visit.view.snapshot.denomination_cents, visit.view.table
+    most = 5_000 // unit_cents
+    values = [action.value for _, action in hand_keys(visit.view, LANDSCAPE) if action.name == "chip"]
+    assert max(table.chips) > most >= max(values)
+    visit.press("clear")
+    visit.press("chip", max(values))
+    for spot in ("column-1", "column-2", "column-3", "column-1"):
+        visit.press("spot", spot)
+        assert not unfinished(visit.view)
+    assert visit.view.snapshot.bet_credits == most
+    visit.press("spot", "column-2")
+    assert visit.view.chips.refused in {"here", "most"}
+    assert visit.stage.money(5_000) in visit.bar
+    visit.press("double")
+    assert visit.view.snapshot.bet_credits == most
+    lines = [words for words, _ in spot_lines(visit.stage, table.spots["column-1"], unit_cents)]
+    assert any(visit.stage.money(5_000) in words for words in lines)
+
+
+def test_chips_under_the_least_bet_of_the_place_are_none_and_the_bar_says_so(tmp_path, theme):
+    visit = at(tmp_path, theme, "monaco-roulette-european", least_cents=500)
+    unit_cents = visit.view.snapshot.denomination_cents
+    visit.press("clear")
+    while bet_credits(visit.view) + 1 < 500 // unit_cents:
+        visit.press("spot", "straight-7")
+        assert visit.view.snapshot.bet_credits == 0
+        assert visit.stage.money(500) in visit.bar
+        assert visit.press("play") == []
+    visit.press("spot", "straight-7")
+    assert visit.view.snapshot.bet_credits * unit_cents == 500
+    assert visit.press("play") == ["play"]
