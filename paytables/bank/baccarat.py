@@ -177,7 +177,8 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return the hands named as the bets on them are."""
         bets = reversed(self.bets())
         called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
-        return tuple((hand, called.get(hand, names), most) for hand, names, most in self.hands)
+        hands = reversed(self.hands)  # the player's on the left, as it is dealt
+        return tuple((hand, called.get(hand, names), most) for hand, names, most in hands)
 
     def presentation(self) -> dict[str, object]:
         """Return the places for bets, the hands, and the results that a scoreboard has columns of."""

@@ -158,7 +158,7 @@ class BlackjackRules(TableRules):
             "kind": "table",
             "felt": "cards",
             **self.cloth.to_json(),
-            "hands": [{**hand, "cards": 2} for hand in (*dealers, *hands)],
+            "hands": [*dealers, *hands],
             **self._chart(),
             "progressives": side_bets.to_json(made.progressive),
             "pays": [

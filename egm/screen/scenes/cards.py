@@ -15,10 +15,12 @@ from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.scenes.tiles import HIDDEN, is_tile, tile_rect
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
-from egm.screen.table import Table
+from egm.screen.table import Table, bets_in_force
 from egm.screen.view import View, asking, last_step, marking
 
 _RATIO: Final = 0.72
+#: The cloth is so much darker where a hand lies.
+_PLACE: Final = (0, 24, 12, 70)
 _LARGEST: Final = 290.0
 #: Below a hand stands what it is.
 _SAYS: Final = 34.0
@@ -31,6 +33,11 @@ _GAP: Final = 0.4
 _ROW: Final = 4
 #: Two hands of more cards lie below each other.
 _BESIDE: Final = 5
+#: A hand that is drawn to without end has room for so many cards; of more such hands in a row, for fewer.
+_DRAWN_TO: Final = (5, 4)
+_SEVERAL: Final = 2
+#: So much of each of its cards is seen.
+_SEEN: Final = 0.7
 #: Of more hands than so many of one deal the small ones have this share of the field.
 _MANY: Final = 30
 _SMALL: Final = 0.66
@@ -150,15 +157,40 @@ def _told_cards(stage: Stage, hand: Hand) -> int:
     return next((int(one.get("cards", 0)) for one in told if one["id"] == hand.id), 0)
 
 
-def _most_cards(stage: Stage, hand: Hand) -> int:
-    return max(_told_cards(stage, hand), len(hand.cards), 1)
+def _room(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> int:
+    """How many cards a hand has room for from its first on, so that none that lies has to move."""
+    told = _told_cards(stage, hand)
+    return told or _DRAWN_TO[len(hands) > _SEVERAL + 1]
+
+
+def _seats(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
+    """The hands with a place, in the game's order: those on the table, and those that may come."""
+    order = ["", *_named(stage)]
+    there = {hand.id for hand in hands} | _without_bets(stage, dealt=bool(hands))
+    found = [*hands, *(Hand(name, (), {}) for name in order[1:] if name not in there)]
+    return sorted(found, key=lambda hand: order.index(_base(stage, hand.id)[0]))
+
+
+def _without_bets(stage: Stage, *, dealt: bool) -> set[str]:
+    """The hands that come only with a bet which is not in this round, or was not in one that is over."""
+    table, game, snapshot = stage.view.table, stage.view.game, stage.view.snapshot
+    if table is None or game is None or snapshot is None:
+        return set()
+    bets = {} if dealt and snapshot.state != "playing" else bets_in_force(table, snapshot)
+    told = [hand for hand in game.presentation.get("hands", ()) if "with" in hand]
+    return {str(hand["id"]) for hand in told if not any(bets.get(spot) for spot in hand["with"])}
+
+
+def _named(stage: Stage) -> dict[str, Mapping[str, str]]:
+    """The names of the hands that the game has, by id."""
+    game = stage.view.game
+    told = game.presentation.get("hands", ()) if game is not None else ()
+    return {str(one["id"]): one.get("names", {}) for one in told}
 
 
 def _base(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
     """The hand of the game that one comes of by splits, and the names of all of them."""
-    game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    names = {str(one["id"]): one.get("names", {}) for one in told}
+    names = _named(stage)
     return max((each for each in names if hand.startswith(each)), key=len, default=""), names
 
 
@@ -242,10 +274,11 @@ def _minis(area: Rect, count: int) -> list[Rect]:
     return [(left + i * high * _RATIO, top, high * _RATIO, high) for i in range(count)]
 
 
-def _places(area: Rect, count: int, low: int = 0, shown: float = 0.8) -> list[Rect]:
+def _places(area: Rect, count: int, low: int = 0, shown: float = 0.8, lie: int = 0) -> list[Rect]:
     """So many cards side by side in an area, as large as it allows; ``shown`` of each where it is narrow.
 
-    After the first ``low`` ones there is a gap.
+    After the first ``low`` ones there is a gap. The first of ``lie`` cards more than there is room for stays;
+    the others move up.
     """
     x, y, w, h = area
     gap = _GAP if low else 0.0
@@ -255,6 +288,8 @@ def _places(area: Rect, count: int, low: int = 0, shown: float = 0.8) -> list[Re
     step = min(wide + 12, (w - 20 - wide) / max(1.0, count - 1 + gap))
     left = x + (w - wide - step * (count - 1 + gap)) / 2
     top = y + (h + _CLEAR - below - high) / 2
+    if lie > count:
+        step, count = (x + w - 10 - wide - left) / (lie - 1), lie
     return [(left + (i + gap * (i >= low)) * step, top, wide, high) for i in range(count)]
 
 
@@ -268,14 +303,16 @@ def _areas_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Rect]:
 
 
 def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[list[Rect]]:
-    areas, small = _areas_of(stage, table, hands), _of_one_deal(hands)
-    shown = 1.06 if _holds(stage) else 0.8  # each card that may be held has a key as wide as it is
-    return [
-        _minis(area, _most_cards(stage, hand))
-        if small and number
-        else _places(area, _most_cards(stage, hand), hand.low, shown)
-        for number, (area, hand) in enumerate(zip(areas, hands, strict=True))
-    ]
+    areas, small, found = _areas_of(stage, table, hands), _of_one_deal(hands), list[list[Rect]]()
+    for number, (area, hand) in enumerate(zip(areas, hands, strict=True)):
+        room = _room(stage, hand, hands)
+        if small and number:
+            found.append(_minis(area, room))
+            continue
+        # each card that may be held has a key as wide as it is
+        shown = 1.06 if _holds(stage) else 0.8 if _told_cards(stage, hand) else _SEEN
+        found.append(_places(area, room, hand.low, shown, len(hand.cards)))
+    return found
 
 
 def card_places(stage: Stage) -> list[Rect]:
@@ -283,7 +320,7 @@ def card_places(stage: Stage) -> list[Rect]:
     table, step = stage.view.table, last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
         return []
-    hands = _hands(step.display)
+    hands = _seats(stage, _hands(step.display))
     if not hands:
         return []
     places, asked = _places_of(stage, table, hands), stage.view.decision
@@ -312,7 +349,7 @@ def draw_cards(
     if step is None:
         _waiting(stage, table)
         return
-    hands = hands_now(step, before, time, since)
+    hands = _seats(stage, hands_now(step, before, time, since))
     asked = stage.view.decision
     holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
     marks = -1 if asked is None or not marking(stage.view) or time is not None else _asked_hand(hands, asked)
@@ -322,6 +359,8 @@ def draw_cards(
         if number and _of_one_deal(hands):
             _small(stage, areas[number], rects, hand)
             continue
+        if not _holds(stage):
+            _printed(stage, rects)
         _faces(stage, hand, rects, stage.view.held if number == marks else 0, holding=holding)
         words = "  ·  ".join(_said_of(stage, hand, hands, still=time is None))
         if words:
@@ -395,13 +434,24 @@ def _set_as(stage: Stage, asked: Decision) -> str:
 
 
 def _waiting(stage: Stage, table: Table) -> None:
-    """Before anything was dealt: backs, as many as the player's hand has."""
-    game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    back = next((str(one["back"]) for one in told if "back" in one), BACK)
-    hand = Hand("player", (back,) * 5 if _holds(stage) else (back,) * 2, {})
-    for rect in _places_of(stage, table, [hand])[0]:
-        draw_card(stage, rect, back)
+    """Before anything was dealt: where each hand will lie, or the backs of what is held and drawn to."""
+    hands = _seats(stage, ())
+    areas = _areas_of(stage, table, hands)
+    for hand, area, rects in zip(hands, areas, _places_of(stage, table, hands), strict=True):
+        if _holds(stage):
+            for rect in rects:
+                draw_card(stage, rect, BACK)
+            continue
+        _printed(stage, rects)
+        words = hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
+        if words:
+            _says(stage, area, rects, words, lit=False)
+
+
+def _printed(stage: Stage, rects: Sequence[Rect]) -> None:
+    """The place of a hand on the cloth: as wide as the cards it has room for."""
+    (x, y, w, h), last = rects[0], rects[-1]
+    stage.painter.shade((x - 5, y - 5, last[0] + w - x + 10, h + 10), _PLACE, 12)
 
 
 def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int) -> None:

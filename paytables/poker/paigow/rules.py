@@ -172,8 +172,8 @@ class PaiGowPokerRules(TwoHands):
     def named(self) -> list[dict[str, object]]:
         """Return the hands that may lie on the felt, the cards that remain the last."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
-        last = [{"id": "remaining", "names": names, "cards": REMAIN}] if self._remaining else []
-        return [*super().named(), *last]
+        last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining)}
+        return [*super().named(), *([last] if self._remaining else [])]
 
     # ------------------------------------------------------------ figures
     def prove(self, *how: object) -> Proof:
