@@ -21,6 +21,7 @@ from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
 from egm.isolated import require_isolation
+from egm.progressive.enrolment import STICK
 from egm.record_codec import RecordError
 from egm.terminal import echo
 from meters import JournalDamaged, JournalError, SelfAuditFailed
@@ -60,14 +61,15 @@ def _say(text: str) -> None:
 
 
 def _restarts(
-    folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, *, watched: bool
+    folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, stick: Path, *, watched: bool
 ) -> bool:
     """Run the machine until told to stop; whether it is to start again."""
     asked = False
     unreadable: tuple[str, ...] = ()
 
     async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
-        await MachineProcess(folder, file, clock, say=_say, alone=alone, watched=watched).run()
+        made = MachineProcess(folder, file, clock, say=_say, alone=alone, watched=watched, stick=stick)
+        await made.run()
 
     async def still(why: str) -> None:
         _say(f"waiting: {why}")
@@ -84,11 +86,14 @@ def _restarts(
     return asked
 
 
-def _ask(folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...]) -> None:
+def _ask(
+    folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...], stick: Path
+) -> None:
     """Ask for the cabinet file, and begin again with it."""
     lock = FolderLock(folder.root)
     try:
-        done = asyncio.run(_run(ask_on_screen(folder, cabinet, seed, clock, partial(found_ports, ports))))
+        asked = ask_on_screen(folder, cabinet, seed, clock, partial(found_ports, ports), stick)
+        done = asyncio.run(_run(asked))
     except JournalError as error:  # there is a memory, and it cannot say what the file was
         _say(str(error))
         said = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
@@ -131,6 +136,12 @@ def _ask(folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tu
     type=click.Path(path_type=Path),
     help=f"At a first start: what the builder has decided, else {SEED_NAME} beside the cabinet file.",
 )
+@click.option(
+    "--stick",
+    type=click.Path(path_type=Path),
+    default=STICK,
+    help="Where a stick is found by which the machine is enrolled with the floor.",
+)
 @click.option("--port", "ports", multiple=True, help="At a first start: one more serial port to be tried.")
 def main(
     state: Path,
@@ -138,6 +149,7 @@ def main(
     patience: float,
     ports: tuple[str, ...],
     seed: Path | None,
+    stick: Path,
     *,
     stay: bool,
     trouble: Path | None,
@@ -155,10 +167,10 @@ def main(
             said = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
             sys.exit(_RESTART if asyncio.run(_run(said)) else 0)
         if first_start and cabinet is not None and not cabinet.exists():
-            _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports)
+            _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)
         try:
-            if _restarts(folder, file, clock, patience, watched=watched):
+            if _restarts(folder, file, clock, patience, stick, watched=watched):
                 sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             _say(str(error))

@@ -40,10 +40,9 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.DOOR_CLOSED, AWAKE),
     Rule(EventType.MACHINE_CHANGED, LISTENING, (), (), Next.DERIVED),
-    # ------------------------------------------------------------------ nothing more to do
-    Rule((EventType.AFTER_EVENT, EventType.AT_REST), EVERYWHERE),
-    # ------------------------------------------------------------------ said of a game or a page that is gone
-    Rule((EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
+    # ------------------------------------------------------------------ nothing more to do: also what is said
+    # of a game or a page that is gone
+    Rule((EventType.AFTER_EVENT, EventType.AT_REST, EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
 )
 
 MACHINE: Final = Feature(name="machine", keys=KernelKey, rules=_RULES)

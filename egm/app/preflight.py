@@ -133,12 +133,12 @@ def _files(file: CabinetFile) -> Iterator[Fault]:
         }
     missing = {key: path for key, path in named.items() if path is not None and not path.exists()}
     for key, path in missing.items():
-        yield Fault(key, f"{path}: nothing is there", stops=key.startswith("progressive_link"))
+        yield Fault(key, f"{path}: nothing is there", stops=False)
     if file.progressive_link is not None and not any(key.startswith("progressive_link") for key in missing):
         try:
             check_certificates(file.progressive_link, file.machine.serial)
         except OperatorError as error:
-            yield Fault("progressive_link.certificate", str(error))
+            yield Fault("progressive_link.certificate", str(error), stops=False)
 
 
 def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:

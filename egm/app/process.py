@@ -48,7 +48,10 @@ from egm.people.demonstration import refuse_demonstration
 from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit, note_cabinet_file
 from egm.play.prize_limits import remembered
 from egm.profiles import load_profile
+from egm.progressive.enrolling import note_enrolment
+from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.game_levels import open_levels
+from egm.progressive.link_folder import LinkFolder
 from egm.progressive.pools import all_pools
 from egm.records.keys import IntegrityKey
 from egm.seats.table import SharedTable
@@ -82,13 +85,14 @@ class MachineProcess:
         say: Callable[[str], None] = lambda _: None,
         alone: bool = False,
         watched: bool = False,
+        stick: Path = STICK,
         features: Features = FEATURES,
     ) -> None:
         """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
 
         ``say`` tells whoever started the machine what is wrong with what it was given. ``alone``: without
         the second medium, if need be; nothing new is begun then. ``watched``: nor without a screen.
-        ``features``: all that it can do.
+        ``stick``: where one is looked for. ``features``: all that it can do.
         """
         self._features = features
         self._folder = folder
@@ -99,6 +103,7 @@ class MachineProcess:
         self._say = say
         self._alone = alone
         self._watched = watched
+        self._stick = stick
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
@@ -134,6 +139,8 @@ class MachineProcess:
                 cleanup.enter_context(store)
             self._assemble(journal, store, why)
             check_signed_file(self._machine, self._file, self._folder.root)
+            link = LinkFolder.of(self._folder.root)
+            note_enrolment(self._machine, link, Stick(self._stick), self._file.progressive_link)
             self._verifier.at_start()
             identities = IdentityRegister.open(self._folder.root, second)
             cleanup.enter_context(contextlib.closing(identities))

@@ -99,6 +99,7 @@ class EventType(EventName):
     FAULTS_SETTLED = "faults_settled"
     VERIFY = "verify"
     FILE_SIGNED = "file_signed"
+    LINK_ENROLMENT = "link_enrolment"
     COUNTERS_EXCHANGED = "counters_exchanged"
     NUMBER_UNLOCKED = "number_unlocked"
     INTERVENTION_OPENED = "intervention_opened"

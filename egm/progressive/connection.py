@@ -174,7 +174,7 @@ async def _within(seconds: float, what: str) -> AsyncIterator[None]:
 
 async def stay_connected(
     slot: LinkSlot,
-    context: ssl.SSLContext,
+    context: Callable[[], ssl.SSLContext],
     identifier: str,
     serve: Callable[[Line], Awaitable[None]],
     lost: Callable[[str], None],
@@ -184,18 +184,26 @@ async def stay_connected(
 ) -> Never:
     """Connect and ``serve``, and connect again after each interruption, until cancelled.
 
-    ``lost`` hears why there is no connection, once for each reason. Whatever else ``serve`` raises is raised.
+    ``context`` is made anew for each connection: certificates may have been exchanged. ``lost`` hears why
+    there is no connection, once for each reason. Whatever else ``serve`` raises is raised.
     """
     told = ""
     while True:
+        why = ""
         try:
-            async with connection(slot, context, identifier, limit_seconds=limit_seconds) as line:
-                told = ""
-                await serve(line)
-        except aiomqtt.MqttError as error:
-            if str(error) != told:
-                told = str(error)
-                lost(told)
+            proofs = context()
+        except OperatorError as error:
+            why = str(error)
+        else:
+            try:
+                async with connection(slot, proofs, identifier, limit_seconds=limit_seconds) as line:
+                    told = ""
+                    await serve(line)
+            except aiomqtt.MqttError as error:
+                why = str(error)
+        if why and why != told:
+            told = why
+            lost(why)
         await asyncio.sleep(retry_seconds)
 
 

@@ -7,6 +7,8 @@ from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.progressive import game_levels, level_views
 from egm.progressive.broadcast import broadcasts
+from egm.progressive.enrolling import ENROLMENT
+from egm.progressive.enrolling import PAGES as LINK_PAGES
 from egm.progressive.forms import FORMS
 from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import progressive_link
@@ -17,7 +19,7 @@ PROGRESSIVE: Final = Feature(
     name="progressive",
     keys=ProgressiveKey,
     rules=RULES,
-    offers=(*PAGES, *FORMS),
+    offers=(*PAGES, *LINK_PAGES, *FORMS, *ENROLMENT),
     states=(
         DerivedState(
             State.AWAITING_AWARD, lambda machine: machine.memory.get(ProgressiveKey.AWAITING) is not None

@@ -4,11 +4,13 @@ Nothing is relied on but that a connection carries bytes in order while it lasts
 twice, and the link (:mod:`egm.progressive.link`) is made for that.
 """
 
+import ssl
 from collections.abc import Iterable
 
 import aiomqtt
 
 from egm.config.levels import LinkSlot
+from egm.errors import OperatorError
 from egm.kernel.services import Attachment, MachineContext
 from egm.progressive import topics
 from egm.progressive.attachment import ProgressiveLink
@@ -45,12 +47,12 @@ class MqttCarrier:
         retry_seconds: float = RETRY_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
     ) -> None:
-        """``machine``: its serial, as its certificate names it. Raises OperatorError for bad certificates."""
+        """``machine``: its serial, as its certificate names it. Without good certificates it is down."""
         self._slot = slot
         self._machine = machine
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
-        self._context = tls(slot)
+        self._unusable = ""
         self._outbox: Waiting[FromMachine] | None = None
 
     def send(self, message: FromMachine) -> None:
@@ -75,12 +77,21 @@ class MqttCarrier:
             finally:
                 self._outbox = None
 
+        def proofs() -> ssl.SSLContext:
+            try:
+                return tls(self._slot)
+            except OperatorError as error:
+                if str(error) != self._unusable:
+                    self._unusable = str(error)
+                    ears.disconnected(self._unusable)
+                raise
+
         await stay_connected(
             self._slot,
-            self._context,
+            proofs,
             self._machine,
             serve,
-            lambda _: None,  # the ears have heard of every connection that ended
+            lambda _: None,  # the ears have heard of every connection that ended, and why there can be none
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,
         )

@@ -11,6 +11,7 @@ from egm.kernel.states import (
     RULING_ON_PRIZES,
     only,
 )
+from egm.progressive.enrolling import ENROLMENT, enrol_link, link_is_kept_here
 from egm.progressive.forms import FORMS
 from egm.progressive.game_levels import (
     attendant_may_settle,
@@ -58,6 +59,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     form_rule(
         FORMS, EventType.MOVE_LEVEL, AT_WORK, (machine_is_open, nothing_is_owed, level_may_move), move_level
     ),
+    form_rule(ENROLMENT, EventType.LINK_ENROLMENT, AT_WORK, (link_is_kept_here,), enrol_link),
     form_rule(
         FORMS, EventType.PRIZE_RULED, RULING_ON_PRIZES, (prize_is_held, ruling_is_whole), rule_on_prize
     ),

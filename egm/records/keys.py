@@ -116,6 +116,8 @@ class ProgressiveKey(Key):
     """Prefix; one key a hit of a linked level that is not over."""
     HELD = "held:", Fate.OWED, Owner.MACHINE
     """Prefix; one key each thing a controller said that is not proved (:mod:`egm.progressive.unproved`)."""
+    CERTIFICATE = "link_certificate", Fate.IDENTITY, Owner.MACHINE
+    """The certificate that proves this machine to its link."""
     WIN = "progressive_win:", Fate.IDENTITY, Owner.MACHINE
     """Prefix; one key a hit of a broadcast level that the host has not read yet."""
 

@@ -53,7 +53,7 @@ _CLEARS: Final = {
     Clear.MEMORY_CLEAR: "memory_clear",
 }
 #: Steps told of each procedure: ``manual.steps.<chapter>.s<number>``.
-STEPS: Final = {"denomination": 5, "memory": 4, "first_start": 5, "board": 4, "backup": 3}
+STEPS: Final = {"denomination": 5, "memory": 4, "first_start": 5, "link": 5, "board": 4, "backup": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,7 @@ CHAPTERS: Final = (
     Chapter("meters", ("meter", "unit", "reads", "code"), _meters),
     *(
         Chapter(name, ("step", "what"), _steps(name), operator=False)
-        for name in ("first_start", "board", "backup")
+        for name in ("first_start", "link", "board", "backup")
     ),
     Chapter("doors", ("kind", "doors"), _doors, operator=False),
     Chapter("lines", ("device", "protocol", "line", "wiring"), _lines, operator=False),

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from run_rig import EGM, PATIENCE_SECONDS, connect, snapshot, until
 
 from egm.app.first_start.draft import Draft
@@ -24,9 +25,12 @@ from egm.integrity.signed_file import digest_of
 from egm.isolated import python_module
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode
 from egm.people import Role, Roster
+from egm.progressive.connection import check_certificates
+from egm.progressive.enrolment import Stick, key_digest, read_request, request_of
 from egm.testing.service_menu import said, words_of
 from meters import Journal, Transaction, open_view
 from tools.cli import main
+from tools.floor.progressive.certificates import make_authority
 
 PINS = {"11": "4826", "12": "905173"}
 
@@ -129,6 +133,38 @@ async def answered(hand, *, site="Chez Lise"):
     await hand.pick("America/Toronto")
 
 
+def floor(*arguments):
+    """What the floor does with the stick."""
+    done = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+async def linked(hand, stick, authority):
+    """Enrolled with the floor by a stick, after one that is none, one without an answer and another machine's."""
+    await hand.come_to("link")
+    await hand.touch("request")
+    assert hand.notice == "notice.refused.link_other_stick"
+    floor(authority, stick, "--prepare")
+    await hand.touch("answer")
+    assert hand.notice == "notice.refused.link_no_answer"
+    await hand.touch("request")
+    (key,) = [row.cells[1].value for table in hand.page.tables for row in table.rows if len(row.cells) == 2]
+    request = Stick(stick).read()["request"]
+    Stick(stick).write(request_of(Ed25519PrivateKey.generate(), "FIRST-2"))
+    asked = read_request(Stick(stick).read()["request"])[1]
+    floor(authority, stick, "--key", key_digest(asked))
+    await hand.touch("answer")
+    assert hand.notice == "notice.refused.link_other_machine"
+    assert not hand.offers("next")
+    Stick(stick).write(request)
+    printed = floor(authority, stick, "--key", key, "--host", "10.0.0.2")
+    await hand.touch("answer")
+    shown = {said(row.cells[0], "en"): row.cells[-1].value for row in hand.page.tables[-1].rows}
+    assert shown["Digest of the authority"].split()[0] in printed
+    await hand.touch("next")
+
+
 async def enrolled(hand):
     """Two who may sign, and what is refused on the way."""
     await hand.come_to("staff")
@@ -198,10 +234,14 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     (tmp_path / SEED_NAME).write_text("[metrics]\nport = 0\n")
 
+    stick = tmp_path / "stick"
+    stick.write_bytes(bytes(1 << 15))
+    make_authority(tmp_path / "floor", datetime.now(UTC))
+
     async def session():
         twins = plugged(tmp_path, "id003", "ioboard", "tcl")
         ports = [twin.port.link for twin in twins]
-        async with asking(folder, file, *ports) as process, Hand.at(folder) as hand:
+        async with asking(folder, file, *ports, more=("--stick", stick)) as process, Hand.at(folder) as hand:
             await answered(hand)
             await hand.come_to("devices", ready=lambda page: page.prompt is None and hand.offers("next"))
             found = {said(row.cells[1], "en").partition(" ")[0]: row.mark for row in hand.page.tables[0].rows}
@@ -218,6 +258,7 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
             await hand.come_to("denominations", ready=lambda page: hand.offers("next"))
             await hand.touch(hand.page.tables[0].rows[0].action)
             await hand.touch("next")
+            await linked(hand, stick, tmp_path / "floor")
             await enrolled(hand)
             await signed(hand)
             async with asyncio.timeout(PATIENCE_SECONDS):
@@ -229,7 +270,7 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
         return shown, {page.title.value for page in hand.seen}
 
     shown, titles = asyncio.run(session())
-    assert len(titles) == 10
+    assert len(titles) == 11
     assert (shown.serial, shown.operator_number, shown.site) == ("FIRST-1", "7", "Chez Lise")
     assert not shown.tilts
     cabinet = load_cabinet(file)
@@ -237,6 +278,10 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
     assert len(cabinet.real_ports) == 3
     (slot,) = cabinet.games
     assert slot.denominations_cents
+    check_certificates(cabinet.progressive_link, "FIRST-1")
+    assert cabinet.progressive_link.host == "10.0.0.2"
+    (told,) = entries(folder, "link.enrolled")
+    assert (told["persons"], told["broker"]) == (["11", "12"], "10.0.0.2:8883")
     assert cabinet.machine.time_zone == "America/Toronto"
     roster = Roster.load(folder.staff)
     assert [(person.id, person.role) for person in roster.people.values()] == [
@@ -271,6 +316,7 @@ def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp
             await hand.touch("next")
             await hand.come_to("denominations", ready=lambda page: hand.offers("next"))
             await hand.touch("next")
+            await hand.touch("without")
             await enrolled(hand)
             await signed(hand)
             return await comes_up(folder)

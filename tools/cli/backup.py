@@ -14,6 +14,7 @@ from typing import Final, Self
 
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
+from egm.progressive.link_folder import LinkFolder
 from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import canonical
@@ -49,8 +50,9 @@ class Backup:
         """What there is of a machine. Raises OperatorError, JournalError, OSError."""
         file, folder = load_cabinet(cabinet), StateFolder(state)
         found = {CABINET: cabinet, STAFF: folder.staff}
-        if file.progressive_link is not None:
-            found |= {name: getattr(file.progressive_link, name) for name in LINK}
+        link = file.progressive_link
+        if link is not None and link.key != LinkFolder.of(state).key:  # what the machine made never leaves it
+            found |= {name: getattr(link, name) for name in LINK}
         files = {name: path.read_bytes() for name, path in found.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:
             machine = str(details(next(view.entries(limit=1))).get("machine_id", ""))

@@ -14,6 +14,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster
 from egm.play.installed_games import admit
 from egm.profiles import Profile, load_profile
+from egm.progressive.enrolment import Facts
 from egm.tickets.templates import MANDATORY, load_template
 from paytables import Game, load_game
 from paytables import library as library_games
@@ -46,6 +47,10 @@ class Draft:
     chosen: list[str] = field(default_factory=list)
     denominations_cents: list[int] = field(default_factory=list)
     roster: Roster = field(default_factory=Roster)
+    link: Facts | None = None
+    """The machine's certificate for the floor's link; None for a machine without."""
+    link_table: Mapping[str, object] = field(default_factory=dict)
+    """The link as the file is to have it."""
 
     @property
     def currency(self) -> str:
@@ -99,6 +104,7 @@ class Draft:
             "machine": {**self.seed.get("machine", {}), **self.machine, "profile": self.profile.id},
             "games": games,
             "progressives": [*kept, *more],
+            "progressive_link": {**self.seed.get("progressive_link", {}), **self.link_table},
             "devices": {**self.seed.get("devices", {}), **devices},
         }
         return {name: value for name, value in {**self.seed, **made}.items() if value}

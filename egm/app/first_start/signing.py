@@ -169,6 +169,7 @@ class Signing(Proofs):
             (say("first.devices.title"), plain(", ".join(found.protocol for found in draft.devices))),
             (say("first.games.title"), plain(", ".join(draft.chosen))),
             (say("first.staff.title"), plain(", ".join(draft.roster.people))),
+            *(() if draft.link is None else ((say("first.link.title"), plain(draft.link.authority)),)),
             (say("first.file"), plain(digest_of(draft.text())[:16])),
         )
         if self.faults is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.first_start.draft import Draft
+from egm.app.first_start.link import Link
 from egm.app.first_start.probing import found_ports
 from egm.app.first_start.signing import Signing, putting_back
 from egm.app.first_start.steps import (
@@ -42,6 +43,8 @@ from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.people import Permission
 from egm.profiles import load_profile
+from egm.progressive.enrolment import STICK, Stick
+from egm.progressive.link_folder import LinkFolder
 from egm.staff.form import Field
 from paytables.source import contents, toml
 
@@ -121,9 +124,13 @@ class Wizard:
 
 
 def steps_of(
-    state: StateFolder, file: Path, clock: Clock, ports: Callable[[], list[str]]
+    state: StateFolder,
+    file: Path,
+    clock: Clock,
+    ports: Callable[[], list[str]],
+    link: Sequence[Step] = (),
 ) -> tuple[Step, ...]:
-    """What is asked, in order."""
+    """What is asked, in order; ``link``: where the machine is enrolled with the floor, if it is asked."""
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
 
@@ -153,6 +160,7 @@ def steps_of(
             lambda draft: [str(each) for each in draft.denominations_cents if each in draft.offered_cents],
             lambda draft, kept: setattr(draft, "denominations_cents", [int(each) for each in kept]),
         ),
+        *link,
         Staff(clock.now),
         Signing(
             id="signing",
@@ -180,16 +188,20 @@ async def first_start(
     seed: Path,
     clock: Clock,
     ports: Callable[[], list[str]] = found_ports,
+    stick: Path = STICK,
 ) -> None:
     """Ask for a cabinet file on the screen; ends with ``file`` written and signed.
 
     ``seed`` holds the tables that the builder has decided, where there is such a file.
+    ``stick`` is where one of the floor's is plugged in.
     A state folder that has a memory already gives back the file signed last instead, by two of its own
     persons. Raises OperatorError for a builder's file that is none, JournalError for a memory that cannot be
     read.
     """
     draft = Draft(seed=_seed(seed))
     back = putting_back(state, file, clock.now)
+    given = "certificate" in dict(draft.seed.get("progressive_link", {}))
+    link = () if given else (Link(LinkFolder.of(state.root), Stick(stick), clock.now),)
     language = LANGUAGES[0]
     identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")
 
@@ -223,7 +235,7 @@ async def first_start(
         on_peer_error=lambda _: None,
     )
     wizard = Wizard(
-        (back,) if back is not None else steps_of(state, file, clock, ports),
+        (back,) if back is not None else steps_of(state, file, clock, ports, link),
         draft,
         lambda: server.send(shown()),
     )

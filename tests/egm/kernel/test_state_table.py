@@ -56,6 +56,7 @@ VALUES = {
     EventType.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
     EventType.MENU: {"key": "operator"},
     EventType.MENU_CLOSED: {"why": "key"},
+    EventType.LINK_ENROLMENT: {"form": "link_request", "step": "request", "persons": ("5",)},
     EventType.MOVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
     EventType.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
     EventType.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},

@@ -288,3 +288,27 @@ def test_of_what_ends_together_a_lost_connection_is_told_last():
 
     with pytest.raises(ArithmeticError):
         asyncio.run(both())
+
+
+def test_a_machine_without_its_certificate_is_up_and_its_link_comes_with_the_certificate(tmp_path):
+    """What is exchanged while it runs is used by the next connection; why there is none is said once."""
+    ears = Claimant()
+
+    async def session():
+        async with Taciturn(tmp_path, "").listening() as broker:
+            slot, away = broker.slot("EGM-1"), tmp_path / "away.crt"
+            slot.certificate.rename(away)
+            ears.carrier = MqttCarrier(slot, "EGM-1", retry_seconds=0.01, limit_seconds=LIMIT)
+            task = asyncio.create_task(ears.carrier.run(ears))
+            await until(lambda: ears.told, task)
+            await asyncio.sleep(0.05)
+            assert broker.connections == 0
+            away.rename(slot.certificate)
+            await until(lambda: broker.connections, task)
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    asyncio.run(session())
+    (why,) = [told for told in ears.told if "EGM-1.crt" in told]
+    assert "certificates" in why

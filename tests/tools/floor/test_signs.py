@@ -216,7 +216,7 @@ async def _forge(broker):
         await asyncio.sleep(60)
 
     task = asyncio.create_task(
-        stay_connected(slot, tls(slot), "EGM-1", beat, lambda _: None, retry_seconds=RETRY_SECONDS)
+        stay_connected(slot, lambda: tls(slot), "EGM-1", beat, lambda _: None, retry_seconds=RETRY_SECONDS)
     )
     await sent.wait()
     task.cancel()

@@ -25,6 +25,11 @@ _TERMS: Final = {
     "ceiling_cents": "$:cents|none",
     "mystery": "$:bool",
 }
+_CERTIFICATE: Final = {
+    **dict.fromkeys(("key", "authority", "issuer", "since", "until", "broker"), "$:text"),
+    "serial": "$:serial",
+    "certificate": "$certificate:text",
+}
 _LEVEL: Final = "$:object"  # the audit of levels derives it
 _CLAIM: Final = {
     "pool": "$pool:text",
@@ -380,6 +385,41 @@ _PROGRESSIVES: Final = (
     ),
     Rule(kind="progressive.behind", record={"pool": "$:text", "counted": "$:count"}),
     Rule(kind="progressive.refused", record={"code": "$:text", "text": "$:text", "last?": True}),
+    Rule(
+        kind="link.requested",
+        record={"key": "$:text", "persons": "$:persons"},
+        may=Permission.CONFIGURE,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="link.answered",
+        record={**_CERTIFICATE, "persons": "$:persons"},
+        may=Permission.CONFIGURE,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="link.enrolled",
+        record={**_CERTIFICATE, "persons": "$:persons"},
+        state={"link_certificate": {"certificate": "$certificate"}},
+        may=Permission.CONFIGURE,
+        persons=2,
+        also=(
+            holds(
+                "nobody is signed in, and no start can have put it in use",
+                lambda scope: scope.was("menu") is not None or scope.was("link_certificate") is None,
+            ),
+        ),
+    ),
+    Rule(kind="link.found", record=_CERTIFICATE, state={"link_certificate": {"certificate": "$certificate"}}),
+    Rule(
+        kind="link.refused",
+        record={
+            "step": OneOf("request", "answer", "enrol", "start"),
+            "why": "$:text",
+            "values": "$:object",
+            "persons": "$:list",
+        },
+    ),
     Rule(kind="progressive.disconnected", record={"why": "$:text"}),
     Rule(kind="progressive.link_lost", record={"pool": "$:text", "status?": "$:text"}),
     Rule(kind="progressive.link_back", record={"pool": "$:text", "status?": "$:text"}),

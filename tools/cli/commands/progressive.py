@@ -18,6 +18,8 @@ from egm.clock import SystemClock
 from egm.config.levels import LinkSlot
 from egm.links.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
+from egm.progressive.enrolment import EnrolmentError, Stick
+from egm.screen.text import Texts
 from egm.verify.examine import Findings, examine
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
 from tools.cli.tables import Column, Columns, Form, Table, figure, forms, whole
@@ -28,6 +30,7 @@ from tools.floor.progressive.certificates import (
     BROKER,
     CONTROLLER,
     SIGN,
+    answer_request,
     broker_configuration,
     make_authority,
     make_certificate,
@@ -85,6 +88,38 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"mosquitto -c {configuration}")
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument("stick", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--prepare", is_flag=True, help="Mark STICK for a machine's request: all on it is lost.")
+@click.option("--key", default="", help="The key's digest, as the machine's screen shows it.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="where the machine reaches the broker")
+@click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65535))
+def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare: bool) -> None:
+    """Answer the request on STICK (its device: no file system) with a certificate signed in FOLDER.
+
+    The machine has made its key itself and keeps it. Somebody reads the key's digest off its screen and says
+    it here; what this prints is compared with what the screen then shows of the answer.
+    """
+    device = Stick(stick)
+    try:
+        if prepare:
+            device.write()
+            echo(f"{stick}: ready for a machine's request")
+            return
+        request = str(device.read().get("request") or "")
+        answer = answer_request(folder, request, key, datetime.now(UTC), (host, port))
+        device.write(request, answer)
+        facts = answer.facts()
+    except EnrolmentError as error:
+        said = Texts("en").say(f"notice.refused.{error.code}", **error.values)
+        raise click.ClickException(f"{stick}: {said}") from error
+    except (*TOLD, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"machine {facts.serial}, key {facts.key}, until {facts.until:%Y-%m-%d}")
+    echo(f"authority {facts.authority}: the machine's screen must show the same")
 
 
 @command.command("revoke")

@@ -85,7 +85,7 @@ class _Line:
     async def run(self) -> None:
         """Stay connected: where a disk or this process stands still for long, the broker hangs up."""
         context = tls(self._slot)
-        await stay_connected(self._slot, context, self._name, self._serve, lambda _: None)
+        await stay_connected(self._slot, lambda: context, self._name, self._serve, lambda _: None)
 
     async def _serve(self, line: Line) -> None:
         self._connections += 1

@@ -2,7 +2,7 @@
 
 One authority signs one certificate for the broker, the controller, each machine and each sign; the name in a
 certificate is the name the broker knows its bearer by. Keys are Ed25519 and never leave the folder they are
-made in but by the hand that carries them to their machine.
+made in but by the hand that carries them to their machine; a machine that makes its own sends a request.
 """
 
 import contextlib
@@ -15,12 +15,13 @@ from typing import Final
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from egm.errors import OperatorError
 from egm.progressive import topics
-from egm.secret_files import require_private, write_private
+from egm.progressive.enrolment import Answer, key_digest, read_request
+from egm.secret_files import replace_private, require_private, write_private
 
 CONTROLLER: Final = "controller"
 SIGN: Final = "sign"
@@ -38,7 +39,7 @@ def make_authority(folder: Path, now: datetime) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     key = Ed25519PrivateKey.generate()
     name = _name("open-egm progressive link")
-    builder = _builder(name, name, key, now).add_extension(
+    builder = _builder(name, name, key.public_key(), now).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
     )
     usage = x509.KeyUsage(
@@ -61,11 +62,40 @@ def make_authority(folder: Path, now: datetime) -> None:
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
     """Sign a certificate for ``name``; ``hosts``: where a broker is reached. Raises OperatorError."""
+    key = Ed25519PrivateKey.generate()
+    _write(folder, name, key, _signed(folder, name, key.public_key(), now, tuple(hosts)))
+
+
+def answer_request(folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]) -> Answer:
+    """Sign the certificate a machine asks for; what is taken back to it.
+
+    ``request`` is a PKCS #10 (PEM); ``key`` the digest of its key as the machine's screen shows it;
+    ``broker`` host and port. The certificate is kept beside the others. Raises OperatorError.
+    """
+    serial, public = read_request(request)
+    if key.replace("-", "").lower() != key_digest(public).replace("-", ""):
+        raise OperatorError(f"the request is of the key {key_digest(public)}, not of {key}")
+    if serial in {CONTROLLER, SIGN, BROKER, AUTHORITY}:
+        raise OperatorError(f"{serial}: is no machine's serial")
+    path = folder / f"{serial}.crt"
+    authority, signer = _authority(folder)
+    known = _read(path) if path.exists() else None
+    if known is not None and known.public_key() == public:  # what was signed did not get onto the stick
+        certificate = known
+    else:
+        certificate = _signed(folder, serial, public, now)
+        replace_private(path, certificate.public_bytes(serialization.Encoding.PEM))
+    texts = (one.public_bytes(serialization.Encoding.PEM).decode() for one in (certificate, authority))
+    return Answer(*broker, *texts).signed(signer)
+
+
+def _signed(
+    folder: Path, name: str, key: Ed25519PublicKey, now: datetime, hosts: tuple[str, ...] = ()
+) -> x509.Certificate:
+    """A certificate for ``name``."""
     if (folder / f"{name}.crt").exists():
         raise OperatorError(f"{folder}: there is a certificate for {name} already")
     authority, signer = _authority(folder)
-    key = Ed25519PrivateKey.generate()
-    hosts = tuple(hosts)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
         _builder(_name(name), authority.subject, key, now)
@@ -79,7 +109,7 @@ def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str
         builder = builder.add_extension(
             x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False
         )
-    _write(folder, name, key, builder.sign(signer, None))
+    return builder.sign(signer, None)
 
 
 def revoke(folder: Path, name: str, now: datetime) -> None:
@@ -131,6 +161,13 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
     fresh.replace(path)
 
 
+def _read(path: Path) -> x509.Certificate:
+    try:
+        return x509.load_pem_x509_certificate(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise OperatorError(f"{path}: no certificate: {error}") from error
+
+
 def _authority(folder: Path) -> tuple[x509.Certificate, Ed25519PrivateKey]:
     """The link's authority and its key. Raises OperatorError, also where others may read the key."""
     key = folder / f"{AUTHORITY}.key"
@@ -146,13 +183,13 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Ed25519PrivateKey]:
 
 
 def _builder(
-    subject: x509.Name, issuer: x509.Name, key: Ed25519PrivateKey, now: datetime
+    subject: x509.Name, issuer: x509.Name, key: Ed25519PublicKey, now: datetime
 ) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
-        .public_key(key.public_key())
+        .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _SKEW)
         .not_valid_after(now + timedelta(days=_VALID_DAYS))

@@ -80,9 +80,10 @@ class Service:
         await together(self._stay_connected(), self._hold_office())
 
     async def _stay_connected(self) -> None:
+        context = tls(self._slot)
         await stay_connected(
             self._slot,
-            tls(self._slot),
+            lambda: context,
             CONTROLLER,
             self._serve,
             lambda why: self._tell(f"no broker: {why}"),

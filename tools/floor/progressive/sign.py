@@ -181,7 +181,8 @@ async def listen(
     def gone(why: str) -> None:
         (lost or tell)(f"no broker: {why}")
 
-    await stay_connected(slot, tls(slot), name, serve, gone, retry_seconds=retry_seconds)
+    context = tls(slot)
+    await stay_connected(slot, lambda: context, name, serve, gone, retry_seconds=retry_seconds)
 
 
 def _take(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:

@@ -1,0 +1,247 @@
+"""Enrolment with the link at the machine: a page of the service menu, three forms, and what they lead to.
+
+The forms follow each other: the request is written to a stick of the floor's, the answer read from it and
+held against this machine, and two persons who have compared its digests put it in use. The journal says
+which certificate that is: before its entry nothing has changed, and after it a start finishes the exchange.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from egm.config.levels import LinkSlot
+from egm.errors import OperatorError
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.kernel.service_pages import Action, Row, ServicePage, Table
+from egm.people import Permission
+from egm.progressive.connection import check_certificates
+from egm.progressive.enrolment import STICK, Answer, EnrolmentError, Facts, Stick, key_digest, request_of
+from egm.progressive.link_folder import LinkFolder
+from egm.records.keys import IntegrityKey, ProgressiveKey
+from egm.staff.form import Form, persons_of
+from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.filling import Filling
+from egm.staff.service.words import BACK, moment, pairs, plain, say
+
+#: How many put a certificate in use.
+PERSONS: Final = 2
+
+
+@dataclass(slots=True)
+class Enrolling:
+    """Where the machine's own link files are, the stick, and the answer read from it, not in use yet."""
+
+    folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
+    stick: Stick = field(default_factory=lambda: Stick(STICK))
+    link: LinkSlot | None = None
+    answer: Answer | None = None
+
+
+def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None) -> None:
+    """At start-up: put in use what the journal says is; or record what was before there was a journal."""
+    machine.install(Enrolling(folder, stick, link))
+    if link is None or link.key != folder.key:
+        return
+    stored, current = machine.memory.get(ProgressiveKey.CERTIFICATE), folder.current
+    try:
+        if stored is not None and stored["certificate"] != current and folder.holds(stored["certificate"]):
+            folder.switch(stored["certificate"])
+        elif current and (stored is None or stored["certificate"] != current):
+            facts, signed = folder.facts(), machine.memory.get(IntegrityKey.CABINET)
+            if facts is not None:
+                _record(machine, facts, signed["persons"] if stored is None and signed is not None else ())
+        folder.tidy()
+    except EnrolmentError as error:
+        machine.log(
+            "link.refused", {"step": "start", "why": error.code, "values": error.values, "persons": []}
+        )
+
+
+def _record(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
+    """A certificate put in use by persons, or found in use where nobody is known to have done it."""
+    known = len(persons) >= PERSONS
+    machine.record(
+        "link.enrolled" if known else "link.found",
+        state={ProgressiveKey.CERTIFICATE: {"certificate": facts.certificate}},
+        details={**facts.to_json(), **({"persons": [*persons]} if known else {})},
+    )
+
+
+# ---------------------------------------------------------------------------------------------- by persons
+def link_is_kept_here(machine: Machine, _: Event) -> bool:
+    """The cabinet file names the link's files where the machine itself keeps them."""
+    enrolling = machine.state(Enrolling)
+    return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
+
+
+ENROLMENT: Final = tuple(
+    Form(
+        id=f"link_{step}",
+        event=EventType.LINK_ENROLMENT,
+        permission=Permission.CONFIGURE,
+        persons=persons,
+        needs=(link_is_kept_here,),
+        values={"step": step},
+    )
+    for step, persons in (("request", 1), ("answer", 1), ("enrol", PERSONS))
+)
+
+
+def enrol_link(machine: Machine, event: Event) -> None:
+    """Do one step; what it comes to, or why not, is recorded."""
+    persons = persons_of(machine, event)
+    try:
+        if event.data["step"] == "request":
+            _ask(machine, persons)
+        elif event.data["step"] == "answer":
+            _read(machine, persons)
+        else:
+            _enrol(machine, persons)
+    except EnrolmentError as error:
+        _refuse(machine, event, error.code, error.values)
+    except OperatorError as error:
+        _refuse(machine, event, "link_not_written", {"why": str(error)})
+
+
+def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
+    told = {"step": event.data["step"], "why": code, "persons": persons_of(machine, event)}
+    machine.log("link.refused", {**told, "values": values})
+    machine.notice = Notice(code=f"refused.{code}", values=values)
+
+
+def _ask(machine: Machine, persons: list[str]) -> None:
+    enrolling = machine.state(Enrolling)
+    key = enrolling.folder.ask()
+    enrolling.answer = None
+    enrolling.stick.ask(request_of(key, machine.identity.serial))
+    machine.log("link.requested", {"key": key_digest(key.public_key()), "persons": persons})
+
+
+def _read(machine: Machine, persons: list[str]) -> None:
+    enrolling = machine.state(Enrolling)
+    enrolling.answer = None
+    answer = enrolling.stick.answer()
+    facts = answer.facts()
+    _check(machine, facts)
+    enrolling.answer = answer
+    machine.log("link.answered", {**facts.to_json(), "persons": persons})
+
+
+def _check(machine: Machine, facts: Facts) -> None:
+    key, link = machine.state(Enrolling).folder.asking(), machine.state(Enrolling).link
+    facts.check(
+        machine.identity.serial,
+        "" if key is None else key_digest(key.public_key()),
+        machine.clock.now(),
+    )
+    if link is not None and facts.broker != f"{link.host}:{link.port}":
+        raise EnrolmentError("link_other_broker", broker=facts.broker, file=f"{link.host}:{link.port}")
+
+
+def _enrol(machine: Machine, persons: list[str]) -> None:
+    enrolling = machine.state(Enrolling)
+    if enrolling.answer is None:
+        raise EnrolmentError("link_no_answer")
+    facts = enrolling.answer.facts()
+    _check(machine, facts)
+    name = enrolling.folder.stage(enrolling.answer)
+    enrolling.answer = None
+    _record(machine, facts, persons)
+    enrolling.folder.switch(name)
+    enrolling.folder.tidy()
+
+
+# ---------------------------------------------------------------------------------------------- the page
+def fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
+    """A certificate, for persons who compare it with what the floor has told them."""
+    rows = pairs(
+        (
+            ("link.serial", plain(facts.serial)),
+            ("link.key", plain(facts.key)),
+            ("link.authority", plain(f"{facts.authority}  {facts.issuer}")),
+            ("link.since", moment(facts.since.isoformat())),
+            ("link.until", moment(facts.until.isoformat())),
+            ("link.broker", plain(facts.broker)),
+        ),
+        say(f"service.link.{title}"),
+    )
+    if not other_authority:
+        return rows
+    warned = Row(cells=(say("service.link.other_authority"), plain("")), mark="alarm")
+    return rows.model_copy(update={"rows": (*rows.rows, warned)})
+
+
+class LinkPage:
+    """The certificate in use, the request, the answer, and the next step."""
+
+    def page(self, machine: Machine) -> ServicePage:
+        """As it stands now."""
+        keys = (Action(id=name, label=say(f"service.link.{name}")) for name in _open(machine))
+        return ServicePage(
+            id="", title=say("service.menu.link"), tables=tuple(_tables(machine)), actions=(BACK, *keys)
+        )
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Into a step's form."""
+        steps = _open(machine)
+        return Go(Filling(steps[action])) if action in steps else refuse("not_offered")
+
+
+def _open(machine: Machine) -> dict[str, Form]:
+    """The forms of the steps that can be taken now."""
+    if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
+        return {}
+    answered = machine.state(Enrolling).answer is not None
+    return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
+
+
+def _tables(machine: Machine) -> Iterator[Table]:
+    enrolling = machine.state(Enrolling)
+    yield from _in_use(machine)
+    if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
+        return
+    try:
+        key, present = enrolling.folder.asking(), enrolling.folder.facts()
+        if key is not None:
+            yield pairs((("link.key", plain(key_digest(key.public_key()))),), say("service.link.asks"))
+        if enrolling.answer is not None:
+            facts = enrolling.answer.facts()
+            other = present is not None and present.authority != facts.authority
+            yield fact_table(facts, "answer", other_authority=other)
+    except OperatorError as error:
+        yield alarm(error)
+
+
+def _in_use(machine: Machine) -> Iterator[Table]:
+    """The certificate in use, or why none is."""
+    enrolling = machine.state(Enrolling)
+    link = enrolling.link
+    if link is None:
+        yield Table(rows=(Row(cells=(say("service.link.none"),)),))
+        return
+    try:
+        if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
+            yield Table(rows=(Row(cells=(say("service.link.elsewhere"), plain(link.certificate))),))
+        elif (facts := enrolling.folder.facts()) is None:
+            yield Table(rows=(Row(cells=(say("service.link.not_yet"),), mark="warning"),))
+            return
+        else:
+            yield fact_table(facts, "in_use")
+            facts.check(machine.identity.serial, facts.key, machine.clock.now())
+        check_certificates(link, machine.identity.serial)
+    except OperatorError as error:
+        yield alarm(error)
+
+
+def alarm(error: OperatorError) -> Table:
+    """What is wrong, in words where there are some for it."""
+    said = plain(error)
+    if isinstance(error, EnrolmentError):
+        said = say(f"notice.refused.{error.code}", **error.values)
+    return Table(rows=(Row(cells=(said,), mark="alarm"),))
+
+
+PAGES: Final = (Entry("link", "machine", Permission.CONFIGURE, LinkPage),)

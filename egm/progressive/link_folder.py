@@ -1,0 +1,167 @@
+"""Folder of a machine's own link files: the key it asks with, and the certificate in use with its key.
+
+Every change is one rename: a power cut leaves what was, or what was to be. What is in use lies in a folder
+under its certificate's digest, and the symbolic link ``current`` leads to it; the cabinet file names it so.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from egm.progressive.enrolment import Answer, EnrolmentError, Facts, key_digest
+from egm.secret_files import replace_private, require_private, write_private
+
+_NAME: Final = "link"
+_AUTHORITY, _CERTIFICATE, _KEY = "authority.crt", "machine.crt", "machine.key"
+_ANSWER: Final = "answer.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFolder:
+    """The folder; ``root`` need not be there yet."""
+
+    root: Path
+
+    @classmethod
+    def of(cls, state: Path) -> "LinkFolder":
+        """That of a state folder."""
+        return cls(state.absolute() / _NAME)
+
+    @property
+    def key(self) -> Path:
+        """Where a cabinet file says the key is."""
+        return self.root / "current" / _KEY
+
+    def table(self, host: str, port: int) -> dict[str, object]:
+        """The link as a cabinet file has it."""
+        files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
+        named = {name: str(self.root / "current" / file) for name, file in files.items()}
+        return {"host": host, "port": port, **named}
+
+    # ------------------------------------------------------------------ the key that asks
+    @property
+    def _asks(self) -> Path:
+        return self.root / "request.key"
+
+    def asking(self) -> Ed25519PrivateKey | None:
+        """The key that waits for its certificate. Raises EnrolmentError, OperatorError."""
+        if not self._asks.exists():
+            return None
+        require_private(self._asks)
+        try:
+            with _said():
+                key = load_pem_private_key(self._asks.read_bytes(), None)
+        except ValueError as error:
+            raise EnrolmentError("link_not_written", why=f"{self._asks}: {error}") from error
+        return key if isinstance(key, Ed25519PrivateKey) else None
+
+    def ask(self) -> Ed25519PrivateKey:
+        """The key that asks; made where none waits. Raises EnrolmentError, OperatorError."""
+        key = self.asking()
+        if key is None:
+            key = Ed25519PrivateKey.generate()
+            with _said():
+                self.root.mkdir(mode=0o700, exist_ok=True)
+                _keep(self.root.parent)
+                replace_private(self._asks, _pem(key))
+        return key
+
+    # ------------------------------------------------------------------ what is in use
+    @property
+    def current(self) -> str:
+        """The digest of the certificate in use; empty where there is none."""
+        with suppress(OSError):
+            name = str((self.root / "current").readlink())
+            return name if self.holds(name) else ""
+        return ""
+
+    def holds(self, name: str) -> bool:
+        """Whether everything of this certificate is here."""
+        return all((self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER))
+
+    def facts(self) -> Facts | None:
+        """What is in use; None where nothing is. Raises EnrolmentError."""
+        name = self.current
+        if not name:
+            return None
+        with _said():
+            text = (self.root / name / _ANSWER).read_text(encoding="utf-8")
+        try:
+            return Answer.read(json.loads(text)).facts()
+        except ValueError as error:
+            raise EnrolmentError("link_not_whole") from error
+
+    def stage(self, answer: Answer) -> str:
+        """Put an answer to the key that asks beside what is in use; its digest. Raises EnrolmentError."""
+        key, facts = self.asking(), answer.facts()
+        if key is None or key_digest(key.public_key()) != facts.key:
+            raise EnrolmentError("link_other_key")
+        if self.holds(facts.certificate):
+            return facts.certificate
+        fresh = self.root / f"{facts.certificate}.new"
+        with _said():
+            shutil.rmtree(fresh, ignore_errors=True)
+            fresh.mkdir(mode=0o700)
+            write_private(fresh / _KEY, _pem(key))
+            write_private(fresh / _CERTIFICATE, answer.certificate)
+            write_private(fresh / _AUTHORITY, answer.authority)
+            write_private(fresh / _ANSWER, json.dumps(asdict(answer)))
+            _keep(fresh)
+            fresh.rename(self.root / facts.certificate)
+            _keep(self.root)
+        return facts.certificate
+
+    def switch(self, name: str) -> None:
+        """Use what was staged under this digest from now on. Raises EnrolmentError."""
+        fresh = self.root / "current.new"
+        with _said():
+            fresh.unlink(missing_ok=True)
+            fresh.symlink_to(name)
+            fresh.replace(self.root / "current")
+            _keep(self.root)
+
+    def tidy(self) -> None:
+        """Drop what is not in use any more: older certificates, and the key that asked for this one."""
+        name = self.current
+        with suppress(EnrolmentError, OSError):
+            facts, key = self.facts(), self.asking()
+            for other in [*self.root.iterdir()] if facts is not None else []:
+                if other.is_dir() and not other.is_symlink() and other.name != name:
+                    shutil.rmtree(other)
+            if facts is not None and key is not None and key_digest(key.public_key()) == facts.key:
+                self._asks.unlink()
+
+
+def _pem(key: Ed25519PrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def _keep(folder: Path) -> None:
+    """Make what a folder lists durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """What the machine's own medium fails with."""
+    try:
+        yield
+    except OSError as error:
+        raise EnrolmentError("link_not_written", why=error.strerror or str(error)) from error

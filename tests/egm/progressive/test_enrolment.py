@@ -1,0 +1,333 @@
+"""Enrolment with the link at the machine: a key that stays, a request and its answer on a stick, two persons.
+
+The floor is the real one: its authority, its command. What is refused is refused in words and in the journal.
+"""
+
+import os
+import shutil
+import stat
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from egm.config.levels import LinkSlot
+from egm.kernel.events import Event, EventType
+from egm.people import Role
+from egm.progressive.connection import check_certificates
+from egm.progressive.enrolling import enrol_link, note_enrolment
+from egm.progressive.enrolment import EnrolmentError, Stick, request_of
+from egm.progressive.link_folder import LinkFolder
+from egm.records.keys import ProgressiveKey
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import Menu, offered, said
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+from tools.floor.progressive.certificates import make_authority, make_certificate, revoke
+
+SERIAL, BROKER = "TEST-1", ("10.0.0.2", 8883)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def floor(*arguments, code=0):
+    """The floor's command."""
+    done = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+class Hall:
+    """A machine, a stick and the floor's folder; the machine's clock says 2026, as its authority's does."""
+
+    def __init__(self, folder, monkeypatch):
+        self.folder, self.authority = folder, folder / "floor"
+        make_authority(self.authority, NOW)
+        monkeypatch.setattr("tools.cli.commands.progressive.datetime", Stopped)
+        self.stick = folder / "stick"
+        self.stick.write_bytes(bytes(1 << 16))
+        self.link = LinkFolder.of(folder / "state")
+        (folder / "state").mkdir()
+        self.slot = LinkSlot(**self.link.table(*BROKER))
+        self.room = self.wall = None
+
+    def start(self):
+        """Switch the machine on, or off and on again."""
+        if self.room is not None:
+            self.room.close()
+        self.room = MachineRig(self.folder / "state", wall=self.wall).boot()
+        self.hands = Menu(self.room)
+        note_enrolment(self.room.machine, self.link, Stick(self.stick), self.slot)
+        return self
+
+    def menu(self):
+        if not self.hands.is_open:
+            self.hands.sign_in(Role.TECHNICIAN)
+        return self.hands.home().touch("link")
+
+    def step(self, name, second=None):
+        """A step from its page; the notice it leads to, and the page it comes back to."""
+        menu = self.menu()
+        menu.touch(f"link_{name}").complete(second=second)
+        notice = menu.notice
+        assert notice == "service.done" or (said(menu.page.notice, "en") and said(menu.page.notice, "fr"))
+        return notice.removeprefix("notice.refused."), menu
+
+    def key(self):
+        return self.menu().lines()["Digest of its key"]
+
+    def answers(self, *more, code=0):
+        return floor(self.authority, self.stick, "--key", self.key(), "--host", BROKER[0], *more, code=code)
+
+    def read(self):
+        """Up to an answer that has been read."""
+        floor(self.authority, self.stick, "--prepare")
+        assert self.step("request")[0] == "service.done"
+        self.answers()
+        assert self.step("answer")[0] == "service.done"
+        return self
+
+    def told(self, kind):
+        return self.room.records(kind)
+
+
+class Stopped(datetime):
+    """The floor's clock."""
+
+    at = NOW
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls.at
+
+
+@pytest.fixture
+def hall(tmp_path, monkeypatch):
+    made = Hall(tmp_path, monkeypatch).start()
+    yield made
+    made.room.close()
+
+
+def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
+    menu = hall.menu()
+    assert "This machine is not enrolled yet" in menu.lines()
+    assert "link_enrol" not in offered(menu.page)
+    floor(hall.authority, hall.stick, "--prepare")
+    assert hall.step("request")[0] == "service.done"
+    secret = (hall.link.root / "request.key").read_bytes()
+    assert stat.S_IMODE((hall.link.root / "request.key").stat().st_mode) == 0o600
+    printed = hall.answers()
+    notice, menu = hall.step("answer")
+    assert notice == "service.done"
+    lines = menu.lines()
+    assert lines["Controller"] == "10.0.0.2:8883"
+    assert lines["Digest of the authority"].split()[0] in printed
+    assert lines["Digest of its key"] in printed
+    assert hall.link.current == ""  # read, not in use
+    assert hall.step("enrol", second=Role.TECHNICIAN)[0] != "service.done"  # the same person twice
+    assert hall.link.current == ""
+    assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
+    check_certificates(hall.slot, SERIAL)
+    assert secret == hall.slot.key.read_bytes()
+    assert not (hall.link.root / "request.key").exists()
+    others = [*hall.authority.iterdir(), hall.stick]
+    assert not any(secret.splitlines()[1] in path.read_bytes() for path in others)  # it never left
+    (told,) = hall.told("link.enrolled")
+    assert told["persons"] == ["4", "5"]
+    assert told["certificate"] == hall.link.current
+    assert [len(hall.told(f"link.{kind}")) for kind in ("requested", "answered", "refused")] == [1, 1, 0]
+    hall.start()
+    assert len(hall.told("link.enrolled")) == 1
+    assert "Valid until" in hall.menu().lines()
+    hall.room.close()
+    with open_view(hall.folder / "state") as view:
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+
+
+def spoil(hall, **changes):
+    """The stick's answer, changed by somebody who has not the authority's key."""
+    stick = Stick(hall.stick)
+    kept = stick.read()
+    stick.write(kept["request"], replace(stick.answer(), **changes))
+
+
+def test_what_is_wrong_with_a_stick_is_said_and_noted(hall):
+    assert hall.step("request")[0] == "link_other_stick"
+    assert not any(hall.stick.read_bytes())  # somebody's own stick: not a byte of it is changed
+    hall.stick.unlink()
+    assert hall.step("request")[0] == "link_no_stick"
+    hall.stick.write_bytes(bytes(1 << 16))
+    floor(hall.authority, hall.stick, "--prepare")
+    assert hall.step("answer")[0] == "link_no_answer"
+    torn = hall.stick.read_bytes()
+    hall.stick.write_bytes(torn[:30] + bytes(1 << 16))  # pulled out while it was written
+    assert hall.step("answer")[0] == "link_not_whole"
+    assert hall.step("request")[0] == "service.done"  # the machine writes it anew
+    hall.stick.write_bytes(torn[:30])
+    assert "not complete" in floor(hall.authority, hall.stick, "--key", "0", code=1)
+    wrong = ["link_other_stick", "link_no_stick", "link_no_answer", "link_not_whole"]
+    assert [told["why"] for told in hall.told("link.refused")] == wrong
+    assert all(told["persons"] == ["4"] for told in hall.told("link.refused"))
+
+
+def test_a_device_that_fails_is_told_by_what_its_holder_can_do(tmp_path):
+    def fails(stick, doing):
+        with pytest.raises(EnrolmentError) as failed:
+            doing(stick)
+        return failed.value.code
+
+    small = tmp_path / "small"
+    small.write_bytes(bytes(100))
+    assert fails(Stick(Path("/proc/self/mem")), Stick.read) == "link_stick_lost"  # EIO, as of one pulled out
+    assert fails(Stick(Path("/sys/kernel/uevent_seqnum")), Stick.write) == "link_stick_locked"
+    assert fails(Stick(Path("/dev/full")), Stick.write) == "link_stick_full"
+    assert fails(Stick(small / "below"), Stick.read) == "link_no_stick"
+    assert fails(Stick(tmp_path), Stick.read) == "link_stick_lost"
+
+
+def test_only_the_floors_answer_to_this_machines_key_is_taken(hall):
+    other = hall.folder / "other"
+    make_authority(other, NOW)
+    make_certificate(other, SERIAL, NOW)
+    floor(hall.authority, hall.stick, "--prepare")
+    hall.step("request")
+    said = floor(hall.authority, hall.stick, "--key", "0123-4567", code=1)
+    assert "not of 0123-4567" in said  # another machine's stick in between
+    hall.answers()
+    whole = hall.stick.read_bytes()
+    spoil(hall, host="10.6.6.6")
+    assert hall.step("answer")[0] == "link_not_signed"
+    spoil(hall, authority=(other / "authority.crt").read_text())
+    assert hall.step("answer")[0] == "link_not_signed"
+    hall.stick.write_bytes(whole)
+    (hall.link.root / "request.key").unlink()
+    assert hall.step("answer")[0] == "link_other_key"
+    assert hall.step("request")[0] == "service.done"
+    hall.answers(code=1)  # one certificate a machine: the first is revoked before there is another
+    assert hall.link.current == ""
+
+
+def test_a_certificate_of_another_machine_or_controller_is_not_taken(hall):
+    floor(hall.authority, hall.stick, "--prepare")
+    stick, link = Stick(hall.stick), hall.link
+    stick.ask(request_of(link.ask(), "OTHER-9"))
+    hall.answers()
+    assert hall.step("answer")[0] == "link_other_machine"
+    hall.step("request")
+    floor(hall.authority, hall.stick, "--key", hall.key(), "--host", "10.9.9.9")
+    assert hall.step("answer")[0] == "link_other_broker"
+    (_, last) = hall.told("link.refused")
+    assert last["values"] == {"broker": "10.9.9.9:8883", "file": "10.0.0.2:8883"}
+
+
+@pytest.mark.parametrize(("year", "code"), [(1970, "link_not_yet"), (2031, "link_expired")])
+def test_a_clock_that_is_wrong_is_named_as_the_reason(tmp_path, monkeypatch, year, code):
+    hall = Hall(tmp_path, monkeypatch)
+    hall.wall = datetime(year, 1, 1, tzinfo=UTC)
+    hall.start()
+    floor(hall.authority, hall.stick, "--prepare")
+    hall.step("request")
+    hall.answers()
+    assert hall.step("answer")[0] == code
+    words = hall.hands.page.notice
+    for language in ("en", "fr"):
+        assert f"{year}-01-01" in said(words, language)
+    hall.room.close()
+
+
+def test_an_authority_that_is_another_is_marked(hall):
+    hall.read().step("enrol", second=Role.MANAGER)
+    hall.authority = hall.folder / "moved"
+    make_authority(hall.authority, NOW)
+    menu = hall.read().menu()
+    assert any(line.startswith("Another authority than the one in use") for line in menu.lines())
+    first = hall.link.current
+    assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
+    assert hall.link.current != first
+    check_certificates(hall.slot, SERIAL)
+
+
+# ---------------------------------------------------------------------------------------------- power cuts
+_WRITES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink"}
+
+
+def enrol_until(state, stick, write):
+    """In a process of its own: enrol with the stick's answer, and lose the power before this write; else None."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    left = iter(range(write))
+
+    def hook(event, details):
+        writes = event in _WRITES or (event == "open" and details[2] & (os.O_WRONLY | os.O_RDWR))
+        if writes and "/link/" in str(details[0]) and next(left, None) is None:
+            os._exit(9)
+
+    try:
+        room, _ = on(state, stick)
+        sys.addaudithook(hook)
+        for step in ("answer", "enrol"):
+            enrol_link(room.machine, Event(EventType.LINK_ENROLMENT, {"step": step, "persons": ("4", "5")}))
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+def on(state, stick):
+    link = LinkFolder.of(state)
+    room = MachineRig(state).boot()
+    note_enrolment(room.machine, link, Stick(stick), LinkSlot(**link.table(*BROKER)))
+    return room, link
+
+
+@pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall, stride):
+    hall.read().step("enrol", second=Role.MANAGER)
+    old, secret = hall.link.current, hall.slot.key.read_bytes()
+    revoke(hall.authority, SERIAL, NOW)
+    hall.read()
+    key = (hall.link.root / "request.key").read_bytes()
+    assert key != secret
+    hall.room.close()
+    found = []
+    for write in count(step=stride):
+        state = hall.folder / f"cut-{write}"
+        shutil.copytree(hall.folder / "state", state, symlinks=True)
+        ended = enrol_until(state, hall.stick, write)
+        assert ended in {0, 9}
+        room, link = on(state, hall.stick)
+        slot = LinkSlot(**link.table(*BROKER))
+        check_certificates(slot, SERIAL)  # whole: key, certificate and authority are of each other
+        assert slot.key.read_bytes() == (secret if link.current == old else key)
+        assert room.machine.memory.get(ProgressiveKey.CERTIFICATE) == {"certificate": link.current}
+        assert link.current != old or (link.root / "request.key").read_bytes() == key  # still answered
+        room.close()
+        found.append(link.current == old)
+        if ended == 0:
+            break
+    assert len(found) >= 11 // stride
+    assert (found[0], found[-1]) == (True, False)
+    assert found == sorted(found, reverse=True)  # once it is the new one, it stays that
+
+
+def test_an_answer_taken_before_there_was_a_journal_is_recorded_by_the_first_start(hall):
+    hall.read()
+    hall.link.switch(hall.link.stage(Stick(hall.stick).answer()))
+    hall.start()
+    assert [told["certificate"] for told in hall.told("link.found")] == [hall.link.current]
+    hall.start()
+    assert len(hall.told("link.found")) == 1
+
+
+def test_files_a_builder_gave_are_not_the_machines_to_change(hall):
+    hall.slot = hall.slot.model_copy(update={"key": hall.folder / "elsewhere.key"})
+    hall.start()
+    assert offered(hall.menu().page) == ["back"]
+    hall.slot = None
+    hall.start()
+    assert "The cabinet file names no link" in hall.menu().lines()

@@ -1,0 +1,280 @@
+"""Lives of a computer that is being set up, and loses its power in one: first start, another board, a backup's return.
+
+What is done is done by the product's own steps and command, in a process of its own that dies at a write or an
+instant; what is there afterwards is judged by the machine itself, by another.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import partial
+from itertools import count
+
+from click.testing import CliRunner
+
+from egm.app.first_start.draft import Draft
+from egm.app.first_start.link import Link
+from egm.app.first_start.probing import Answer
+from egm.app.first_start.signing import Signing, putting_back
+from egm.app.first_start.steps import Way
+from egm.app.process import MachineProcess
+from egm.clock import SystemClock
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.errors import OperatorError
+from egm.integrity.signed_file import digest_of
+from egm.kernel.events import State
+from egm.people import Permission, Person, Role, Roster
+from egm.progressive.connection import check_certificates
+from egm.progressive.enrolment import Stick, key_digest, read_request
+from egm.progressive.link_folder import LinkFolder
+from egm.testing.service_menu import pin_of
+from meters import open_view
+from paytables import load_game
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+from tools.floor.progressive.certificates import answer_request, make_authority, revoke
+
+GAME, SERIAL = "maple-classic", "CUT-1"
+_WRITES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink"}
+#: What a child ends with: done, failed (it has said why), or without power.
+DONE, FAILED, CUT = 0, 1, 9
+
+
+class Setting:
+    """The folders of one computer, the floor's and a stick; every method runs in a child."""
+
+    def __init__(self, root, place):
+        self.root = root
+        self.state = StateFolder(place)
+        self.file = place / "cabinet.toml"
+        self.floor, self.stick, self.backup = root / "floor", root / "stick", root / "backup.json"
+
+    def now(self):
+        return SystemClock().now()
+
+    # ------------------------------------------------------------------ what is done
+    def first_start(self):
+        """Enrolled with the floor, and signed by two."""
+        self.state.prepare()
+        draft = self._draft()
+        Stick(self.stick).write()
+        link = Link(LinkFolder.of(self.state.root), Stick(self.stick), self.now)
+        assert link.answer(draft, "request", "") is Way.STAY
+        self._floor_answers()
+        assert link.answer(draft, "answer", "") is Way.STAY
+        assert link.answer(draft, "next", "") is Way.ON
+        self._sign(
+            Signing(
+                id="signing",
+                folder=self.state.root,
+                now=self.now,
+                may=Permission.CONFIGURE,
+                state=self.state,
+                file=self.file,
+                faults=(),
+            ),
+            draft,
+        )
+
+    def another_board(self):
+        """The memory is there and its file is not: two of its own persons put it back."""
+        self.state.prepare()
+        self._sign(putting_back(self.state, self.file, self.now), Draft())
+
+    def give_back(self):
+        """A backup's return."""
+        words = ["--person", "1", "--second", "2", "--reason", "the disk was lost"]
+        where = ["--state", str(self.state.root), "--cabinet", str(self.file)]
+        pins = "".join(f"{pin_of(number)}\n" for number in "12")
+        done = CliRunner().invoke(main, ["backup", "restore", str(self.backup), *words, *where], input=pins)
+        assert done.exit_code == 0, done.output
+
+    def run(self):
+        """The machine with its file, until it is up; then it is stopped."""
+        process = MachineProcess(self.state, load_cabinet(self.file), SystemClock())
+
+        async def life():
+            task = asyncio.ensure_future(process.run())
+            while not process._stations or process._engine.state is State.SELF_TEST:
+                await asyncio.wait({task}, timeout=0.02)
+                assert not task.done(), task.exception()
+            faults = {code for code in process._machine.faults if not code.endswith("communication")}
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            return faults
+
+        assert asyncio.run(life()) == set()
+
+    def keep(self):
+        """Its backup."""
+        words = ["backup", "create", str(self.backup), "--person", "1", "--state", str(self.state.root)]
+        done = CliRunner().invoke(main, [*words, "--cabinet", str(self.file)], input=f"{pin_of('1')}\n")
+        assert done.exit_code == 0, done.output
+
+    def judge(self, *, linked=True):
+        """The machine runs, and nothing in its memory or beside it is half."""
+        self.run()
+        text = self.file.read_text()
+        if linked:
+            check_certificates(load_cabinet(self.file).progressive_link, SERIAL)
+        with open_view(self.state.root) as view:
+            last = next(view.entries("cabinet.signed", limit=1, newest_first=True)).record
+            assert (last["digest"], last["text"], last["persons"]) == (digest_of(text), text, ["1", "2"])
+            enrolled = [entry.record["certificate"] for entry in view.entries("link.enrolled")]
+            assert enrolled == ([LinkFolder.of(self.state.root).current] if linked else [])
+            assert Auditor(Shelf()).run(view.bodies()).findings == []
+
+    # ------------------------------------------------------------------ by whom
+    def _draft(self):
+        game, roster = load_game(GAME), Roster()
+        for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN)):
+            roster = roster.added(Person(number, role.value, role), pin_of(number), by="", at=self.now())
+        return Draft(
+            seed={"metrics": {"port": 0}},
+            machine={"serial": SERIAL, "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
+            devices=(Answer("id003", "bench"),),
+            games={GAME: game},
+            chosen=[GAME],
+            denominations_cents=[*game.denominations_cents],
+            roster=roster,
+        )
+
+    def _floor_answers(self):
+        stick = Stick(self.stick)
+        request, now = stick.read()["request"], datetime.now(UTC)
+        key = key_digest(read_request(request)[1])
+        try:
+            answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
+        except OperatorError:  # the key it answered before was lost with the power
+            revoke(self.floor, SERIAL, now)
+            answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
+        stick.write(request, answer)
+
+    def _sign(self, step, draft):
+        assert step.answer(draft, "sign", "") is Way.STAY
+        for number in "12":
+            step.answer(draft, "enter", number)
+            move = step.answer(draft, "enter", pin_of(number))
+        assert move is Way.ON, move
+
+
+def child(doing, *, under=None, writes=None, seconds=None):
+    """Do it in a process of its own, which ends before its ``writes``-th write ``under`` a folder, or after so long."""
+    pid = os.fork()
+    if pid:
+        return _ended(pid, seconds)
+    left = iter(range(writes)) if writes is not None else count()
+
+    def hook(event, details):
+        wrote = event in _WRITES or (
+            event == "open" and details[2] and details[2] & (os.O_WRONLY | os.O_RDWR)
+        )
+        if wrote and str(under) in str(details[0]) and next(left, None) is None:
+            os._exit(CUT)
+
+    if writes is not None:
+        sys.addaudithook(hook)
+    try:
+        for each in doing:
+            each()
+        os._exit(DONE)
+    except BaseException:  # noqa: BLE001 (a child says what it failed with, and ends)
+        traceback.print_exc()
+    finally:
+        os._exit(FAILED)
+
+
+def _ended(pid, seconds):
+    if seconds is not None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                break
+            time.sleep(0.002)
+        else:
+            os.kill(pid, signal.SIGKILL)
+    status = os.waitpid(pid, 0)[1]
+    return CUT if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status)
+
+
+class Kind(StrEnum):
+    """What is under way when the power goes."""
+
+    FIRST_START = "first_start"
+    ANOTHER_BOARD = "another_board"
+    GIVE_BACK = "give_back"
+    """A backup's return to the memory it is of."""
+    NEW_MEMORY = "new_memory"
+    """A backup's return to a memory that is empty."""
+
+    @property
+    def begins_with_memory(self):
+        return self in {Kind.ANOTHER_BOARD, Kind.GIVE_BACK}
+
+
+class Campaign:
+    """Life after life on one place, each begun anew, cut, and judged."""
+
+    def __init__(self, root, place):
+        self.setting, self.made = Setting(root, place), root / "made"
+        make_authority(self.setting.floor, datetime.now(UTC))
+        self.setting.stick.write_bytes(bytes(1 << 15))
+        assert child((self.setting.first_start, self.setting.judge, self.setting.keep)) == DONE
+        shutil.copytree(place, self.made, symlinks=True, ignore=shutil.ignore_patterns("run", "lost+found"))
+        shutil.copytree(self.setting.floor, root / "floor.made")
+        self.empty()
+
+    def empty(self):
+        """Take away what lies on the place."""
+        for path in self.setting.state.root.iterdir():
+            if path.name == "lost+found":
+                continue
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def lay(self, kind):
+        """What this begins with."""
+        setting = self.setting
+        self.empty()
+        shutil.rmtree(setting.floor)
+        if kind is Kind.FIRST_START:
+            make_authority(setting.floor, datetime.now(UTC))
+        else:
+            shutil.copytree(setting.root / "floor.made", setting.floor)
+        Stick(setting.stick).write()
+        if kind.begins_with_memory:
+            shutil.copytree(self.made, setting.state.root, symlinks=True, dirs_exist_ok=True)
+        if kind is Kind.ANOTHER_BOARD:
+            setting.file.unlink()
+        os.sync()
+
+    def doing(self, kind):
+        """The step, and the machine that runs with what it wrote."""
+        setting = self.setting
+        steps = {
+            Kind.FIRST_START: setting.first_start,
+            Kind.ANOTHER_BOARD: setting.another_board,
+            Kind.GIVE_BACK: setting.give_back,
+            Kind.NEW_MEMORY: setting.give_back,
+        }
+        return steps[kind], setting.run
+
+    def judged(self, kind):
+        """What was found after a cut: ``asks``, where it had to be done again, or ``runs``. Fails by words."""
+        step, _ = self.doing(kind)
+        setting = self.setting
+        again = not setting.file.exists()
+        if again and not kind.begins_with_memory:
+            assert putting_back(setting.state, setting.file, setting.now) is None, (
+                "half a memory, and no file"
+            )
+        linked = kind is not Kind.NEW_MEMORY
+        work = (*((step,) if again else ()), partial(setting.judge, linked=linked))
+        assert child(work) == DONE
+        return "asks" if again else "runs"

@@ -1,0 +1,81 @@
+"""The power goes while a computer is set up: at a first start, under another board, while a backup is given back.
+
+Afterwards all is asked again, or the file is there as two have signed it and the machine runs with it, enrolled with
+the floor as two have seen it; and the audit finds nothing wrong. ``--kills N`` asks for more cuts.
+"""
+
+import random
+import time
+
+import pytest
+from first_start_rig import CUT, DONE, Campaign, Kind, child
+from powercut_rig import Medium, missing
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    root = tmp_path_factory.mktemp("cut")
+    (root / "state").mkdir(mode=0o700)
+    return Campaign(root, root / "state")
+
+
+@pytest.mark.parametrize(("kind", "write"), [(Kind.FIRST_START, 12), (Kind.ANOTHER_BOARD, 2)])
+def test_a_machine_that_dies_at_a_write_of_its_setting_up_is_begun_again(campaign, kind, write):
+    """One write each, of a file system that keeps everything: the long half has all of them, and forgets."""
+    campaign.lay(kind)
+    assert child(campaign.doing(kind), under=campaign.setting.state.root, writes=write) == CUT
+    assert campaign.judged(kind) == "asks"
+
+
+class Forgetful:
+    """The campaign's place on a medium that forgets what was not flushed."""
+
+    def __init__(self, root, chance):
+        place = root / "state"
+        # As large as to have a second superblock, as the image's have: half of the first may be lost.
+        self.medium = Medium(place, root, chance, mib=256)
+        self.medium.mount()
+        place.chmod(0o700)
+
+    def cut(self):
+        """What is mounted afterwards is what the medium has kept."""
+        self.medium.disk.off()
+        self.medium.disk.refuse()
+        self.medium.unmount()
+        lost = self.medium.disk.on()
+        self.medium.mount()
+        return lost
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(5400)
+@pytest.mark.skipif(bool(missing()), reason=f"needs root, FUSE and loop devices; missing: {missing()}")
+def test_cuts_at_any_write_and_instant_of_setting_up_on_a_medium_that_forgets(tmp_path, request):
+    """About five seconds a cut."""
+    chance, seen, lost = random.Random(20261123), {kind: [] for kind in Kind}, 0
+    there = Forgetful(tmp_path, chance)
+    try:
+        campaign = Campaign(tmp_path, tmp_path / "state")
+        took, writes = {}, {}
+        for kind in Kind:  # how long it takes, so that instants fall into it
+            campaign.lay(kind)
+            began = time.monotonic()
+            assert child(campaign.doing(kind)) == DONE
+            took[kind] = time.monotonic() - began
+            writes[kind] = 40 if kind is Kind.FIRST_START else 16
+        for number in range(request.config.getoption("--kills")):
+            kind = chance.choice([*Kind, Kind.FIRST_START])
+            campaign.lay(kind)
+            at = chance.randrange(writes[kind]) if number % 2 else None
+            seconds = None if number % 2 else chance.random() * took[kind]
+            child(campaign.doing(kind), under=tmp_path / "state", writes=at, seconds=seconds)
+            lost += there.cut()
+            seen[kind].append(campaign.judged(kind))
+    finally:
+        there.medium.close()
+    told = {
+        kind.value: {found: all_.count(found) for found in ("asks", "runs")} for kind, all_ in seen.items()
+    }
+    print(f" [{sum(map(len, seen.values()))} cuts, {lost} sectors lost: {told}]")
+    assert lost
+    assert {found for all_ in seen.values() for found in all_} == {"asks", "runs"}
