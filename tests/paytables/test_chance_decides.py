@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 from paytables_trees import MoreDrawsError, PrefixDraw, definition
+from rigs.library import REELS
 from rigs.rounds import questions
 
 from paytables import (
@@ -206,7 +207,7 @@ def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
 
 
 @pytest.mark.requirement("B-17", "B-08")
-@pytest.mark.parametrize("name", [n for n in library() if load_game(n).family == "reels"])
+@pytest.mark.parametrize("name", REELS)
 def test_the_window_of_an_outcome_is_the_strips_at_the_drawn_stops(name, seeded_draw):
     """There is no second table after the draw that could show more near misses than it gives."""
     game = load_game(name)

@@ -4,11 +4,10 @@ from bisect import bisect_right
 from itertools import accumulate
 
 import pytest
+from rigs.library import REELS
 from rigs.rounds import questions
 
-from paytables import Choice, Depth, RecordingDraw, analyse, library, load_game
-
-REELS = [name for name in library() if load_game(name).family == "reels"]
+from paytables import Choice, Depth, RecordingDraw, analyse, load_game
 
 
 @pytest.mark.requirement("B-17", "B-12", "C-22")

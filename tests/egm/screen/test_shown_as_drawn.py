@@ -1,18 +1,18 @@
 """The screen shows the drawn stops and nothing else: no symbol of its own, no time that hints at one."""
 
 import pytest
+from rigs.library import REELS
 
 from egm.screen.motion import ReelTravel
 from egm.screen.outcome import Result
 from egm.screen.scenes.reels import _strip
 from egm.screen.show import timeline
 from egm.screen.theme import load_theme
-from paytables import library, load_game
+from paytables import load_game
 from tools.dev.gallery import played, shown
 from tools.lab.views import at_rest, game_view
 
 THEME = load_theme()
-REELS = [name for name in library() if load_game(name).family == "reels"]
 GAMES = 60
 
 
