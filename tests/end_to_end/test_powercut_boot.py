@@ -6,190 +6,22 @@ play after it; after each cut the audit reads both media, and after some of them
 ``--kills N`` asks for more: a sixth of it are cuts here.
 """
 
-import contextlib
 import random
-import shutil
-import subprocess
-import threading
 import time
-from datetime import UTC, datetime
 
 import pytest
 from powercut_rig import missing
-from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, lacking
-from rigs.losing_disk import LosingDisk
-
-from egm.tickets.ledger_access import open_beside
-from egm.tickets.model import TicketState
-from meters import Journal
-from tools.audit.games import Shelf
-from tools.audit.verify import Auditor
-from tools.image import image as builder
+from rigs.emulated_cabinet import PATIENCE_S, image_in, lacking
+from rigs.emulated_media import Computer
 
 #: After how many cuts there is a whole boot; and in how many chains they come, each on disks of its own.
 BOOT_EVERY, CHAINS = 5, 2
-BILL_CENTS = 500
 ABSENT = [*lacking(), *missing()]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(8 * 3600),
     pytest.mark.skipif(bool(ABSENT), reason=f"missing: {ABSENT}"),
 ]
-
-
-class Power:
-    """What both disks hang on; it goes by itself after so many of their writes and flushes."""
-
-    def __init__(self):
-        self.disks, self.steps, self.at, self.gone = [], 0, None, threading.Event()
-
-    def step(self):
-        self.steps += 1
-        if self.steps == self.at:
-            self.off()
-
-    def off(self):
-        for disk in self.disks:
-            disk.off()
-        self.gone.set()
-
-    def on(self):
-        self.steps, self.at = 0, None
-        self.gone.clear()
-        return sum(disk.on() for disk in self.disks)
-
-
-class Disk(LosingDisk):
-    """One of the two disks."""
-
-    def __init__(self, power, *args):
-        self.power = power
-        super().__init__(*args)
-        power.disks.append(self)
-
-    def _write(self, offset, data):
-        self.power.step()
-        super()._write(offset, data)
-
-    def _flush(self):
-        self.power.step()
-        super()._flush()
-
-
-class Computer(Cabinet):
-    """The image on disks that forget."""
-
-    def __init__(self, folder, built, chance):
-        super().__init__(folder, built)
-        self.power, self.media, self.journal = Power(), folder / "media", []
-        bases = [folder / "first.base", folder / "second.base"]
-        for qcow, base in zip(self.disks, bases, strict=True):
-            image = qcow.split("file=")[1]
-            _run("qemu-img", "convert", "-f", "qcow2", "-O", "raw", image, str(base))
-        disks = [Disk(self.power, base.with_suffix(".nbd"), base, chance) for base in bases]
-        self.disks = [f"driver=nbd,server.type=unix,server.path={disk.path}" for disk in disks]
-        first = builder.offsets()["egm-state-1"]
-        #: What is on each medium, as a file: whose disk it is on, and where.
-        self.parts = {folder / "state.part": (disks[0], first), folder / "second.part": (disks[1], 0)}
-        length = ("bs=1M", f"skip={first >> 20}", f"count={builder.LENGTHS['egm-state-1']}", "conv=sparse")
-        _run("dd", f"if={bases[0]}", f"of={folder / 'state.part'}", *length, "status=none")
-        shutil.copyfile(bases[1], folder / "second.part")
-
-    def cut(self):
-        """The plug; how many sectors were lost."""
-        self.power.off()
-        self.off()
-        for disk in self.power.disks:
-            disk.refuse()
-        return self.power.on()
-
-    def close(self):
-        super().close()
-        for disk in self.power.disks:
-            disk.close()
-
-    def plays(self):
-        """Lay a hand on it, without waiting for anything."""
-        self.hand("bill", "insert", amount_cents=BILL_CENTS)
-        self.hand("io", "press", button="play")
-
-    def lives_until_gone(self, seconds):
-        """Come up and play until its power goes, by itself or after so long."""
-        end = time.monotonic() + min(seconds, PATIENCE_S)
-        while not self.power.gone.wait(0.5) and time.monotonic() < end:
-            if self.is_up():
-                self.plays()
-
-    def boots(self):
-        """A whole boot, until all that went in has come out on paper; how long it took to come up."""
-        began = time.monotonic()
-        self.on()
-        self.comes_up()
-        took, steps = time.monotonic() - began, self.power.steps
-        self.bill(BILL_CENTS)
-        self.hand("io", "press", button="play")
-        before = len(self.tickets())
-        end = time.monotonic() + PATIENCE_S
-        while len(self.tickets()) == before or not self.tickets()[-1]["barcode_complete"]:
-            assert time.monotonic() < end, "never: a ticket of what it has"
-            self.hand("io", "press", button="cash_out")
-            time.sleep(3)
-        time.sleep(10)
-        return took, steps
-
-    @contextlib.contextmanager
-    def read(self):
-        """What is on the media, mended on copies as the machine would: folders of the first and the second copy."""
-        with contextlib.ExitStack() as cleanup:
-            places = []
-            for file, (disk, begin) in self.parts.items():
-                copy, place = file.with_suffix(".copy"), file.with_suffix(".mounted")
-                shutil.copyfile(file, copy)
-                disk.copy_to(copy, begin)
-                place.mkdir(exist_ok=True)
-                checked = subprocess.run(("e2fsck", "-y", str(copy)), check=False, capture_output=True)
-                assert checked.returncode in {0, 1}, checked.stdout
-                _run("mount", "-o", "loop,noatime", str(copy), str(place))
-                cleanup.callback(copy.unlink)
-                cleanup.callback(_run, "umount", str(place))
-                places.append(place)
-            yield places[0], places[1] / "egm"
-
-    def audited(self, *, rests=False):
-        """Hold the media against the world outside: nothing lost, nothing made up. ``rests``: nothing is owed."""
-        with self.read() as (first, second), Journal.open(first, now=_now, second_dir=second) as journal:
-            journal.self_audit()
-            assert Auditor(Shelf(())).run(journal.bodies()).findings == []
-            entries = list(journal.entries())
-            known = [entry.hash_hex for entry in entries]
-            assert known[: len(self.journal)] == self.journal, "what an earlier life has kept is there"
-            self.journal = known
-            credited = [entry.record["amount_cents"] for entry in entries if entry.kind == "bill.in"]
-            in_box = self.hand("bill").state["stacked"]
-            assert credited == in_box[: len(credited)]
-            assert len(in_box) - len(credited) <= (0 if rests else 1), "one that is under way is asked for"
-            if rests:
-                self._nothing_is_owed(journal, first, second)
-
-    def _nothing_is_owed(self, journal, first, second):
-        assert journal.credits_cents() == 0
-        assert journal.pending() == []
-        with open_beside(first, second=second) as store:
-            records = list(store.records())
-        issued = [one.ticket for one in records if one.state is TicketState.ISSUED]
-        assert {one.state for one in records} <= {TicketState.ISSUED, TicketState.VOID}
-        assert sum(one.amount_cents for one in issued) == journal.balance_cents("out:voucher:cashable")
-        on_paper = {paper["barcode"] for paper in self.tickets() if paper["barcode_complete"]}
-        assert {one.number for one in issued} <= on_paper, "a ticket is owed that nobody holds"
-
-
-def _now():
-    return datetime.now(UTC)
-
-
-def _run(*command):
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, (command, done.stderr)
 
 
 @pytest.fixture(scope="module")

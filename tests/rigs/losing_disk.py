@@ -40,6 +40,8 @@ class LosingDisk:
         self._power = threading.Event()  # while it is off, nothing is answered
         self._power.set()
         self._dead = False  # what was asked before the cut is refused after it
+        #: Bytes that the medium gives back no more, nor takes; a disk that is dying.
+        self.bad = range(0)
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
         self._server.listen()
@@ -173,7 +175,11 @@ class LosingDisk:
         answer, error = b"", 0
         if command == _DISCONNECT:
             return False
-        if command == _WRITE:
+        if command in {_READ, _WRITE} and range(
+            max(offset, self.bad.start), min(offset + length, self.bad.stop)
+        ):
+            error = _EIO
+        elif command == _WRITE:
             self._write(offset, data)
         elif command == _FLUSH:
             self._flush()
