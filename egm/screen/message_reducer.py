@@ -276,8 +276,8 @@ def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
 
 
 def lost(view: View) -> View:
-    """The view after the machine's end closed."""
-    return replace(view, linked=False, scene_at=view.now)
+    """The view after the machine's end closed; it may be closed again and again."""
+    return replace(view, linked=False, scene_at=view.now) if view.linked else view
 
 
 def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:

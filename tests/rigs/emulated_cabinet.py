@@ -108,11 +108,11 @@ class Cabinet:
         assert isinstance(reply, BenchReply)
         return reply
 
-    def until(self, wanted, what=""):
+    def until(self, wanted, what="", every_s=0.5):
         end = time.monotonic() + PATIENCE_S
         while not wanted():
             assert time.monotonic() < end, f"never: {what}"
-            time.sleep(0.5)
+            time.sleep(every_s)
 
     def picture(self):
         return Image.open(io.BytesIO(self.computer.picture(self.folder / "now.png").read_bytes())).convert(
@@ -129,8 +129,11 @@ class Cabinet:
 
     def comes_up(self):
         """A picture of a game on the guest's display, and the deck lit by the machine."""
+        # (Each picture holds the emulated processors up.)
         self.until(
-            lambda: self.colours() > 20_000, "a picture of a game: that it is starting is said in 8,000"
+            lambda: self.colours() > 20_000,
+            "a picture of a game: that it is starting is said in 8,000",
+            every_s=5,
         )
         self.until(self.is_up, "lamps that the machine has lit, and no alarm")
 

@@ -44,6 +44,8 @@ _RAISED: Final = 0.42
 _NOTED: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
 #: What is wrong exactly, for whoever must put it right: so many lines of it.
 _DETAIL_LINES: Final = 3
+#: How long a machine is waited for before somebody is called.
+LOST_SECONDS: Final = 60.0
 #: Who may clear a fault, from the easiest to the hardest.
 _CLEARING: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
@@ -131,8 +133,16 @@ def words_of(stage: Stage, scene: Scene) -> Words:
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
         Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),), money=True),
         Scene.LOCKED: Words(say("locked.title"), "", (say("locked.say"),)),
-        Scene.LOST: Words(say("lost.title"), "", (say("lost.say"),)),
+        Scene.LOST: _lost(stage),
     }.get(scene, Words(say("boot.title"), "", (say("boot.self_test"),)))
+
+
+def _lost(stage: Stage) -> Words:
+    """A machine that does not answer: it is waited for, and after a while somebody is called."""
+    say = stage.texts.say
+    if stage.view.now - stage.view.scene_at < LOST_SECONDS:
+        return Words(say("lost.title"), "", (say("lost.say"),))
+    return Words(say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign="warning")
 
 
 @cache

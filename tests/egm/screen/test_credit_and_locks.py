@@ -9,13 +9,13 @@ from egm.kernel.messages import Handpay, HostLock, Intent, PrizeInKind, Residual
 from egm.screen.controls import by_name
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import heard, lost
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import promotional, residual_words
 from egm.screen.scenes.glass import status
 from egm.screen.scenes.help import sheets
-from egm.screen.scenes.lockup import words_of
+from egm.screen.scenes.lockup import LOST_SECONDS, words_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, times
@@ -163,3 +163,13 @@ def test_the_lock_up_names_the_prize_its_value_and_the_choice(published, game, t
         assert "120" in told
         assert (choice in told) is cash
         assert ("18" in told) is bool(amount_cents)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_machine_that_never_answers_is_not_waited_for_in_silence(rest, theme, language):
+    gone = lost(rest)
+    assert words_of(stage(gone, theme, language), Scene.LOST).who == ""
+    still = lost(replace(gone, now=gone.now + LOST_SECONDS))  # heard of again and again
+    told = words_of(stage(still, theme, language), Scene.LOST)
+    assert ("attendant" if language == "en" else "préposé") in told.who
+    assert drawn(still, theme) != drawn(gone, theme)

@@ -145,6 +145,7 @@ def test_a_lost_machine_is_said_and_a_found_one_is_believed(rest, game):
     gone = lost(rest)
     assert gone.scene is Scene.LOST
     assert not gone.accepts("play")
+    assert lost(replace(gone, now=90)).scene_at == gone.scene_at, "still since the same moment"
     assert heard(gone, snapshot(game, "en")).scene is Scene.GAME
 
 
