@@ -69,6 +69,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         standing=standing,
         shut=shut,
         felt=felt,
+        staked_cents=0 if opened is None else opened.staked_cents,
         bet_least_cents=machine.profile.play.bet_minimum_cents,
         bet_most_cents=machine.profile.play.bet_limit_cents,
         credit_cents=machine.credit_cents,

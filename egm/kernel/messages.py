@@ -292,6 +292,8 @@ class Snapshot(_Message):
     shut: tuple[str, ...] = ()
     """Spots that take no bet as the table stands."""
     felt: Felt = Felt()
+    staked_cents: int = 0
+    """What the open game has staked so far, what answers have added included; 0 between two games."""
     bet_least_cents: int = 0
     bet_most_cents: int | None = None
     """What the place lets be at stake in one game, bets that stand included; None: all that is offered."""

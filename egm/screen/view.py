@@ -308,10 +308,12 @@ def unfinished(view: View) -> bool:
 def bet_credits(view: View) -> int:
     """What PLAY bets, in credits: the machine's bet, or what the marks cost until it has taken them.
 
-    Nothing while they make no ticket: PLAY then does nothing.
+    Nothing while they make no ticket: PLAY then does nothing. Of an open game, what it has staked so far.
     """
     if view.snapshot is None:
         return 0
+    if view.snapshot.staked_cents:
+        return view.snapshot.staked_cents // max(1, view.snapshot.denomination_cents)
     if view.game is None or not unfinished(view):
         return view.snapshot.bet_credits
     if view.table is not None:

@@ -1,6 +1,6 @@
 """Cards on a table: faces that are read at arm's length, hands as they are dealt, held and shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -173,12 +173,18 @@ def _seats(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
 
 def _without_bets(stage: Stage, *, dealt: bool) -> set[str]:
     """The hands that come only with a bet which is not in this round, or was not in one that is over."""
-    table, game, snapshot = stage.view.table, stage.view.game, stage.view.snapshot
-    if table is None or game is None or snapshot is None:
+    table, snapshot = stage.view.table, stage.view.snapshot
+    if table is None or snapshot is None:
         return set()
     bets = {} if dealt and snapshot.state != "playing" else bets_in_force(table, snapshot)
-    told = [hand for hand in game.presentation.get("hands", ()) if "with" in hand]
-    return {str(hand["id"]) for hand in told if not any(bets.get(spot) for spot in hand["with"])}
+    return {hand for hand, spots in _with_bets(stage).items() if not any(bets.get(spot) for spot in spots)}
+
+
+def _with_bets(stage: Stage) -> dict[str, list[str]]:
+    """The hands that lie only where there is a bet on one of these spots."""
+    game = stage.view.game
+    told = game.presentation.get("hands", ()) if game is not None else ()
+    return {str(hand["id"]): hand["with"] for hand in told if "with" in hand}
 
 
 def _named(stage: Stage) -> dict[str, Mapping[str, str]]:
@@ -217,9 +223,9 @@ def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
-def _rows(hands: Sequence[Hand]) -> list[int]:
-    """How many hands lie in each row: the bank's above, the player's below, in two rows where many."""
-    banks = max(1, sum(hand.id.startswith("bank") for hand in hands))
+def _rows(hands: Sequence[Hand], beside: Collection[str]) -> list[int]:
+    """How many hands lie in each row: the bank's above with what lies ``beside``, the player's below it."""
+    banks = max(1, sum(hand.id.startswith("bank") or hand.id in beside for hand in hands))
     rest = len(hands) - banks
     return [banks, rest] if rest <= _ROW else [banks, -(-rest // 2), rest // 2]
 
@@ -238,7 +244,7 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[Hand], longest: int) -> lis
     if _of_one_deal(hands):  # the first large, the others small above it
         high = h * (_SMALL if len(hands) > _MANY else 0.5)
         return [(x, y + high, w, h - high), *_tiles((x, y, w, high), len(hands) - 1)]
-    counts = _rows(hands)
+    counts = _rows(hands, set(_with_bets(stage)))
     each, found = h / len(counts), list[Rect]()
     for row, count in enumerate(counts):
         here = hands[len(found) : len(found) + count]

@@ -168,7 +168,7 @@ def _lit_play(stage: Stage) -> bool:
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
-        return view.linked and view.show is not None and view.decision is None
+        return view.linked and view.show is not None
     return reminded(view) or (view.accepts("play") and view.decision is None)
 
 

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import Final
 
+from egm.kernel.messages import Decision
 from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
 from egm.screen.roads import often
+from egm.screen.scenes.asked import option_words
 from egm.screen.scenes.cards import settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
 from egm.screen.scenes.pays import pays_glasses, pays_of
@@ -15,6 +17,7 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, Table, closed, limits, plays
 from egm.screen.view import (
+    asking,
     betting,
     last_step,
     marked_since,
@@ -52,13 +55,16 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
     over = settled_step(stage)
     spot = spot_asked(stage, table)
-    free = (over is None or marked_since(view)) and spot is None
+    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    free = asked is None and (over is None or marked_since(view)) and spot is None
     if len(shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
         low = _OFTEN_HIGH * (2 if room[3] > 2 * _OFTEN_HIGH else 1)
         if free or room[3] > 2 * low:
             _often(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
             room = (*room[:3], room[3] - low - 8)
-    if over is not None and not marked_since(view):
+    if asked is not None:
+        used = _about_question(stage, table, asked, room)
+    elif over is not None and not marked_since(view):
         used = _settlements(stage, table, over, room)
     elif spot is not None:
         used = _about(stage, spot, room)
@@ -67,7 +73,8 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
         how = stage.texts.say("felt.how") if told else ""
         used = stage.painter.paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
     shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
-    _pay_lists(stage, table, shown, spot if over is None else None, over)
+    first = spot if asked is None else table.spots.get(str(asked.display.get("spot", "")))
+    _pay_lists(stage, table, shown, first if over is None or asked is not None else None, over)
 
 
 def settled_step(stage: Stage) -> TableStep | None:
@@ -159,6 +166,41 @@ def _about(stage: Stage, spot: Spot, rect: Rect) -> float:
     for words, colour in lines:
         top += p.paragraph(words, (x, top + 4, w, 60), Style("strong", "caption", colour), leading=1.2) + 4
     return top - y
+
+
+def _about_question(stage: Stage, table: Table, asked: Decision, rect: Rect) -> float:
+    """What a question is about: the bet and its stake, and what answers cost; returns its height."""
+    p, (x, y, w, h) = stage.painter, rect
+    top = y
+    for words, cost, style in question_lines(stage, table, asked):
+        if top + _ROW > y + h:
+            break
+        at = top + _ROW / 2
+        p.text(words, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
+        if cost:
+            p.text(cost, (x + w, at), replace(style, paint="meter"), align="right", width=w * 0.32)
+        top += _ROW
+    return top - y
+
+
+def question_lines(stage: Stage, table: Table, asked: Decision) -> list[tuple[str, str, Style]]:
+    """The rows of what a question is about: words, a sum, how they are written."""
+    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+    spot, added = table.spots.get(str(asked.display.get("spot", ""))), table.spots.get(asked.kind)
+    name = "" if spot is None else stage.texts.local(spot.names)
+    step = last_step(stage.view)
+    if isinstance(step, TableStep):
+        name = split_hand(stage, name, step, str(asked.display.get("hand", "")))
+    low = Style("strong", "caption", "text")
+    lines = [(name, "", Style("heavy", "body", stage.look.accent))] if name else []
+    if "staked" in asked.display:
+        amount = stage.money(int(asked.display["staked"]) * unit)
+        lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
+    for option, cost in asked.costs.items():
+        lines.append((option_words(stage, option), f"+{stage.money(cost * unit)}", low))
+    if added is not None:
+        lines.append((stage.texts.say("felt.odds", odds=added.odds), "", replace(low, paint="meter")))
+    return lines
 
 
 def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over: TableStep | None) -> None:
@@ -261,6 +303,7 @@ def _strip(stage: Stage, table: Table) -> None:
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
     spot = spot_asked(stage, table)
     over = settled_step(stage)
+    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     style = Style("strong", "caption", "text")
     levels = levels_beside(stage)
@@ -268,6 +311,10 @@ def _strip(stage: Stage, table: Table) -> None:
         wide = w * 0.55 / len(levels)
         draw_level(stage, level, (x + w * 0.45 + i * wide, y + 2, wide - 8, 44), "caption")
     w *= 0.45 if levels else 1
+    about = question_lines(stage, table, asked)[:2] if asked is not None else []
+    if about:
+        p.label("  ·  ".join(words for words, *_ in about), (x + 12, y + 2, w - 24, 44), style)
+        return
     if spot is not None and (over is None or marked_since(view)):
         said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
         p.label("  ·  ".join([said[0], said[1], said[-1]]), (x + 12, y + 2, w - 24, 44), style)

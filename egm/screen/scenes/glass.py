@@ -9,7 +9,7 @@ from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.asked import first_words, option_words, question_words
 from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.felt_glass import felt_glasses, felt_status
+from egm.screen.scenes.felt_glass import felt_glasses, felt_status, settled_step
 from egm.screen.scenes.keno import form_rows, keno_prizes, what_is_bought
 from egm.screen.scenes.prizes import prizes_won
 from egm.screen.scenes.progressive import draw_levels, levels_beside
@@ -21,7 +21,7 @@ from egm.screen.show import Show, Timeline, feature_steps, games_awarded
 from egm.screen.steps import KenoStep
 from egm.screen.table import ON_CHIPS, is_table
 from egm.screen.text import Texts, fault_words
-from egm.screen.view import Scene, times
+from egm.screen.view import Scene, asking, times
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
@@ -293,7 +293,7 @@ def status(stage: Stage) -> tuple[str, str]:
         return stage.texts.say("boot.link"), "text"
     if view.news is not None and view.now - view.notices_at < _stands(snapshot, view.news):
         return _notice_status(stage, view.news)
-    if view.decision is not None:
+    if view.decision is not None and asking(view, stage.theme):
         words, advised = question_words(stage, view.decision), view.decision.display.get("advice")
         if isinstance(advised, str) and advised in view.decision.options:
             option = option_words(stage, advised)
@@ -388,8 +388,14 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
 
 def _total(stage: Stage, cents: int) -> str:
     """What a game has won; at a table, where stakes come back as well, what it gives back."""
-    key = "status.given_back" if is_table(stage.view.game) else "status.win_total"
-    return stage.texts.say(key, amount=stage.money(cents))
+    if not is_table(stage.view.game):
+        return stage.texts.say("status.win_total", amount=stage.money(cents))
+    over = settled_step(stage)
+    staked = sum(int(each.get("staked", 0)) for each in over.settlements) if over is not None else 0
+    if not staked:
+        return stage.texts.say("status.given_back", amount=stage.money(cents))
+    amounts = {"amount": stage.money(cents), "staked": stage.money(staked * _unit_cents(stage))}
+    return stage.texts.say("status.given_back_for", **amounts)
 
 
 def _unit_cents(stage: Stage) -> int:

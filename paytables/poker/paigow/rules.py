@@ -170,10 +170,11 @@ class PaiGowPokerRules(TwoHands):
         return [{"id": "remaining", "cards": [told["card"] for told in last], "says": words}]
 
     def named(self) -> list[dict[str, object]]:
-        """Return the hands that may lie on the felt, the cards that remain the last."""
+        """Return the hands that may lie on the felt, the cards that remain beside the bank's."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
         last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining)}
-        return [*super().named(), *([last] if self._remaining else [])]
+        bank, *others = super().named()
+        return [bank, *([last] if self._remaining else []), *others]
 
     # ------------------------------------------------------------ figures
     def prove(self, *how: object) -> Proof:

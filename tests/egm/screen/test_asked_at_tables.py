@@ -1,0 +1,101 @@
+"""While a table asks: nothing is said before the cards lie, the glass is about the question, BET is all that is staked."""
+
+import pygame
+import pytest
+from test_places import Scribe
+from test_visit import Visit
+
+from egm.screen.picture import Picture
+from egm.screen.scenes.deck import figures, lit
+from egm.screen.scenes.glass import status
+from egm.screen.view import asking
+from egm.testing.machine import ScriptedChance
+from paytables.cards import Shoe, cards_of
+
+GAME = "quebec-blackjack-options"
+#: Eights split twice, and doubled once: three hands.
+SPLIT = "8s 6h 8d 8c 3h 8h 2c 3d 4s Th 3c 9s Ks Td"
+INSURANCE = "As Ah Kd 9c 3h 8h 2c 3d"
+
+
+def numbers(cards):
+    shoe = Shoe.of(8)
+    for card in cards_of(cards):
+        yield sum(shoe.counts[:card])
+        shoe.take(card)
+
+
+@pytest.fixture
+def visit(tmp_path, theme):
+    def begun(cards, *spots):
+        found = Visit(tmp_path, theme, games=(GAME,))
+        found.room.machine.chance = ScriptedChance(*numbers(cards))
+        found.do(found.room.insert, 10_000)
+        for spot in spots:
+            found.press("spot", spot)
+        found.press("play")
+        return found
+
+    return begun
+
+
+def shown(visit):
+    """Time passes until the question is asked, or the game is over."""
+    for _ in range(400):
+        if visit.view.decision is not None and asking(visit.view, visit.theme):
+            break
+        if visit.view.decision is None and visit.view.snapshot.state == "idle":
+            break
+        visit.wait(0.05)
+    return visit
+
+
+def test_nothing_is_asked_or_advised_before_the_cards_lie_and_play_lays_them_at_once(visit):
+    at = visit(SPLIT)
+    at.wait(0.1)
+    assert at.view.decision is not None
+    assert not asking(at.view, at.theme)
+    assert at.bar == at.stage.texts.say("status.spinning")
+    assert lit(at.stage, "play")
+    at.press("play")
+    at.wait(0.6)
+    assert asking(at.view, at.theme)
+    assert "STAND" in at.bar
+    assert not lit(at.stage, "play")
+
+
+def test_the_meter_of_the_bet_counts_what_splits_and_doubles_have_added(visit):
+    at = visit(SPLIT)
+    credits_, staked = [], 2
+    for answer in ("split", "split", "double"):
+        shown(at)
+        credits_.append(figures(at.stage).bet_credits)
+        assert credits_[-1] == staked
+        staked += at.view.decision.costs[answer]
+        at.press("choose", answer)
+    shown(at)
+    assert figures(at.stage).bet_credits == staked == 8
+    while at.view.decision is not None:
+        at.press("choose", "stand")
+        shown(at)
+    assert figures(at.stage).bet_credits == 2  # what PLAY would bet now
+    words, _ = status(at.stage)
+    assert at.view.snapshot.win_cents == 0 or at.stage.money(800) in words
+
+
+def written(at):
+    """What stands on the right glass."""
+    picture = Picture(at.theme)
+    painter = picture.painter = Scribe(at.theme)
+    picture.draw(pygame.Surface(picture.pixels), at.view)
+    x, y, w, h = picture.layout.right
+    return [words for words, place in painter.written if pygame.Rect(x, y, w, h).contains(place)]
+
+
+def test_the_glass_is_about_the_question_and_no_more_about_the_spot_touched_before(visit):
+    at = visit(INSURANCE, "over")
+    assert "Over 13" in written(at)
+    shown(at)
+    said = written(at)
+    assert said[:6] == ["Bet", "Your bet $2.00", "INSURANCE", "+$1.00", "Pays 2:1", "Bet"]
+    assert "Your bet $1.00" not in said
