@@ -275,6 +275,7 @@ def test_who_draws_as_the_bank_does_wins_as_often_as_the_bank():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3_600)
 def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(seeded_draw):
     for name in ("quebec-baccarat", "monaco-punto-2000", "monaco-punto-banco"):
         hold_baccarat(name, seeded_draw, 100_000)

@@ -212,6 +212,10 @@ def test_sevens_count_the_first_three_cards_of_the_box_split_or_not():
     assert ("sevens", "sevens-suited", 1, 5001) in came_back(split)
     stood = played(game, {"main": 2, "sevens": 1}, "7s 9h 7d Tc", "stand")
     assert ("sevens", "sevens-two", 1, 51) in came_back(stood)
+    suited = played(game, {"main": 2, "sevens": 1}, "7s 9h 7s Tc", "stand")
+    assert ("sevens", "sevens-two-suited", 1, 101) in came_back(suited)
+    three = played(game, {"main": 2, "sevens": 1}, "7s 9h 7s 7c", "hit")
+    assert came_back(three) == [("main", "three-sevens", 2, 5), ("sevens", "sevens-three", 1, 501)]
 
 
 def test_a_row_of_more_cards_than_were_dealt_does_not_pay():
