@@ -5,17 +5,28 @@ the others: all orders of the shoe are as likely, so that each bet has the same 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare
-from paytables.blackjack.advice import PlayData, Question
+from paytables.blackjack.advice import PlayData, Question, advice_of
 from paytables.blackjack.counted import chances
-from paytables.blackjack.schema import ACTIONS, INSURANCE, MAIN, BlackjackDefinition, House, Proof, Side
+from paytables.blackjack.schema import (
+    ACTIONS,
+    INSURANCE,
+    MAIN,
+    BlackjackDefinition,
+    House,
+    Proof,
+    Sampled,
+    Side,
+)
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
+from paytables.layout import law_of
 from paytables.poker.policy import packed
 from paytables.poker.proof import exact
 from paytables.side_bets import Progressive, SideBet
@@ -25,6 +36,8 @@ STRATEGY: Final = (
 )
 _BOX: Final = re.compile(r"-\d+$", re.ASCII)
 CHART: Final = "the chart by totals"
+#: Standard errors on each side of a 99.9 % interval.
+SAMPLED_Z: Final = Fraction("3.290527")
 
 
 def nothing(done: int, of: int) -> None:
@@ -35,13 +48,26 @@ def prove(
     definition: BlackjackDefinition, _each: object = None, told: Callable[[int, int], None] = nothing
 ) -> dict[str, Proof]:
     """Work out the proof: laboratory packages, and up to a minute. ``told`` hears how far it is."""
-    return {MAIN: _proof(definition.house, told)}
+    return {MAIN: _sampled(definition, _proof(definition.house, told))}
+
+
+def _sampled(definition: BlackjackDefinition, proof: Proof) -> Proof:
+    """Return a proof with rounds played, where the shoe lasts or nets are out of a count's reach."""
+    if proof.law and definition.shoe.stop is None and definition.main.hands == 1:
+        return proof
+    from paytables.blackjack.sampled import sample  # noqa: PLC0415 (laboratory packages)
+
+    play = advice_of(definition.house, proof.policy)
+    if play is None:
+        raise AnalysisError("blackjack: a play of other rules")
+    return proof.model_copy(update={"sampled": sample(definition, play)})
 
 
 @lru_cache(maxsize=8)
 def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import best_chart, lines  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack.law import law, within_reach  # noqa: PLC0415 (laboratory packages)
 
     table = policies.Table(house, told=told)
     answers: dict[Question, int] = {}
@@ -50,6 +76,7 @@ def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
     charted = table.result(chart.chooser(table), chart.take)
     dealers = table.result(policies.as_the_dealer(house), policies.never)
     worst = table.result(policies.worst, policies.least)
+    nets = law(table, answers, best) if within_reach(table, best) else {}
     data = PlayData.of(house, answers, best.split, best.insured, best.even)
     return Proof(
         mean=exact(best.mean),
@@ -59,6 +86,7 @@ def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
         worst=exact(worst.mean),
         chart=lines(chart),
         policy=packed(data.text),
+        law={exact(net): exact(chance) for net, chance in nets.items()},
     )
 
 
@@ -146,7 +174,9 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
     ]
     notes = [f"the dealer's own rules return {_percent(1 + Fraction(proof.dealers))} of a bet on the hand"]
     notes += [f"of {each!r} alone {_percent(returned(definition, sides[each]))} comes back" for each in own]
-    return BetAnalysis(
+    if proof.sampled is not None and set(stakes) <= set(ACTIONS) and len({*stakes.values()}) == 1:
+        notes += _rounds_played(definition, proof.sampled, len(stakes))
+    figures = BetAnalysis(
         bet=name,
         cost_credits=cost,
         options={"bets": dict(stakes)},
@@ -160,6 +190,36 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
         mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()),
         notes=tuple(notes),
     )
+    if depth in {Depth.RETURN, Depth.PRIZES} or set(stakes) != {MAIN} or not proof.law:
+        return figures
+    law = law_of({int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()})
+    top = max(law.counts)
+    return replace(
+        figures,
+        variance=law.variance(),
+        hit_probability=law.at_least(1),
+        return_bet_probability=law.at_least(cost),
+        law=law,
+        max_win_credits=top,
+        max_win_probability=law.at_least(top),
+    )
+
+
+def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
+    """What rounds of the best play came to, of equal stakes against so many of the dealer's hands."""
+    shoe = "fresh shoes" if definition.shoe.stop is None else "shoes dealt to the stop card"
+    seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
+    mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLED_Z
+    low, high = (_percent(1 + mean + away) for away in (-half, half))
+    yield (
+        f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_percent(1 + mean)} "
+        f"of a bet on the hand, 99.9 % interval {low} to {high} ({seed})"
+    )
+    spread = round(sampled.variance(hands) * 10_000)
+    yield f"sampled: the variance of these rounds is {spread // 10_000}.{spread % 10_000:04d} squared stakes"
+    nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hands)].items())
+    told = ", ".join(f"{net} {_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
+    yield f"sampled: their nets in stakes: {told}"
 
 
 def _level(definition: BlackjackDefinition, level: Progressive, staked: int, cost: int) -> ProgressiveShare:

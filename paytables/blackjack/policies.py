@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import HIT, STAND, Kind, Pair, Question
-from paytables.blackjack.hands import CARD, decks_of, values_of
+from paytables.blackjack.hands import CARD, Shoe, decks_of, values_of
 from paytables.blackjack.schema import ACES, TEN, House
 from paytables.blackjack.solve import Chooser, Options, Play, Round, Split, Sums
 
@@ -44,13 +44,20 @@ class Result:
 
 
 class Table:
-    """A house's rounds by the dealer's first card, weighed once; each play is summed over them."""
+    """A house's rounds by the dealer's first card, weighed once; each play is summed over them.
+
+    ``shoe`` is the full one of its decks, or some other.
+    """
 
     def __init__(
-        self, house: House, ups: Sequence[int] = UPS, told: Callable[[int, int], None] = lambda *_: None
+        self,
+        house: House,
+        ups: Sequence[int] = UPS,
+        told: Callable[[int, int], None] = lambda *_: None,
+        shoe: Shoe | None = None,
     ) -> None:
         self.house, self.play = house, Play(house)
-        self.shoe = decks_of(house.decks)
+        self.shoe = shoe or decks_of(house.decks)
         self.rounds: list[Round] = []
         for up in ups:
             self.rounds.append(Round(house, up, self.shoe))

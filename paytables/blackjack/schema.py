@@ -293,13 +293,37 @@ ChartLine = Annotated[
 ]
 
 
+class Sampled(Strict):
+    """Rounds of the best play, played by words of a seed (:mod:`paytables.blackjack.sampled`).
+
+    ``nets`` has by the number of the dealer's hands bet on, from ``"1"`` up, how often each net of equal
+    stakes on them came; ``error`` is the standard error of the mean of one.
+    """
+
+    rounds: Annotated[int, Field(gt=0)]
+    seed: str
+    nets: Annotated[dict[str, dict[str, int]], Field(min_length=1)]
+    error: Exact
+
+    def mean(self, hands: int) -> Fraction:
+        """Return the mean net of a stake on each of so many of the dealer's hands."""
+        return sum((Fraction(net) * n for net, n in self.nets[str(hands)].items()), Fraction(0)) / self.rounds
+
+    def variance(self, hands: int) -> Fraction:
+        """Return the variance of the same."""
+        squares = sum((Fraction(net) ** 2 * n for net, n in self.nets[str(hands)].items()), Fraction(0))
+        return squares / self.rounds - self.mean(hands) ** 2
+
+
 class Proof(Strict):
     """Exact figures of one initial stake on a hand, of a fresh shoe; amounts in stakes.
 
     ``mean`` is the mean net of the best play, ``policy`` that play as data
     (:mod:`paytables.blackjack.advice`), ``staked`` the mean of all it stakes. ``chart`` is the best play by
     totals, in lines of :mod:`paytables.blackjack.chart`, ``charted`` its mean net; ``dealers`` is that of the
-    dealer's own rules, ``worst`` of whoever decides worst every time.
+    dealer's own rules, ``worst`` of whoever decides worst every time. ``law`` has the chance of each net of
+    the best play; none where hands of a split are too many for it (:mod:`paytables.blackjack.law`).
+    ``sampled`` is what no count reaches: a shoe to its stop card, and what has no law.
     """
 
     mean: Exact
@@ -309,6 +333,8 @@ class Proof(Strict):
     worst: Exact
     chart: tuple[ChartLine, ...]
     policy: Policy
+    law: dict[str, Exact] = Field({})
+    sampled: Sampled | None = None
 
 
 class BlackjackDefinition(TableDefinition):

@@ -23,9 +23,24 @@ def natural(cards):
 
 
 class Brute:
-    """One house: ``lost`` is what the dealer's blackjack takes, ``"all"``, or ``"first"`` (looked at or not)."""
+    """One house: ``lost`` is what the dealer's blackjack takes, ``"all"``, or ``"first"`` (looked at or not).
 
-    def __init__(self, *, h17=False, lost="all", peek=False, das=True, hands=2, ace_hands=2, sevens=None):
+    ``measure`` is what the mean is taken of, of a net.
+    """
+
+    def __init__(
+        self,
+        *,
+        h17=False,
+        lost="all",
+        peek=False,
+        das=True,
+        hands=2,
+        ace_hands=2,
+        sevens=None,
+        measure=lambda net: net,
+    ):
+        self.measure = measure
         self.h17, self.lost, self.peek, self.das = h17, lost, peek, das
         self.hands, self.ace_hands, self.sevens = hands, ace_hands, sevens
 
@@ -87,11 +102,13 @@ class Brute:
     def _settled(self, shoe, up, done):
         mean = Fraction(0)
         for dealer, chance in self.dealers(shoe, up):
-            mean += chance * self._net(dealer, done)
+            mean += chance * self.measure(self._net(dealer, done))
         return mean
 
     def _net(self, dealer, done):
         beaten = natural(dealer)
+        if beaten and not done[0][2] and natural(done[0][0]):
+            return 0
         if beaten and self.peek:
             return -1
         net = 0

@@ -42,15 +42,15 @@ def draw(shoe, at):
 
 
 @numba.njit
-def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answers, pairs):  # noqa: PLR0912 (one loop for numba)
-    """Return the sum of nets in halves, and of their squares."""
+def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answers, pairs, banks=1):  # noqa: PLR0912 (one loop for numba)
+    """Return how often each net came, in halves from -64 on, against each of the dealer's hands."""
     np.random.seed(seed)  # noqa: NPY002 (numba has no other)
     shoe = np.zeros(52 * decks, dtype=np.int64)
     for n in range(52 * decks):
         shoe[n] = n % 52
     cards = np.zeros((5, 22), dtype=np.int64)
     counts, stakes, won = np.zeros(5, np.int64), np.zeros(5, np.int64), np.zeros(5, np.int64)
-    total_net = squares = 0
+    found = np.zeros((banks, 129), dtype=np.int64)
     for _ in range(rounds):
         cards[0, 0], at = draw(shoe, 0), 1
         up = value(draw(shoe, 1))
@@ -103,30 +103,29 @@ def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answ
                     break
                 cards[hand, many], at, counts[hand] = draw(shoe, at), at + 1, many + 1
             hand += 1
-        # the dealer
-        hard, aces, drawn = up, int(up == 1), 1
-        while best(hard, aces) < 17 or (best(hard, aces) == 17 and hard != 17 and h17):
-            card = value(draw(shoe, at))
-            at, hard, aces, drawn = at + 1, hard + card, aces + (card == 1), drawn + 1
-        bank = best(hard, aces)
-        beaten = bank == 21 and drawn == 2
-        net = 0
-        for n in range(hands):
-            hard = aces = 0
-            for m in range(counts[n]):
-                hard += value(cards[n, m])
-                aces += value(cards[n, m]) == 1
-            points = best(hard, aces)
-            if natural:
-                net += 0 if beaten else 3
-            elif won[n]:
-                net += stakes[n] * won[n]
-            elif beaten:
-                net -= (2 if n == 0 else 0) if first_only else 2 * stakes[n]
-            elif points > 21 or (bank <= 21 and points < bank):
-                net -= 2 * stakes[n]
-            elif bank > 21 or points > bank:
-                net += 2 * stakes[n]
-        total_net += net
-        squares += net * net
-    return total_net, squares
+        for place in range(banks):
+            hard, aces, drawn = up, int(up == 1), 1
+            while best(hard, aces) < 17 or (best(hard, aces) == 17 and hard != 17 and h17):
+                card = value(draw(shoe, at))
+                at, hard, aces, drawn = at + 1, hard + card, aces + (card == 1), drawn + 1
+            bank = best(hard, aces)
+            beaten = bank == 21 and drawn == 2
+            net = 0
+            for n in range(hands):
+                hard = aces = 0
+                for m in range(counts[n]):
+                    hard += value(cards[n, m])
+                    aces += value(cards[n, m]) == 1
+                points = best(hard, aces)
+                if natural:
+                    net += 0 if beaten else 3
+                elif won[n]:
+                    net += stakes[n] * won[n]
+                elif beaten:
+                    net -= (2 if n == 0 else 0) if first_only else 2 * stakes[n]
+                elif points > 21 or (bank <= 21 and points < bank):
+                    net -= 2 * stakes[n]
+                elif bank > 21 or points > bank:
+                    net += 2 * stakes[n]
+            found[place, 64 + net] += 1
+    return found

@@ -16,13 +16,20 @@ from paytables.blackjack.chart import best_chart, lines, read
 from paytables.blackjack.counted import chances
 from paytables.blackjack.figures import prove, returned
 from paytables.blackjack.hands import values_of
+from paytables.blackjack.law import law
 from paytables.blackjack.schema import Side
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house
 from tools.lab.parsheet.chart import chart_sheet
-from tools.lab.simulation import judge, play_batch, sample_variance, simulate
+from tools.lab.simulation import judge, judge_share, play_batch, sample_variance, simulate
 
 TABLES = ("quebec-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack", "monaco-blackjack")
+#: These, and those that differ from one of them by their side bet.
+CARRIED = (
+    *TABLES,
+    *(f"quebec-blackjack-progressive-{n}" for n in (1, 2, 3)),
+    "monaco-blackjack-split-aces",
+)
 
 
 def definition(name, decks=None):
@@ -191,7 +198,8 @@ def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("name", CARRIED)
 def test_the_figures_carried_are_those_that_come_out(name):
     game = load_game(name)
     assert game.rules.definition.proved == prove(game.rules.definition)
@@ -215,35 +223,52 @@ def test_a_simulation_by_advice_agrees_with_the_figures(name):
 
 
 #: What a compiled play of its own needs to know of a table, from the texts: decks, soft 17 hit, the first stake
-#: alone lost to a blackjack, what is doubled, after a split too, most hands and of aces, halves won at once.
+#: alone lost to a blackjack, what is doubled, after a split too, most hands and of aces, halves won at once; and
+#: how many hands the dealer plays of one first card.
 TEXTS = {
-    "quebec-blackjack": (6, True, True, range(9, 12), False, (2, 2), (0, 0)),
-    "quebec-blackjack-options": (8, False, True, range(2, 21), True, (4, 2), (3, 4)),
-    "monaco-blackjack": (6, False, False, range(2, 22), True, (3, 2), (0, 0)),
+    "quebec-blackjack": (6, True, True, range(9, 12), False, (2, 2), (0, 0), 1),
+    "quebec-blackjack-options": (8, False, True, range(2, 21), True, (4, 2), (3, 4), 1),
+    "quebec-multi-action-blackjack": (6, True, True, range(9, 12), False, (2, 2), (0, 0), 3),
+    "monaco-blackjack": (6, False, False, range(2, 22), True, (3, 2), (0, 0), 1),
 }
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", TEXTS)
-def test_ten_million_rounds_by_the_chart_agree_with_its_return(name):
+def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name):
     """Card by card, compiled, with no code of the product; 99.9 % of such samples lie as near."""
-    decks, h17, first_only, doubled, das, most, at_once = TEXTS[name]
-    proof, rounds = definition(name).proved["main"], 10_000_000
+    decks, h17, first_only, doubled, das, most, at_once, banks = TEXTS[name]
+    made, rounds = definition(name), 10_000_000
+    chart = made.proved["main"].chart
     totals = np.isin(np.arange(22), list(doubled))
     found = fast.play(
-        rounds, 20261123, decks, h17, first_only, totals, das, most, at_once, *fast.chart_of(proof.chart)
+        rounds, 20261123, decks, h17, first_only, totals, das, most, at_once, *fast.chart_of(chart), banks
     )
-    mean = Fraction(found[0], 2 * rounds)
-    deviation = math.sqrt((found[1] / rounds / 4 - float(mean) ** 2) / rounds)
-    assert abs(float(mean - Fraction(proof.charted))) <= 3.2905 * deviation
+    halves = np.arange(-64, 65)
+    for nets in found:
+        mean = float((nets * halves).sum()) / rounds / 2
+        deviation = math.sqrt((float((nets * halves**2).sum()) / rounds / 4 - mean**2) / rounds)
+        assert abs(mean - float(Fraction(made.proved["main"].charted))) <= 3.2905 * deviation
+    if made.house.hands > 2:
+        return
+    table, answers, played = policies.Table(made.house), {}, read(chart)
+    result = table.result(policies.recorded(played.chooser(table), answers), played.take)
+    chances = law(table, answers, result)
+    assert sum(net * chance for net, chance in chances.items()) == result.mean
+    for nets in found:
+        assert {Fraction(n - 64, 2) for n in np.flatnonzero(nets).tolist()} == set(chances)
+        for net, chance in chances.items():
+            assert judge_share(int(nets[64 + int(2 * net)]), rounds, chance).agrees, net
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", TABLES)
 def test_rounds_by_advice_agree_with_the_figures(name):
-    """The cabinet's own round; of a shoe with a stop card the return of all its rounds, beside a fresh one's."""
-    bet = analyse(load_game(name)).bets[0]
+    """The cabinet's own round; of a shoe with a stop card beside the return of rounds of such shoes."""
+    bet, made = analyse(load_game(name)).bets[0], definition(name)
+    rtp = bet.rtp if made.shoe.stop is None else 1 + made.proved["main"].sampled.mean(1)
     *_, tally = simulate(name, bet.cost_credits, bet.options, 200_000, os.cpu_count() or 1)
-    verdict = judge(tally, bet.cost_credits, bet.rtp, sample_variance(tally))
+    verdict = judge(tally, bet.cost_credits, rtp, sample_variance(tally))
     assert verdict.agrees, verdict

@@ -1,0 +1,252 @@
+"""The distribution of a box's net by a way to play, exactly: for laboratories (numpy, numba).
+
+Hands of a split share the shoe and the dealer's hand. But each plays by its own cards, and all orders of the
+shoe are as likely: hands with some cards come in as many ways as these can be drawn in, and the dealer's
+hand depends on nothing but what they hold together. So what hands come to is summed up by these cards, hand
+after hand, and the dealer is gone through once for each. Two hands are seconds; three are beyond a minute:
+their nets are sampled (:mod:`paytables.blackjack.sampled`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, SUITED, Kind, Question
+from paytables.blackjack.dealer import ENDS, fall
+from paytables.blackjack.hands import BITS, CARD, MANY, values_of
+from paytables.blackjack.schema import ACES, BEST, TEN
+from paytables.blackjack.weighed import compiled, weighed
+
+if TYPE_CHECKING:
+    from paytables.blackjack.policies import Result, Table
+    from paytables.blackjack.solve import Round, Split, Tree
+    from paytables.cards.arrays import Ints
+
+#: Into how many hands a pair may be split.
+HANDS_MOST: Final = 2
+_SEVENS: Final = 3 * CARD[6]
+_BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
+#: What a hand comes to at each end of the dealer's, his blackjack last.
+Nets: TypeAlias = tuple[int, ...]
+#: Hands as they end: all their cards, and what they come to, with how many orders lead there. Those of hands
+#: that bust are one more card from some hand, any, less those that do not bust.
+Ends: TypeAlias = Mapping[tuple[int, Nets], int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Hands together, by the cards they hold: ``ways[row, end, place]``, nets from ``low`` on by ``step``."""
+
+    cards: Ints
+    ways: Ints
+    low: int
+    step: int
+
+    def by(self, step: int) -> _Sums:
+        """Return the same by a step that divides its own."""
+        if step == self.step or not self.step:
+            return self
+        times = self.step // step
+        ways: Ints = np.zeros((*self.ways.shape[:2], (self.ways.shape[2] - 1) * times + 1), dtype=np.int64)
+        ways[:, :, ::times] = self.ways
+        return _Sums(self.cards, ways, self.low, step)
+
+
+def within_reach(table: Table, played: Result) -> bool:
+    """Whether the hands of every split of a play are few enough, and their suits and ranks nothing to it."""
+    suited = table.house.suited_678 is not None
+    return all(
+        into <= HANDS_MOST and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
+        for (_, pair, _), into in played.split.items()
+    )
+
+
+def law(table: Table, answers: Mapping[Question, int], played: Result) -> dict[Fraction, Fraction]:
+    """Return the chance of each net of one initial stake, by the answers a play gave and what it took."""
+    return _Law(table, answers, played).law()
+
+
+class _Law:
+    def __init__(self, table: Table, answers: Mapping[Question, int], played: Result) -> None:
+        house = table.house
+        self.table, self.house, self.answers, self.played = table, house, answers, played
+        paid = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
+        self.unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
+        self.share = 1 if house.suited_678 is None else 16  # two cards are of one suit in a quarter of orders
+        self.kept = house.hole or house.original_only
+
+    def law(self) -> dict[Fraction, Fraction]:
+        found: dict[int, Fraction] = defaultdict(Fraction)
+        for round_ in self.table.rounds:
+            part = Fraction(self.table.shoe[round_.up - 1], sum(self.table.shoe))
+            for net, chance in self._round(round_):
+                found[net] += part * chance
+        return {Fraction(net, self.unit): chance for net, chance in sorted(found.items()) if chance}
+
+    def _round(self, round_: Round) -> Iterable[tuple[int, Fraction]]:
+        """The nets of what is played after one first card of the dealer's."""
+        alone: dict[tuple[int, Nets], int] = defaultdict(int)
+        divided = {
+            2 * CARD[split.pair - 1]: split
+            for split in round_.splits
+            if (round_.up, split.pair, split.fewer) in self.played.split
+        }
+        for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
+            beside = self._beside(round_.up, hand)
+            if hand == _BLACKJACK:
+                even = round_.up in self.played.even
+                nets = (self.unit,) * (ENDS + 1) if even else (*(self._paid(self.house.blackjack),) * ENDS, 0)
+                alone[hand, _added(nets, beside)] += 2 * self.share
+            elif hand not in divided:
+                orders = self.share * (1 if len(set(values_of(hand))) == 1 else 2)
+                ends = self._ends(round_, round_.tree, Kind(round_.up), {hand: orders}, first=True)
+                for (cards, nets), many in ends.items():
+                    alone[cards, _added(nets, beside)] += many
+        yield from _chances(round_, _start(alone), self.share)
+        for hand, split in divided.items():
+            yield from self._split(round_, split, self._beside(round_.up, hand))
+
+    def _paid(self, odds: Fraction) -> int:
+        return int(odds * self.unit)
+
+    def _beside(self, up: int, hand: int) -> Nets:
+        """What insurance comes to."""
+        odds = self.house.insurance
+        if odds is None or up != ACES or hand not in self.played.insured:
+            return (0,) * (ENDS + 1)
+        return (*(-self.unit // 2,) * ENDS, self._paid(odds / 2))
+
+    def _split(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
+        """The nets of a pair that is split into two hands."""
+        hands = []
+        for first in (True, False):
+            found: dict[tuple[int, Nets], int] = defaultdict(int)
+            for branch in split.branches[HANDS_MOST]:
+                starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
+                for each, many in self._ends(round_, branch.tree, branch.kind, starts, first=first).items():
+                    found[each] += many
+            hands.append(found)
+        mine = {(cards, _added(nets, beside)): many for (cards, nets), many in hands[0].items()}
+        yield from _chances(round_, _joined(_start(mine), hands[1]), self.share**HANDS_MOST)
+
+    # ------------------------------------------------------------ one hand
+    def _ends(
+        self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
+    ) -> dict[tuple[int, Nets], int]:
+        """How a hand that starts with two cards ends, in shares of an order; ``first`` of its box, or not."""
+        found: dict[tuple[int, Nets], int] = defaultdict(int)
+        going = dict(starts)
+        while going:
+            after: dict[int, int] = defaultdict(int)
+            for hand, orders in going.items():
+                shares = [(False, orders)]
+                if self.house.suited_678 is not None and hand in SUITED:
+                    shares = [(False, orders * 3 // 4), (True, orders // 4)]
+                for suited, many in shares:
+                    answer = self.answers[kind, hand, suited]
+                    if answer not in {HIT, DOUBLE}:
+                        found[hand, self._nets(round_, hand, 1, first=first)] += many
+                        continue
+                    stakes = 2 if answer == DOUBLE else 1
+                    bust = self._lost(stakes, first=first)
+                    found[hand, bust] += many
+                    for child in (c for _, c in round_.known[hand].next if c in tree):
+                        found[child, bust] -= many
+                        rest = many
+                        if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
+                            rest = many * 3 // 4
+                            nets = self._at_once(self.house.suited_678, stakes, first=first)
+                            found[child, nets] += many // 4
+                        if answer == HIT:
+                            after[child] += rest
+                        else:
+                            found[child, self._nets(round_, child, 2, first=first)] += rest
+            going = after
+        return found
+
+    def _nets(self, round_: Round, hand: int, stakes: int, *, first: bool) -> Nets:
+        if hand == _SEVENS and self.house.sevens is not None:
+            return self._at_once(self.house.sevens, stakes, first=first)
+        best, won = round_.known[hand].best, stakes * self.unit
+        nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST + 1)]
+        return (*nets, won, self._lost(stakes, first=first)[-1])
+
+    def _lost(self, stakes: int, *, first: bool) -> Nets:
+        own = int(first) if self.kept else stakes
+        return (*(-stakes * self.unit,) * ENDS, -own * self.unit)
+
+    def _at_once(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
+        won = self._paid(odds) * stakes
+        return (*(won,) * ENDS, -int(first) * self.unit if self.house.hole else won)
+
+
+def _added(nets: Nets, beside: Nets) -> Nets:
+    return tuple(map(sum, zip(nets, beside, strict=True)))
+
+
+# ------------------------------------------------------------ hands together
+def _start(ends: Ends) -> _Sums:
+    """Sum up one hand."""
+    none: Ints = np.zeros(1, dtype=np.int64)
+    return _joined(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
+
+
+def _joined(some: _Sums, ends: Ends) -> _Sums:
+    """Return the sums of hands and one more."""
+    kept = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
+    every = {net for _, nets, _ in kept for net in nets}
+    low, high = min(every), max(every)
+    step = gcd(some.step, *(net - low for net in every))
+    some = some.by(step)
+    own: Ints = np.array([cards for cards, _, _ in kept], dtype=np.int64)
+    nets: Ints = (np.array([each for _, each, _ in kept], dtype=np.int64) - low) // step
+    many: Ints = np.array([count for _, _, count in kept], dtype=np.int64)
+    cards: Ints = np.zeros(0, dtype=np.int64)
+    for part in np.array_split(np.unique(own), 1 + len(own) * len(some.cards) // 10**7):
+        cards = np.union1d(cards, (part[:, None] + some.cards).ravel())
+    width = some.ways.shape[2] + (high - low) // step
+    ways: Ints = np.zeros((len(cards), ENDS + 1, width), dtype=np.int64)
+    compiled(_add)(some.cards, some.ways, own, nets, many, cards, ways)
+    return _Sums(cards, ways, some.low + low, step)
+
+
+def _add(
+    cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
+) -> None:  # pragma: no cover (compiled)
+    for n in range(len(own)):
+        at = 0
+        for row in range(len(cards)):
+            wanted, end = cards[row] + own[n], len(into)
+            while at < end:  # both rise, so that none is below the last
+                middle = (at + end) // 2
+                if into[middle] < wanted:
+                    at = middle + 1
+                else:
+                    end = middle
+            for place in range(ways.shape[1]):
+                for net in range(ways.shape[2]):
+                    found[at, place, net + nets[n, place]] += many[n] * ways[row, place, net]
+
+
+def _chances(round_: Round, sums: _Sums, shares: int) -> Iterable[tuple[int, Fraction]]:
+    """Return the chance of each net, of hands whose orders are in so many parts."""
+    full, dealer = round_.dealer.full, round_.dealer
+    removed: Ints = sums.cards[:, None] >> BITS * np.arange(TEN) & MANY
+    fits = (removed <= np.array(full)).all(axis=1)
+    removed, ways, sizes = removed[fits], sums.ways[fits], removed[fits].sum(axis=1)
+    for size in np.unique(sizes).tolist():
+        of = sizes == size
+        left = round_.cards - size
+        most = min(dealer.most, left)
+        rests = [fall(left - length, most - length) for length in range(most + 1)]
+        counted = weighed(dealer, removed[of], ways[of], rests)
+        whole = shares * fall(round_.cards, size) * fall(left, most)
+        for net, count in enumerate(counted):
+            yield sums.step * net + sums.low, Fraction(count, whole)

@@ -1,0 +1,125 @@
+"""What hands weigh that end with so many cards, with the dealer's hands from what is left: compiled, exact.
+
+Numbers outgrow a machine's: they are sums of 32-bit limbs, each kept in 64 bits with room for many of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from paytables.blackjack.dealer import ENDS
+
+if TYPE_CHECKING:
+    from paytables.blackjack.dealer import Dealer
+    from paytables.cards.arrays import Ints
+
+_LIMB: Final = 32
+_LOW: Final = (1 << _LIMB) - 1
+
+
+def weighed(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
+    """Return for each net how many ways there are: orders of the cards gone, times the dealer's hands.
+
+    ``removed`` has ten counts a row, all rows of as many cards; ``ways[row, end, net]`` counts the orders,
+    below 2^32, the dealer's blackjack the last end; ``rests[length]`` is what a hand of so many cards that
+    he draws weighs more. The result is of orders that are drawn from the full shoe but his first card.
+    """
+    full: Ints = np.array(dealer.full, dtype=np.int64)
+    hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
+    drawn: Ints = np.zeros((len(hands), 4 + len(rests)), dtype=np.int64)
+    for row, (counts, many, end) in zip(drawn, hands, strict=True):
+        cards = [value + 10 * times for value, count in enumerate(counts) for times in range(count)]
+        row[: 3 + len(cards)] = many, end, len(cards), *cards
+    limbs = 1 + max(rest.bit_length() for rest in rests) // _LIMB
+    more: Ints = np.array([_limbs(rest, limbs) for rest in rests], dtype=np.uint64)
+    gone = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB
+    found: Ints = np.zeros((2, ways.shape[2], gone + limbs + 5), dtype=np.uint64)
+    compiled(_weigh)(full, removed, ways, drawn, more, dealer.completes or 0, gone, found)
+    plus, less = ([sum(int(n) << _LIMB * k for k, n in enumerate(row)) for row in part] for part in found)
+    return [one - other for one, other in zip(plus, less, strict=True)]
+
+
+def _limbs(number: int, count: int) -> list[int]:
+    return [number >> _LIMB * n & _LOW for n in range(count)]
+
+
+@cache
+def compiled(kernel: Callable[..., None]) -> Callable[..., None]:
+    """Return a function of arrays compiled."""
+    import numba  # noqa: PLC0415 (laboratory package)
+
+    made: Callable[..., None] = numba.njit(nogil=True)(kernel)
+    return made
+
+
+def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
+    full: Ints,
+    removed: Ints,
+    ways: Ints,
+    drawn: Ints,
+    more: Ints,
+    completes: int,
+    gone: int,
+    found: Ints,
+) -> None:  # pragma: no cover (compiled)
+    lengths, limbs = more.shape
+    hands = np.zeros((ENDS + 1, lengths), dtype=np.int64)
+    left = np.zeros(10, dtype=np.int64)
+    orders = np.zeros(gone, dtype=np.uint64)
+    own = np.zeros(limbs + 3, dtype=np.uint64)
+    both = np.zeros(gone + limbs + 3, dtype=np.uint64)
+    low, bits = np.uint64(_LOW), np.uint64(_LIMB)
+    for row in range(len(removed)):
+        orders[:] = 0
+        orders[0] = 1
+        for value in range(10):
+            left[value] = full[value] - removed[row, value]
+            for times in range(removed[row, value]):
+                carry = np.uint64(0)
+                for limb in range(gone):
+                    product = orders[limb] * np.uint64(full[value] - times) + carry
+                    orders[limb], carry = product & low, product >> bits
+        hands[:] = 0
+        for hand in range(len(drawn)):
+            count, end, length = drawn[hand, :3]
+            for place in range(3, 3 + length):
+                times, value = divmod(drawn[hand, place], 10)
+                count *= max(left[value] - times, 0)
+            hands[end, length] += count
+        if completes:
+            hands[ENDS, 1] = left[completes - 1]
+        for end in range(ENDS + 1):
+            own[:] = 0
+            for length in range(1, lengths):
+                for half in range(2):
+                    part = np.uint64(hands[end, length]) >> (bits * np.uint64(half)) & low
+                    for limb in range(limbs):
+                        product = part * more[length, limb]
+                        own[limb + half] += product & low
+                        own[limb + half + 1] += product >> bits
+            for limb in range(limbs + 2):
+                own[limb + 1] += own[limb] >> bits
+                own[limb] &= low
+            both[:] = 0
+            for one in range(gone):
+                for other in range(limbs + 3):
+                    product = orders[one] * own[other]
+                    both[one + other] += product & low
+                    if product >> bits:
+                        both[one + other + 1] += product >> bits
+            for limb in range(len(both) - 1):
+                both[limb + 1] += both[limb] >> bits
+                both[limb] &= low
+            for net in range(ways.shape[2]):
+                times = ways[row, end, net]
+                if times:
+                    sign = 0 if times > 0 else 1
+                    weight = np.uint64(abs(times))
+                    for limb in range(len(both)):
+                        product = weight * both[limb]
+                        found[sign, net, limb] += product & low
+                        found[sign, net, limb + 1] += product >> bits

@@ -1,0 +1,184 @@
+"""Rounds of card games against the bank by the hundred thousand, from the texts, with no code of the product.
+
+Each game takes its decks and a generator and yields, for each lot of rounds, by bet: its cost, what each round
+comes to (credits given back, less what was added in play), and by name what was settled as that.
+"""
+
+import numpy as np
+
+ROWS = 50_000
+
+
+class Decks:
+    """As many shoes as rounds: a card is 0-51 (ace, two, ... king; four suits each, the last two red)."""
+
+    def __init__(self, pick, decks, ranks=range(13), rows=ROWS):
+        cards = [4 * rank + suit for rank in ranks for suit in range(4)] * decks
+        self.pick, self.left = pick, np.tile(np.array(cards, dtype=np.int8), (rows, 1))
+        self.rows, self.at = np.arange(rows), 0
+
+    def deal(self):
+        """A card of each shoe, any of what is left as likely."""
+        other = self.pick.integers(self.at, self.left.shape[1], len(self.rows))
+        card = self.left[self.rows, other].astype(np.int64)
+        self.left[self.rows, other] = self.left[:, self.at]
+        self.left[:, self.at] = card
+        self.at += 1
+        return card
+
+
+def lots(pick, rounds, decks, ranks=range(13)):
+    shoes = Decks(pick, decks, ranks, min(rounds, ROWS))
+    for _ in range(rounds // len(shoes.rows)):
+        shoes.at = 0
+        yield shoes
+
+
+def paid(cost, *cases, otherwise=0):
+    """The first case that holds: its name, where, and what comes back of ``cost``."""
+    back, named, open_ = np.full(len(cases[0][1]), otherwise), {}, np.ones(len(cases[0][1]), dtype=bool)
+    for name, where, credits_ in cases:
+        here = open_ & where
+        back[here], open_ = credits_, open_ & ~where
+        named[name] = here
+    return cost, back, named
+
+
+# ------------------------------------------------------------------------------------------ baccarat
+#: By the bank's two cards: whether it draws where the player stood, then at each third card of his.
+DRAWS = {
+    0: "TTTTTTTTTTT", 1: "TTTTTTTTTTT", 2: "TTTTTTTTTTT", 3: "TTTTTTTTTST", 4: "TSSTTTTTTSS",
+    5: "TSSSSTTTTSS", 6: "SSSSSSSTTSS", 7: "SSSSSSSSSSS", 8: "SSSSSSSSSSS", 9: "SSSSSSSSSSS",
+}  # fmt: skip
+TABLE = np.array([[letter == "T" for letter in DRAWS[total]] for total in range(10)])
+
+
+def worth(card):
+    rank = card // 4 + 1
+    return np.where(rank >= 10, 0, rank)
+
+
+def baccarat(game, decks, pick, rounds):
+    for shoes in lots(pick, rounds, decks):
+        cards = [shoes.deal() for _ in range(6)]
+        p1, b1, p2, b2, p3, b3 = map(worth, cards)
+        player, bank = (p1 + p2) % 10, (b1 + b2) % 10
+        over = np.maximum(player, bank) >= 8
+        third = ~over & (player <= 5)
+        banks = ~over & TABLE[bank, np.where(third, p3 + 1, 0)]
+        p, b = (player + third * p3) % 10, (bank + banks * b3) % 10
+        yield dict(bets_of_baccarat(game, p, b, over & (player >= 8), over & (bank >= 8), cards))
+
+
+def bets_of_baccarat(game, p, b, natural_p, natural_b, cards):
+    equal, one, other = p == b, ("player", "bank") if game == "quebec-baccarat" else ("punto", "banco"), None
+    cost = {"quebec-baccarat": (10, 20), "monaco-punto-banco": (20, 20), "monaco-punto-2000": (10, 10)}[game]
+    yield one[0], paid(cost[0], ("won", p > b, 2 * cost[0]), ("push", equal, cost[0]))
+    if game == "monaco-punto-2000":
+        cases = [("won with six", (b > p) & (b == 6), 15), ("won", b > p, 20)]
+    else:  # 5 % of what is won, or of the stake, a credit
+        cases = [("won", b > p, 39)]
+    yield one[1], paid(cost[1], *cases, ("push", equal, cost[1]))
+    stake = 2 if game == "quebec-baccarat" else 5
+    yield "tie", paid(stake, ("won", equal, 9 * stake))
+    if game == "quebec-baccarat":
+        return
+    for name, place in (("punto-pair", (0, 2)), ("banco-pair", (1, 3))):
+        yield name, paid(5, ("won", cards[place[0]] // 4 == cards[place[1]] // 4, 60))
+    if game == "monaco-punto-banco":
+        for name, mine, other, natural in (("punto", p, b, natural_p), ("banco", b, p, natural_b)):
+            won = (mine > other) & ~natural
+            margins = [(f"by {n}", won & (mine - other == n), 5 * (1 + pays)) for n, pays in DRAGON.items()]
+            own = [("natural", natural & (mine > other), 10), ("push", natural & (mine == other), 5)]
+            yield f"{name}-dragon", paid(5, *own, *margins)
+
+
+DRAGON = {9: 20, 8: 8, 7: 7, 6: 4, 5: 3, 4: 1}
+
+
+# ------------------------------------------------------------------------------------------ the others
+def super_pan(decks, pick, rounds):
+    """Eight decks without 7 to 10; three cards each, one more on five or less."""
+    for shoes in lots(pick, rounds, decks, [0, 1, 2, 3, 4, 5, 10, 11, 12]):
+        totals = []
+        for _ in range(2):
+            three = sum(worth(shoes.deal()) for _ in range(3)) % 10
+            more = worth(shoes.deal())
+            totals.append(np.where(three <= 5, (three + more) % 10, three))
+        player, bank = totals
+        yield {"stake": paid(20, ("won", player > bank, 39), ("push", player == bank, 20))}
+
+
+def red_dog(decks, pick, rounds):
+    for shoes in lots(pick, rounds, decks):
+        one, two, three = ((shoes.deal() // 4 - 1) % 13 for _ in range(3))  # the ace is high
+        low, high = np.minimum(one, two), np.maximum(one, two)
+        spread = high - low - 1
+        between = (low < three) & (three < high)
+        raised = spread >= 7
+        pays = np.select([spread == 1, spread == 2, spread == 3], [5, 4, 3 - 1], 1)
+        won = (spread > 0) & between
+        back = np.where(
+            spread == 0, 1, np.where(spread == -1, np.where(three == low, 12, 1), won * (1 + pays))
+        )
+        net = back + raised * np.where(won, 1, -1)
+        named = {
+            ("three of a rank", "ante", 12): (spread == -1) & (three == low),
+            ("push", "ante", 1): (spread == 0) | ((spread == -1) & (three != low)),
+            **{("won", "ante", 1 + n): won & (pays == n) for n in (5, 4, 2, 1)},
+            ("won", "raise", 2): won & raised,
+        }
+        yield {"ante": (1, net, named)}
+
+
+def war(decks, pick, rounds):
+    """To war on every tie: three cards burned before each of two more."""
+    for shoes in lots(pick, rounds, decks):
+        mine, banks = ((shoes.deal() // 4 - 1) % 13 for _ in range(2))
+        dealt = [(shoes.deal() // 4 - 1) % 13 for _ in range(8)]
+        again, other = dealt[3], dealt[7]
+        tie = mine == banks
+        won, again_won, equal = mine > banks, tie & (again > other), tie & (again == other)
+        back = np.select([won, again_won, equal, tie], [4, 4 + 2 - 2, 4 + 4 - 2, -2], 0)
+        named = {
+            ("won", "main", 4): won | again_won | equal,
+            ("push", "war", 2): again_won,
+            ("won", "war", 4): equal,
+        }
+        yield {"main": (2, back, named), "tie": paid(1, ("won", tie, 11))}
+
+
+def trente(decks, pick, rounds):
+    """Two rows, the first for black, each past thirty; a refait gives half back, or all that is insured."""
+    for shoes in lots(pick, rounds, decks):
+        rows, first = [], None
+        for _ in range(2):
+            total = np.zeros(len(shoes.rows), dtype=np.int64)
+            while (total <= 30).any():
+                card = shoes.deal()
+                first = card if first is None else first
+                total = np.where(total <= 30, total + np.minimum(card // 4 + 1, 10), total)
+            rows.append(total)
+        black, red = rows
+        equal, refait = (black == red) & (black > 31), (black == 31) & (red == 31)
+        of_colour = (first % 4 >= 2) == (red < black)
+        decided = black != red
+        wins = {"inverse": ~of_colour, "black": black < red, "red": red < black, "colour": of_colour}
+        yield {
+            name + ("-insured" if insured else ""): bet_of_trente(decided & won, equal, refait, insured, name)
+            for name, won in wins.items()
+            for insured in (False, True)
+        }
+
+
+def bet_of_trente(won, equal, refait, insured, name):
+    if not insured:
+        return paid(20, ("won", won, 40), ("push", equal, 20), ("half", refait, 10))
+    back = np.select([won, equal, refait], [200, 101, 100], 0)
+    named = {
+        ("won", name, 200): won,
+        ("push", name, 100): equal,
+        ("push", f"{name}-insured", 1): equal,
+        ("insured", name, 100): refait,
+    }
+    return 101, back, named

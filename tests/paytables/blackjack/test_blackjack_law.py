@@ -1,0 +1,176 @@
+"""The distribution of a round of blackjack: against every round of tiny shoes, the mean, and published variances."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from paytables import analyse, load_game
+from paytables.analysis import Depth
+from paytables.blackjack import policies
+from paytables.blackjack.advice import ANSWERS, Kind, advice_of
+from paytables.blackjack.hands import CARD
+from paytables.blackjack.law import law, within_reach
+from paytables.blackjack.sampled import sample
+from tests.paytables.blackjack.blackjack_brute import STAND, Brute, natural, shoe_of
+from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
+from tools.lab.simulation import judge_share
+
+
+def laid(rules, shoe=None, ups=policies.UPS):
+    """Return the best play's law, its answers and what it took."""
+    table, answers = policies.Table(rules, ups, shoe=shoe), {}
+    best = table.result(policies.recorded(policies.best, answers), policies.most)
+    assert within_reach(table, best)
+    return law(table, answers, best), answers, best
+
+
+def every_round(counts, brute, answers, best):
+    """Return the mean of what ``brute`` measures over every order of a tiny shoe, played by the same answers."""
+    shoe, mean = shoe_of(counts), Fraction(0)
+    size = sum(shoe.values())
+    for up, *cards in ((a, b, c) for a in shoe for b in shoe for c in shoe):
+        left, chance = shoe.copy(), Fraction(1)
+        for n, card in enumerate((up, *cards)):
+            chance *= Fraction(left[card], size - n)
+            left[card] -= 1
+        if not chance:
+            continue
+        into = best.split.get((up, cards[0], False), 0) if cards[0] == cards[1] else 0
+        split, brute.hands, brute.ace_hands = bool(into), into, into
+
+        def chosen(key, *, can_double, up=up, pair=cards[0], split=split):
+            _, hand, _, paired = key
+            if natural(hand) and not split:
+                return STAND
+            kind = Kind(up, pair, paired=paired) if split else Kind(up)
+            answer = ANSWERS[answers[kind, sum(CARD[card - 1] for card in hand), False]]
+            assert answer != "double" or can_double
+            return answer
+
+        mean += chance * brute.box(left, up, cards, chosen, split=split)
+    return mean
+
+
+SEVENS = {"sevens": Fraction(3, 2)}
+#: A shoe by value, the house, and the same for the brute.
+TINY = {
+    "all lost to a blackjack": ((1, 0, 0, 0, 0, 0, 0, 5, 0, 6), EUROPE, {}),
+    "first lost to a blackjack": ((1, 0, 0, 0, 0, 0, 0, 5, 0, 6), QUEBEC, {"lost": "first"}),
+    "a hidden card": ((2, 0, 0, 0, 0, 0, 0, 4, 0, 7), {}, {"peek": True}),
+    "sevens": ((1, 0, 0, 0, 0, 0, 5, 0, 0, 8), {**QUEBEC, **SEVENS}, {"lost": "first", **SEVENS}),
+    "aces": ((4, 0, 0, 0, 0, 0, 0, 0, 3, 8), {**EUROPE, "hits_soft_17": True}, {"h17": True}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_the_law_is_that_of_every_round_of_a_tiny_shoe(name):
+    counts, rules, brute = TINY[name]
+    rules = house(**{"double_after_split": True, "insurance": None, **rules})
+    found, answers, best = laid(rules, counts, [n for n, count in enumerate(counts, 1) if count])
+    assert best.split
+    assert sum(found.values()) == 1
+    for net, chance in found.items():
+        played = Brute(**brute, measure=lambda won, net=net: won == net)
+        assert every_round(counts, played, answers, best) == chance, net
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"insurance": Fraction(4), "even_money": frozenset({1, 10})},
+        {**QUEBEC, "hands": 2, "insurance": Fraction(5, 2), "blackjack": Fraction(6, 5)},
+        {"hands": 1, "suited_678": Fraction(2), "hole": False},
+    ],
+)
+def test_the_mean_of_the_law_is_the_mean(rules):
+    found, _, best = laid(house(**rules), ups=(1,))
+    lone = 1 - sum(found.values())  # of all first cards, an ace
+    assert lone == Fraction(12, 13)
+    assert sum(net * chance for net, chance in found.items()) == best.mean
+    assert bool(best.insured) == (rules.get("insurance", 2) > Fraction(9, 4))
+
+
+def test_a_bet_alone_has_its_law_and_beside_others_none():
+    bet, *others = analyse(load_game("quebec-blackjack-progressive-1"), Depth.FULL).bets
+    assert bet.law.moment(1) == bet.rtp * bet.cost_credits
+    assert bet.variance == bet.law.variance()
+    assert bet.max_win_credits == max(bet.law.counts) == 3 * bet.cost_credits
+    assert others
+    assert all(each.law is None and each.variance is None for each in others)
+    assert not any(note.startswith("sampled") for note in bet.notes)
+
+
+#: Wizard of Odds, blackjack appendix 4: simulations of ten billion rounds by a chart, up to four hands. Pairs
+#: that are split once have less variance, by this much, in thousandths: exact less published.
+PUBLISHED = {
+    "6d s17": ({"decks": 6}, "1.295", -16),
+    "6d h17": ({"decks": 6, "hits_soft_17": True}, "1.308", -16),
+    "6d h17 das": ({"decks": 6, "hits_soft_17": True, "double_after_split": True}, "1.346", -17),
+    "8d h17": ({"decks": 8, "hits_soft_17": True}, "1.309", -17),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_variance_beside_the_published(name):
+    rules, published, thousandths = PUBLISHED[name]
+    found, _, best = laid(house(**rules))
+    variance = sum(net**2 * chance for net, chance in found.items()) - best.mean**2
+    assert round((variance - Fraction(published)) * 1_000) == thousandths
+
+
+# ------------------------------------------------------------------------------- rounds played
+def played_rounds(name, rounds):
+    """Return a table's definition, its proof, and rounds of it as sampled."""
+    made = load_game(name).rules.definition
+    proof = made.proved["main"]
+    return proof, sample(made, advice_of(made.house, proof.policy), rounds, "test")
+
+
+def hold_rounds(rounds):
+    proof, found = played_rounds("quebec-blackjack", rounds)
+    (nets,) = found.nets.values()
+    assert sum(nets.values()) == found.rounds == rounds
+    assert abs(found.mean(1) - Fraction(proof.mean)) <= 4 * Fraction(found.error)
+    assert set(nets) == set(proof.law)
+    for net, chance in proof.law.items():
+        assert judge_share(nets[net], rounds, Fraction(chance)).agrees, net
+    expected = math.sqrt(found.variance(1) / rounds)
+    assert abs(float(Fraction(found.error)) / expected - 1) < 0.01
+
+
+def test_rounds_played_have_the_nets_of_the_law():
+    hold_rounds(100_000)
+
+
+@pytest.mark.slow
+def test_ten_million_rounds_played_have_the_nets_of_the_law():
+    hold_rounds(10_000_000)
+
+
+@pytest.mark.parametrize(
+    "name", ["monaco-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack"]
+)
+def test_what_is_beyond_a_count_says_that_it_is_sampled(name):
+    bet = analyse(load_game(name), Depth.FULL).bets[0]
+    assert bet.variance is None
+    assert bet.law is None
+    told = [note for note in bet.notes if note.startswith("sampled: ")]
+    assert len(told) == 3
+    sampled = load_game(name).rules.definition.proved["main"].sampled
+    assert f"{sampled.rounds:,} rounds" in told[0]
+    assert f"seed {sampled.seed!r}" in told[0]
+    hands = len(bet.options["bets"])
+    assert f"{float(sampled.variance(hands)):.4f}" in told[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["monaco-blackjack", "quebec-blackjack-options"])
+def test_ten_million_rounds_played_return_what_is_exact_or_the_rounds_of_the_cabinet(name):
+    """A fresh shoe's return; of a shoe that lasts, the interval that is carried."""
+    proof, found = played_rounds(name, 10_000_000)
+    exact, error = Fraction(proof.mean), float(Fraction(found.error))
+    if name == "monaco-blackjack":
+        exact, error = proof.sampled.mean(1), math.hypot(error, float(Fraction(proof.sampled.error)))
+    assert abs(float(found.mean(1) - exact)) <= 3.2905 * error
