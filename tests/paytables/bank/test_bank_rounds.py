@@ -9,7 +9,7 @@ import pytest
 
 from paytables import analyse, load_game
 from tests.paytables.bank import bank_fast as fast
-from tools.lab.simulation import Tally, judge, judge_share
+from tools.lab.simulation import Tally, judge
 
 PLAYED = {
     **{
@@ -60,19 +60,18 @@ def hold(name, rounds, seed=20261123):
         verdict = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
         found[bet.bet, "return"] = verdict.z
         for win, cases in bet.law.counts.items():
-            share = judge_share(own[win], rounds, Fraction(cases, bet.law.total))
-            found[bet.bet, win] = share.z
+            found[bet.bet, win] = fast.z_of(own[win], rounds, Fraction(cases, bet.law.total))
         rates = {(prize.name, prize.where, prize.credits): prize.rate for prize in bet.prizes}
         settled = named[bet.bet]
         assert set(rates) == {key for key, count in settled.items() if count}
         for key, rate in rates.items():
-            found[bet.bet, *key] = judge_share(settled[key], rounds, rate).z
+            found[bet.bet, *key] = fast.z_of(settled[key], rounds, rate)
     return found
 
 
 def judged(found):
     """Hold each as near as 99.9 % of honest simulations; the seed is one, so that chance decides no test."""
-    away = {key: z for key, z in found.items() if abs(z) > 3.290527}
+    away = {key: z for key, z in found.items() if abs(z) > fast.NEAR}
     assert not away, (away, len(found))
     return found
 
