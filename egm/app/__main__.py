@@ -102,6 +102,17 @@ def _ask(
     sys.exit(_FILE_CHANGED if done else 0)
 
 
+def _is_absent(file: Path) -> bool:
+    """Whether there is no such file; one that a dying medium does not give back is there."""
+    try:
+        file.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path), required=True)
 @click.option("--cabinet", type=click.Path(path_type=Path))
@@ -166,7 +177,7 @@ def main(
             _say(f"{code}: {why}")
             said = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
             sys.exit(_RESTART if asyncio.run(_run(said)) else 0)
-        if first_start and cabinet is not None and not cabinet.exists():
+        if first_start and cabinet is not None and _is_absent(cabinet):
             _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)
         try:

@@ -96,6 +96,26 @@ class Computer(Cabinet):
         for disk in self.power.disks:
             disk.close()
 
+    def dies(self, part):
+        """A medium gives nothing back from now on, and takes nothing; the rest of its disk does."""
+        disk, begin = self.parts[part]
+        disk.bad = range(begin, begin + part.stat().st_size)
+
+    def whole(self):
+        """Every medium gives back what is on it."""
+        for disk in self.power.disks:
+            disk.bad = range(0)
+
+    def edit(self, part, *command):
+        """Let a command work on the file system of a medium, the computer being off."""
+        disk, begin = self.parts[part]
+        copy = part.with_suffix(".copy")
+        shutil.copyfile(part, copy)
+        disk.copy_to(copy, begin)
+        _run(*command, str(copy))
+        disk.copy_from(copy, begin)
+        copy.unlink()
+
     def plays(self):
         """Lay a hand on it, without waiting for anything."""
         self.hand("bill", "insert", amount_cents=BILL_CENTS)

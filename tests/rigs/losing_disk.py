@@ -96,6 +96,14 @@ class LosingDisk:
                     stream.seek(at)
                     stream.write(data)
 
+    def copy_from(self, file: Path, begin: int = 0) -> None:
+        """Write a file over the disk from its byte ``begin`` on, durably; see :meth:`copy_to`."""
+        with file.open("rb") as stream, self._lock:
+            for block in range(begin // _BLOCK, (begin + file.stat().st_size) // _BLOCK):
+                if (data := stream.read(_BLOCK)) != self._block(self._kept, block):
+                    self._kept[block] = data
+            self._seen = dict(self._kept)
+
     # ------------------------------------------------------------ the medium
     def _block(self, blocks: dict[int, bytes], number: int) -> bytes:
         known = blocks.get(number)

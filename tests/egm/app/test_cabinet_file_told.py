@@ -2,6 +2,7 @@
 
 import asyncio
 
+from egm.app.__main__ import _is_absent
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.people import Role
@@ -60,3 +61,12 @@ def test_the_menu_has_the_reason_under_software(tmp_path):
     menu.touch("software")
     assert "not in the library" in str(menu.page)
     room.close()
+
+
+def test_a_file_that_its_medium_does_not_give_back_is_no_missing_one(tmp_path):
+    """A first start must not be asked of a machine that has a file."""
+    (tmp_path / "there").write_text("")
+    (tmp_path / "unreadable").symlink_to("unreadable")
+    assert _is_absent(tmp_path / "none")
+    assert not _is_absent(tmp_path / "there")
+    assert not _is_absent(tmp_path / "unreadable")

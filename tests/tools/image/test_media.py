@@ -1,0 +1,78 @@
+"""A medium of a whole computer that is missing, takes nothing, is full or dies: the display says so, no money is taken.
+
+The words are read off the guest's own display. Afterwards the media hold what they held, and the computer comes up.
+"""
+
+import random
+
+import pytest
+from rigs.emulated_cabinet import PATIENCE_S, image_in, lacking
+from rigs.emulated_media import BILL_CENTS, Computer
+from rigs.screen_words import says
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(8 * PATIENCE_S),
+    pytest.mark.skipif(bool(lacking()), reason=f"missing: {lacking()}"),
+]
+
+
+@pytest.fixture(scope="module")
+def computer(tmp_path_factory):
+    """A computer that has lived: a bill, a game, a ticket."""
+    folder = tmp_path_factory.mktemp("computer")
+    computer = Computer(folder, image_in(tmp_path_factory.mktemp("image")), random.Random(20261123))
+    try:
+        computer.boots()
+        computer.cut()
+        computer.audited(rests=True)
+        yield computer
+    finally:
+        computer.close()
+
+
+def told(computer, code, why=""):
+    """The display says it, and no money is taken."""
+    computer.until(lambda: says(computer.picture(), code, why), f"{code} on the display", every_s=5)
+    before = computer.hand("bill").state["stacked_cents"]
+    computer.hand("bill", "insert", amount_cents=BILL_CENTS)
+    computer.until(lambda: not computer.hand("bill").state["inside_cents"], "the bill is given back")
+    assert computer.hand("bill").state["stacked_cents"] == before
+
+
+def after(computer):
+    computer.cut()
+    computer.whole()
+    computer.audited(rests=True)
+
+
+@pytest.mark.requirement("A-09")
+def test_a_medium_that_dies_under_a_running_machine(computer):
+    """About ten minutes: the second, then the first too; the machine still reaches its display."""
+    computer.on()
+    computer.comes_up()
+    first, second = computer.parts
+    computer.dies(second)
+    computer.hand("io", "door", name="main", open=True)  # something to be written down
+    told(computer, "memory_waits")
+    computer.dies(first)
+    told(computer, "memory_waits")
+    computer.hand("io", "door", name="main", open=False)
+    after(computer)
+
+
+@pytest.mark.requirement("A-09")
+def test_a_first_medium_that_gives_nothing_back_or_takes_nothing(computer):
+    """About fifteen minutes."""
+    first, _ = computer.parts
+    computer.dies(first)
+    computer.on()
+    told(computer, "first_memory_missing", "egm-state-1")
+    after(computer)
+    computer.edit(first, "tune2fs", "-O", "read-only")
+    computer.on()
+    told(computer, "memory_waits")
+    computer.cut()
+    computer.edit(first, "tune2fs", "-O", "^read-only")
+    computer.boots()
+    after(computer)
