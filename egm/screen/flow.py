@@ -160,7 +160,8 @@ def _paged(table: Table, room: tuple[float, float], finger: float, tabs: float) 
             return [rows] if rows else []
     rows = rows_of(spots, w, finger, _WIDEST_ROW)
     if len(rows) * least <= h + 1:
-        return [rows]
+        narrower = (rows_of(spots, w, finger, most) for most in range(_RUN, _WIDEST_ROW + 1))
+        return [next(each for each in narrower if len(each) == len(rows))]
     fit = max(1, int((h - tabs + 1) // least))
     each = -(-len(rows) // -(-len(rows) // fit))
     return [rows[i : i + each] for i in range(0, len(rows), each)]

@@ -105,16 +105,20 @@ class Layout:
             field=(x, ly + _AREAS_HIGH + 68, w, y + h - ly - _AREAS_HIGH - 68),
         )
 
-    def with_felt(self) -> "Layout":
-        """The layout of a table: a telephone has a strip for its glasses, and keys in the field."""
+    def with_felt(self, *, levels: bool = False) -> "Layout":
+        """The layout of a table: a telephone has a strip for its glasses, and keys in the field.
+
+        Where the table plays for levels the strip is higher by as much as they take.
+        """
         if not self.slim:
             return self
-        top = 206.0
+        high = 88.0 + LEVELS_HIGH * levels
+        top = 118.0 + high
         return replace(
             self,
             marquee=(16.0, 4.0, self.size[0] - 32.0, 52.0),
-            left=(16.0, 60.0, self.size[0] - 32.0, 88.0),
-            right=(16.0, 60.0, 0.0, 88.0),
+            left=(16.0, 60.0, self.size[0] - 32.0, high),
+            right=(16.0, 60.0, 0.0, high),
             field=(46.0, top, self.size[0] - 92.0, self.bar[1] - 154 - top),
         )
 
@@ -205,6 +209,8 @@ PORTRAIT: Final = Layout(
 FINGER: Final = 82.0
 #: Two rows of a wheel's areas, each as high as a finger wants, with heading and small print.
 _AREAS_HIGH: Final = 266.0
+#: What a telephone's strip above a cloth has for the levels of a table.
+LEVELS_HIGH: Final = 58.0
 #: A telephone is so wide, in units: a caption is then some 11 of its pixels high, a finger's place 44 wide.
 _SLIM: Final = 720
 #: How high one may be: from a page below a browser's own bars to a whole screen, in steps of its resizing.

@@ -236,18 +236,21 @@ class Painter:
     ) -> None:
         """Write words in the middle of a rectangle's height: on one line, smaller if that is too long.
 
-        Where they would have to be smaller than ``least``, they stand on lines, if the rectangle holds them.
+        Where they would have to be smaller than ``least``, they stand on lines, if the rectangle holds them,
+        and if it does not, on lines of the smallest letters there are.
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
-        small, high = replace(style, size=least), self.theme.sizes[least] * 1.16
-        if self.measure(words, style) > w and self.measure(words, small) > w:
+        for size in dict.fromkeys((least, "tiny") if self.measure(words, style) > w else ()):
+            small, high = replace(style, size=size), self.theme.sizes[size] * 1.16
             lines = self.balanced(words, w, small)
-            if len(lines) * high <= h + 1:
+            if len(lines) > 1 and len(lines) * high <= h + 1:
                 for i, line in enumerate(lines):
                     middle = y + h / 2 + (i - (len(lines) - 1) / 2) * high
                     self.text(line, (at, middle), small, align=align, width=w)
                 return
+            if len(lines) == 1:
+                break
         self.text(words, (at, y + h / 2), style, align=align, width=w)
 
     def paragraph(

@@ -135,7 +135,7 @@ class Picture:
         elif is_wheel(view.game):
             layout = layout.with_areas()
         elif view.table is not None:
-            layout = layout.with_felt()
+            layout = layout.with_felt(levels=bool(levels))
         return Stage(self.painter, self.texts(view), layout, self._with_drawer(view))
 
     def _with_drawer(self, view: View) -> View:

@@ -10,13 +10,13 @@ from egm.screen.layout import Layout
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.faces import BACK, draw_card
-from egm.screen.scenes.pays import PAY, draw_pays, pays_of
+from egm.screen.scenes.pays import draw_pays_columns, pays_columns, pays_of
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.scenes.tiles import HIDDEN, is_tile, tile_rect
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import Table, bets_in_force
-from egm.screen.view import View, asking, last_step, marking
+from egm.screen.view import asking, last_step, marking
 
 _RATIO: Final = 0.72
 #: The cloth is so much darker where a hand lies.
@@ -27,6 +27,10 @@ _SAYS: Final = 34.0
 #: So far below its cards; so much is left free above a hand, more than the frame of a marked card takes.
 _CLEAR: Final = 8.0
 _HOLD: Final = 70.0
+#: How wide the key of four colours is.
+_SUITS: Final = 124.0
+#: A hand has room beside others as if of so many cards at least: what it comes to stands below it.
+_LEAST_CARDS: Final = 2.5
 #: Between the cards of a low and a high hand so many cards have room.
 _GAP: Final = 0.4
 #: So many of the player's hands lie in one row.
@@ -131,18 +135,19 @@ def cards_rect(stage: Stage, table: Table) -> Rect:
     x, y, w, h = felt_rect(stage.layout)
     if not table.spots:
         low = _HOLD + 12 if _holds(stage) else 0.0
-        _, key_top, _, key_high = suits_rect(stage.view, stage.layout)
-        top = key_top + key_high - y
+        key = suits_rect(stage.layout)
+        top = key[1] + key[3] - y
+        if stage.layout.slim and pays_of(stage):
+            top = max(py + ph - y for (_, py, _, ph), _ in pays_columns(stage, (x, y, w, h), key))
         full = h + (2 * stage.layout.finger if stage.layout.slim else 0)
         return (x, y + top, w, full - low - top)
     return (x, y, w, above_cloth(table, stage.layout) - 8)
 
 
-def suits_rect(view: View, layout: Layout) -> Rect:
-    """Where the key of four colours stands on a table without spots: below a telephone's table of pays."""
-    x, y, _, _ = felt_rect(layout)
-    pays = view.game.presentation.get("pays", ()) if view.game is not None and layout.slim else ()
-    return (x, y + len(pays) * PAY, 124.0, max(layout.finger, 52.0))
+def suits_rect(layout: Layout) -> Rect:
+    """Where the key of four colours stands on a table without spots: on a telephone beside its pays."""
+    x, y, w, _ = felt_rect(layout)
+    return (x + w - _SUITS if layout.slim else x, y, _SUITS, max(layout.finger, 52.0))
 
 
 def _holds(stage: Stage) -> bool:
@@ -249,7 +254,7 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[Hand], longest: int) -> lis
     for row, count in enumerate(counts):
         here = hands[len(found) : len(found) + count]
         told = [_told_cards(stage, hand) for hand in here]
-        shares = told if all(told) else [1] * count
+        shares = [max(each, _LEAST_CARDS) for each in told] if all(told) else [1] * count
         left = x
         for share in shares:
             wide = w * share / sum(shares)
@@ -280,11 +285,13 @@ def _minis(area: Rect, count: int) -> list[Rect]:
     return [(left + i * high * _RATIO, top, high * _RATIO, high) for i in range(count)]
 
 
-def _places(area: Rect, count: int, low: int = 0, shown: float = 0.8, lie: int = 0) -> list[Rect]:
+def _places(
+    area: Rect, count: int, low: int = 0, shown: float = 0.8, lie: int = 0, *, above: bool = False
+) -> list[Rect]:
     """So many cards side by side in an area, as large as it allows; ``shown`` of each where it is narrow.
 
     After the first ``low`` ones there is a gap. The first of ``lie`` cards more than there is room for stays;
-    the others move up.
+    the others move up. What the hand comes to has room below them, or ``above``.
     """
     x, y, w, h = area
     gap = _GAP if low else 0.0
@@ -293,7 +300,7 @@ def _places(area: Rect, count: int, low: int = 0, shown: float = 0.8, lie: int =
     wide = high * _RATIO
     step = min(wide + 12, (w - 20 - wide) / max(1.0, count - 1 + gap))
     left = x + (w - wide - step * (count - 1 + gap)) / 2
-    top = y + (h + _CLEAR - below - high) / 2
+    top = y + (h - high + (below - _CLEAR) * (1 if above else -1)) / 2
     if lie > count:
         step, count = (x + w - 10 - wide - left) / (lie - 1), lie
     return [(left + (i + gap * (i >= low)) * step, top, wide, high) for i in range(count)]
@@ -315,9 +322,10 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[list[R
         if small and number:
             found.append(_minis(area, room))
             continue
-        # each card that may be held has a key as wide as it is
-        shown = 1.06 if _holds(stage) else 0.8 if _told_cards(stage, hand) else _SEEN
-        found.append(_places(area, room, hand.low, shown, len(hand.cards)))
+        # each card that may be held has a key as wide as it is, and what they come to above them
+        holds = _holds(stage)
+        shown = 1.06 if holds else 0.8 if _told_cards(stage, hand) else _SEEN
+        found.append(_places(area, room, hand.low, shown, len(hand.cards), above=holds))
     return found
 
 
@@ -350,8 +358,7 @@ def draw_cards(
     table = stage.view.table
     assert table is not None
     if stage.layout.slim and not table.spots and pays_of(stage):
-        x, y, w, _ = felt_rect(stage.layout)
-        draw_pays(stage, (x, y, w, len(pays_of(stage)) * PAY), pays_of(stage))
+        draw_pays_columns(stage, felt_rect(stage.layout), suits_rect(stage.layout))
     if step is None:
         _waiting(stage, table)
         return
@@ -478,10 +485,13 @@ def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float
 def _says(stage: Stage, area: Rect, rects: Sequence[Rect], words: str, *, lit: bool) -> None:
     _, y, _, h = rects[0]
     at = (area[0] + area[2] / 2, y + h + _CLEAR + _SAYS / 2)
-    if stage.view.decision is not None and _holds(stage):
-        at = (at[0], y - 20)
-    room = area[2] - 16
+    if _holds(stage):
+        at = (at[0], y - _CLEAR - _SAYS / 2)
     if lit:
         panel = (area[0] + 4, at[1] - _SAYS / 2, area[2] - 8, _SAYS)
         stage.painter.panel(panel, radius=8, fill=(122, 66, 8, 255), edge="meter")
-    stage.painter.text(words, at, Style("strong", "small", "text", 2), width=room)
+    top = at[1] - _SAYS / 2
+    free = area[1] + area[3] - top  # a long one stands on two lines where there is room below
+    style = Style("strong", "small", "text", 1)
+    high = _SAYS if stage.painter.measure(words, style) <= area[2] - 16 else min(free, 2 * _SAYS)
+    stage.painter.label(words, (area[0] + 8, top, area[2] - 16, high), style)

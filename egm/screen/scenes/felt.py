@@ -235,13 +235,21 @@ def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool) -
         sign = rest or sign
     told = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
     low, wide = not told and h > _LOW, w > NARROW
-    part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
     size = "small" if len(sign) > _SIGN or h < _HIGH else "lead"
-    p.label(sign, (x + 5, y + 3, w - 10, part), Style("strong", size, ink), least=_least(stage))
+    style, small = Style("strong", size, ink), Style("strong", _least(stage), ink)
+    lies_over = p.measure(sign, small) > w - 10  # a name on lines has the whole place
+    part = (h - 6 - 24 * low) if wide or lies_over else (h - 6) * 0.44
+    room, clear = w - 10, w - 10 - CHIP - 8
+    if wide and p.measure(sign, style) > room - 2 * (CHIP + 8):  # its chip would lie on its end
+        lines, high = p.wrap(sign, clear, small), stage.theme.sizes[small.size] * 1.16
+        fits = all(p.measure(line, small) <= clear for line in lines) and len(lines) * high <= part
+        room = clear if fits else room
+    wide = wide or lies_over
+    p.label(sign, (x + 5, y + 3, room, part), style, least=small.size)
     if low:
         style = Style("text", _least(stage), "meter" if plain else ink)
         at = y + (h - 17 if wide else h * 0.54)
-        p.text(spot.odds.replace(" / ", "/"), (x + w / 2, at), style, width=w - 10)
+        p.text(spot.odds.replace(" / ", "/"), (x + w / 2, at), style, width=w - 6)
 
 
 def _least(stage: Stage) -> str:
@@ -254,6 +262,9 @@ def _sign(stage: Stage, table: Table, spot: Spot) -> str:
     if len(spot.covers) == 1 and table.felt == "wheel" and spot.covers[0] not in table.names:
         return spot.covers[0]
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
+    if len(numbers) == 24 and table.felt == "roulette":
+        dozens = numbers[-1] - numbers[0] == 23
+        return f"{numbers[0]}\u2013{numbers[-1]}" if dozens else f"{numbers[-2]}/{numbers[-1]}"
     if len(numbers) == 12:
         if numbers[-1] - numbers[0] == 11:
             return f"{numbers[0]}\u2013{numbers[-1]}"

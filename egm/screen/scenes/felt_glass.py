@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Final
 
 from egm.kernel.messages import Decision
-from egm.screen.layout import middle
+from egm.screen.layout import LEVELS_HIGH, middle
 from egm.screen.painter import Rect, Style
 from egm.screen.roads import often
 from egm.screen.scenes.asked import option_words
 from egm.screen.scenes.cards import settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
-from egm.screen.scenes.pays import pays_glasses, pays_of
+from egm.screen.scenes.pays import PayRow, draw_rows, pays_glasses, pays_of, rows_height
 from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
@@ -30,7 +30,6 @@ _LINE: Final = (226, 240, 226, 150)
 _SIGN: Final = 3
 #: A row of what a spot pays, beside what is said of it.
 _ROW: Final = 34.0
-_LEAST_ROW: Final = 24.0
 #: From so many results on it is told which came most and least often, in two rows so high.
 _OFTEN_FROM: Final = 10
 _OFTEN_HIGH: Final = 78.0
@@ -211,24 +210,21 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
     p, (x, y, w, h) = stage.painter, rect
     rows = pays_of(stage)
     spots = sorted(table.spots.values(), key=lambda spot: spot is not first)
-    lists = [(spot, [pay for pay in rows if pay.get("spot") == spot.id]) for spot in spots]
-    lists = [(spot, pays) for spot, pays in lists if len(pays) > 1]
-    while lists and h / sum(1 + len(pays) for _, pays in lists) < _LEAST_ROW:
-        lists.pop()
-    step = min(_ROW, h / max(1, sum(1 + len(pays) for _, pays in lists)))
     won = {(str(each.get("spot", "")), str(each["name"])) for each in (over.settlements if over else ())}
-    at = y - step / 2
-    for spot, pays in lists:
-        at += step
-        style = Style("strong", "caption", stage.look.accent)
-        p.text(stage.texts.local(spot.names), (x, at), style, align="left", width=w)
-        for pay in pays:
-            at += step
-            if (spot.id, str(pay["name"])) in won:
-                p.panel((x - 6, at - step / 2, w + 12, step), radius=6, fill=(122, 66, 8, 255), edge="meter")
-            name, odds = Style("text", "caption", "text"), Style("strong", "caption", "meter")
-            p.text(stage.texts.local(pay["names"]), (x, at), name, align="left", width=w * 0.7)
-            p.text(str(pay["odds"]), (x + w, at), odds, align="right", width=w * 0.28)
+    lists: list[tuple[str, list[PayRow], float]] = []
+    for spot in spots:
+        of = [pay for pay in rows if pay.get("spot") == spot.id]
+        said = [(stage.texts.local(pay["names"]), str(pay["odds"]), (spot.id, pay["name"])) for pay in of]
+        each = [PayRow(words, pays, won=name in won) for words, pays, name in said]
+        if len(each) > 1:
+            lists.append((stage.texts.local(spot.names), each, rows_height(stage, each, w + 20)))
+    while lists and h < sum(_ROW + high for _, _, high in lists):
+        lists.pop()
+    spare = (h - sum(_ROW + high for _, _, high in lists)) / max(1, len(lists))
+    at, style = y, Style("strong", "caption", stage.look.accent)
+    for name, each, high in lists:
+        p.text(name, (x, at + _ROW / 2), style, align="left", width=w)
+        at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, high + spare), each, _ROW)
 
 
 def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
@@ -279,7 +275,7 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> flo
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(over.settlements, key=lambda each: -int(each["credits"]))
-    step = 34.0
+    step = 38.0  # two lines of a long name
     room = max(1, int(h // step))
     for i, each in enumerate(rows[:room]):
         at = y + (i + 0.5) * step
@@ -291,8 +287,8 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> flo
         named = settlement_name(stage, str(each["name"]))
         name = stage.texts.local(spot.names) if spot is not None else named
         name = split_hand(stage, name, over, str(each.get("hand", "")))
-        style = Style("strong", "caption", "text")
-        p.text(name, (x, at), style, align="left", width=w * 0.7)
+        place: Rect = (x, at - step / 2, w * 0.7, step)
+        p.label(name, place, Style("strong", "caption", "text"), align="left")
         style = Style("numbers", "small", "win") if back else Style("text", "caption", "text")
         p.text(stage.money(back * unit) if back else named, (x + w, at), style, align="right", width=w * 0.28)
     return step * min(room, len(rows))
@@ -308,25 +304,25 @@ def _strip(stage: Stage, table: Table) -> None:
     style = Style("strong", "caption", "text")
     levels = levels_beside(stage)
     for i, level in enumerate(levels):
-        wide = w * 0.55 / len(levels)
-        draw_level(stage, level, (x + w * 0.45 + i * wide, y + 2, wide - 8, 44), "caption")
-    w *= 0.45 if levels else 1
+        wide = w / len(levels)
+        draw_level(stage, level, (x + i * wide + 8, y + 8, wide - 16, LEVELS_HIGH - 10), "caption")
+    place: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
     about = question_lines(stage, table, asked)[:2] if asked is not None else []
     if about:
-        p.label("  ·  ".join(words for words, *_ in about), (x + 12, y + 2, w - 24, 44), style)
+        p.label("  ·  ".join(words for words, *_ in about), place, style)
         return
     if spot is not None and (over is None or marked_since(view)):
         said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
-        p.label("  ·  ".join([said[0], said[1], said[-1]]), (x + 12, y + 2, w - 24, 44), style)
+        p.label("  ·  ".join([said[0], said[1], said[-1]]), place, style)
         return
     found = shown_results(stage) if table.felt != "cards" else ()
     if not found:
-        p.label(stage.texts.say("felt.past"), (x + 12, y + 2, w - 24, 44), style)
+        p.label(stage.texts.say("felt.past"), place, style)
         return
     wide = 50 if all(len(_short(table, each)) <= _SIGN for each in found) else 74
     room = int((w - 24) // wide)
     for i, result in enumerate(found[:room]):
-        _result(stage, table, result, (x + 12 + i * wide, y + 5, wide - 4, 38), newest=i == 0)
+        _result(stage, table, result, (x + 12 + i * wide, place[1] + 4, wide - 4, 38), newest=i == 0)
 
 
 def felt_status(stage: Stage) -> str:

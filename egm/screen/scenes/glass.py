@@ -469,7 +469,7 @@ def _told_always(stage: Stage) -> None:
             low = layout.left[1] + layout.left[3] + 16
             p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
-            p.text(words, (30, 72), style, align="left", width=_corner(layout))
+            p.label(words, (30, 54, _corner(layout), 37), style, align="left")
 
 
 def _corner(layout: Layout) -> float:

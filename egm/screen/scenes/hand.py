@@ -20,6 +20,11 @@ from egm.screen.view import (
 
 #: A tool's key narrower than this has a sign for its word.
 _WORDS_FROM: Final = 92.0
+#: A key's width in letters, beside its margins, where it has no name of a kind of bets.
+_RACETRACK: Final = 13
+_MARGINS: Final = 3
+#: Above the keys and below them, where the small print of the glass is.
+_AROUND: Final = 72.0
 _SIGNS: Final = {"take": "\u2212", "ask": "?"}
 #: A group whose spots have nothing in their names in common is called by so many of them.
 _NAMED: Final = 6
@@ -37,10 +42,11 @@ def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     if layout.slim:
         return [held, [*done, *more]]
     kinds = [Action("cloth", part) for part in parts(table, layout)] if table.felt == "roulette" else []
-    if layout.portrait:
-        return [held, done, *([more] if more else []), *(kinds[i : i + 4] for i in range(0, len(kinds), 4))]
-    rows = [held[:4], held[4:], done[:2], done[2:], *([more] if more else [])]
-    return [*rows, *(kinds[i : i + 2] for i in range(0, len(kinds), 2))]
+    rows = [held, done] if layout.portrait else [held[:4], held[4:], done[:2], done[2:]]
+    rows += [more] if more else []
+    room = int((layout.left[3] - _AROUND) // layout.finger) - len(rows)
+    each = max(4 if layout.portrait else 2, -(-len(kinds) // max(1, room)))
+    return [*rows, *(kinds[i : i + each] for i in range(0, len(kinds), each))]
 
 
 def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -49,20 +55,30 @@ def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if table is None:
         return []
     if not table.spots:
-        return [(suits_rect(view, layout), Action("suits"))] if table.suits else []
+        return [(suits_rect(layout), Action("suits"))] if table.suits else []
     rows = _hand(view, table, layout)
     if layout.slim:
         x, y, w, h = layout.field
         high, top, left, wide = layout.finger, y + h - len(rows) * layout.finger, x, w
     else:
         x, y, w, h = layout.left
-        high = min(70.0, (h - 62 - 10) / len(rows))
+        high = min(70.0, (h - _AROUND) / len(rows))
         top, left, wide = y + 10, x + 10, w - 20
-    return [
-        ((left + i * wide / len(row), top + n * high, wide / len(row), high), action)
-        for n, row in enumerate(rows)
-        for i, action in enumerate(row)
-    ]
+    found: list[tuple[Rect, Action]] = []
+    for n, row in enumerate(rows):
+        at, shares = left, [_letters(table, action) for action in row]
+        for action, share in zip(row, shares, strict=True):
+            found.append(((at, top + n * high, wide * share / sum(shares), high), action))
+            at += found[-1][0][2]
+    return found
+
+
+def _letters(table: Table, action: Action) -> int:
+    """How wide a key is beside others: one that opens a kind of bets by its name on two lines."""
+    spots = table.groups.get(str(action.value), ()) if action.name == "cloth" else ()
+    names = [name for spot in spots[:1] for name in spot.names.values()]
+    words = [len(word) for name in names for word in name.split()]
+    return _MARGINS + max((*words, *(len(name) // 2 + 1 for name in names)), default=_RACETRACK)
 
 
 def felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.screen.painter import Rect, Style
@@ -10,8 +11,14 @@ from egm.screen.steps import TableStep
 from egm.screen.table import is_table
 from egm.screen.view import last_step, playing
 
-#: A row of pays is so high on a telephone.
-PAY: Final = 34.0
+#: A row is no higher than this; so much stands between two, and at either end of one.
+_ROW: Final = 52.0
+_BETWEEN: Final = 6.0
+_INSET: Final = 10.0
+_LEADING: Final = 1.16
+#: The sizes a name may have, the largest first, and that of the figure beside it.
+_FIGURES: Final = {"small": "body", "caption": "small", "tiny": "caption"}
+_SIZES: Final = tuple(_FIGURES)
 
 
 def pays_of(stage: Stage) -> list[Mapping[str, Any]]:
@@ -20,23 +27,88 @@ def pays_of(stage: Stage) -> list[Mapping[str, Any]]:
     return list(game.presentation.get("pays", ())) if game is not None and is_table(game) else []
 
 
+@dataclass(frozen=True, slots=True)
+class PayRow:
+    """A row of a table of pays as it is read: what is won, what it pays, whether it was won just now."""
+
+    words: str
+    pays: str
+    won: bool = False
+
+
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Mapping[str, Any]]) -> None:
     """Rows of the table of pays at the bet in force; the one that was won is lit."""
-    p, (x, y, w, h) = stage.painter, rect
-    step = min(52.0, h / max(1, len(rows)))
+    draw_rows(stage, rect, _said(stage, rows))
+
+
+def _said(stage: Stage, rows: Sequence[Mapping[str, Any]]) -> list[PayRow]:
     won, times = _won(stage), _times(stage)
-    for i, pay in enumerate(rows):
-        middle = y + (i + 0.5) * step
-        if pay["name"] == won or pay["name"] in times:
-            p.panel((x, middle - step / 2 + 1, w, step - 2), radius=8, fill=(122, 66, 8, 255), edge="meter")
-        size = "small" if step > 40 else "caption"
-        words = stage.texts.local(pay["names"])
-        if times:
-            count = times[str(pay["name"])]
-            words = stage.texts.say("felt.times", count=count, name=words) if count else words
-        p.text(words, (x + 10, middle), Style("strong", size, "text"), align="left", width=w * 0.68)
-        style = Style("numbers", "body" if step > 40 else "small", "meter")
-        p.text(paid(stage, pay), (x + w - 10, middle), style, align="right", width=w * 0.27)
+    found: list[PayRow] = []
+    for pay in rows:
+        words, count = stage.texts.local(pay["names"]), times[str(pay["name"])]
+        words = stage.texts.say("felt.times", count=count, name=words) if count else words
+        found.append(PayRow(words, paid(stage, pay), won=count > 0 or pay["name"] == won))
+    return found
+
+
+def _names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
+    """The name of each row in lines beside what it pays."""
+    p, style, pays = stage.painter, Style("strong", size, "text"), Style("numbers", _FIGURES[size], "meter")
+    room = width - 2 * _INSET - _INSET - max((p.measure(row.pays, pays) for row in rows), default=0.0)
+    return [p.balanced(row.words, room, style) for row in rows]
+
+
+def _high(stage: Stage, lines: Sequence[str], size: str) -> float:
+    return len(lines) * stage.theme.sizes[size] * _LEADING + _BETWEEN
+
+
+def rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size: str = _SIZES[-1]) -> float:
+    """How high rows are at least that stand in this width at this size, the smallest that can be read."""
+    return sum(_high(stage, lines, size) for lines in _names(stage, rows, width, size))
+
+
+def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW) -> float:
+    """Rows as large as fit, none higher than ``most``, long names on lines; returns how high they are."""
+    p, (x, y, w, h) = stage.painter, rect
+    size = next((each for each in _SIZES if rows_height(stage, rows, w, each) <= h), _SIZES[-1])
+    named = _names(stage, rows, w, size)
+    more = (h - rows_height(stage, rows, w, size)) / max(1, len(rows))
+    style, pays = Style("strong", size, "text"), Style("numbers", _FIGURES[size], "meter")
+    line, top = stage.theme.sizes[size] * _LEADING, y
+    for row, lines in zip(rows, named, strict=True):
+        least = _high(stage, lines, size)
+        high = max(least, min(most, least + more))
+        if row.won:
+            p.panel((x, top, w, high), radius=8, fill=(122, 66, 8, 255), edge="meter")
+        for i, words in enumerate(lines):
+            at = top + high / 2 + (i - (len(lines) - 1) / 2) * line
+            p.text(words, (x + _INSET, at), style, align="left", width=w)
+        p.text(row.pays, (x + w - _INSET, top + high / 2), pays, align="right", width=w / 2)
+        top += high
+    return top - y
+
+
+def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[Mapping[str, Any]]]]:
+    """The table of pays of a telephone in two columns as low as may be, the right one below a key."""
+    x, y, w, _ = rect
+    wide, rows = (w - _INSET) / 2, pays_of(stage)
+    highs = [_high(stage, lines, "caption") for lines in _names(stage, _said(stage, rows), wide, "caption")]
+    top = key[1] + key[3] - y
+    cut = min(range(len(rows) + 1), key=lambda n: max(sum(highs[:n]), top + sum(highs[n:])))
+    return [
+        ((x, y, wide, sum(highs[:cut])), rows[:cut]),
+        ((x + w - wide, y + top, wide, sum(highs[cut:])), rows[cut:]),
+    ]
+
+
+def draw_pays_columns(stage: Stage, rect: Rect, key: Rect) -> None:
+    """Those columns, with what they are of beside the key."""
+    columns = pays_columns(stage, rect, key)
+    for place, rows in columns:
+        draw_pays(stage, place, rows)
+    (x, _, _, _), _ = columns[1]
+    style = Style("heavy", "small", stage.look.accent)
+    stage.painter.label(pays_heading(stage), (x + _INSET, key[1], key[0] - x - 2 * _INSET, key[3]), style)
 
 
 def _won(stage: Stage) -> str:
@@ -84,7 +156,7 @@ def _hands_bought(stage: Stage) -> int:
     return 1
 
 
-def _heading(stage: Stage) -> str:
+def pays_heading(stage: Stage) -> str:
     """What the table of pays is of: several hands say how many they are, and what is bet on each."""
     hands, snapshot = _hands_bought(stage), stage.view.snapshot
     if hands == 1 or snapshot is None:
@@ -94,12 +166,13 @@ def _heading(stage: Stage) -> str:
 
 
 def pays_glasses(stage: Stage) -> bool:
-    """The table of pays on the left glass, upright on both; False where the game has none."""
+    """The table of pays on the left glass, on both where that has no room; False where the game has none."""
     rows, layout = pays_of(stage), stage.layout
     if not rows or layout.slim:
         return bool(rows)
-    heading, room = _heading(stage), layout.left[3] - 62 - 60
-    half = -(-len(rows) // 2) if layout.portrait else len(rows)
+    heading, room = pays_heading(stage), layout.left[3] - 54 - 62
+    fits = rows_height(stage, _said(stage, rows), layout.left[2] - 24, "caption") <= room
+    half = len(rows) if fits else -(-len(rows) // 2)
     for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
         if part:
             caption(stage, heading, (gx + 10, gy + 10, gw - 20, 40))

@@ -24,6 +24,8 @@ _REST: Final = 3.0
 #: How high a title and the sentence below are, and how far the boards are apart.
 _TITLE: Final = 24.0
 _GAP: Final = 8.0
+#: A mark on a derived road has so much room at least.
+_LEAST_CELL: Final = 10.0
 #: How many of a height's parts the upper boards have.
 _UPPER: Final = 0.58
 
@@ -48,6 +50,8 @@ def draw_board(stage: Stage, table: Table) -> None:
     low = 34.0
     room = h - low - _GAP
     upper, under = room * _UPPER, room * (1 - _UPPER)
+    low_cells = (under - _GAP - _TITLE) / DEEP < _LEAST_CELL
+    upper = room if low_cells else upper
     road = big_road(results, table.roads)
     left: Rect = (x, y, w * 0.3, upper)
     _beads(stage, table, left, results)
@@ -55,13 +59,15 @@ def draw_board(stage: Stage, table: Table) -> None:
     columns = [[(paints[win.side], win.ties) for win in column] for column in road]
     right: Rect = (x + w * 0.3 + _GAP, y, w * 0.7 - _GAP, upper)
     _road(stage, right, "felt.big_road", columns, "ring")
+    stage.painter.label(say("felt.past"), (x, y + h - low, w, low), Style("text", "caption", "text"))
+    if low_cells:  # nobody could read the others
+        return
     wide = (w - 2 * _GAP) / 3
     shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
     for n, (title, shape) in enumerate(shapes):
         place: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, under - _GAP)
         marks = [[(_paint(mark), 0) for mark in column] for column in in_columns(derived(road, n + 1))]
         _road(stage, place, title, marks, shape)
-    stage.painter.label(say("felt.past"), (x, y + h - low, w, low), Style("text", "caption", "text"))
 
 
 def _paint(mark: Colour) -> Paint:

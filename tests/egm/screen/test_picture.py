@@ -12,8 +12,9 @@ from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
+from paytables import tables
 from tools.dev.gallery import game_scenes
-from tools.dev.gallery.felts import FELTS, felt, felt_scenes
+from tools.dev.gallery.felts import FELTS, WORDY, every_felt, felt, felt_scenes
 from tools.dev.gallery.machine import machine_scenes
 from tools.dev.gallery.pages import real_pages, real_scenes
 from tools.lab.views import at_rest
@@ -117,19 +118,17 @@ def all_scenes(published, outcomes, language, theme, layout):
     for game in published:
         for name, view in game_scenes(published, game, outcomes[game.id], language, theme, layout):
             yield f"{game.id}/{name}", view
-    for table in FELTS:
-        for name, view in felt_scenes(*felt(table), language, theme, layout):
-            yield f"{table}/{name}", view
+    yield from every_felt((*FELTS, *WORDY), language, theme, layout)
 
 
-@pytest.mark.parametrize(("layout", "language"), DRAWN)
-def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, language, layout):
+def spoilt(scenes, theme, layout):
+    """What no eye should see in these scenes: words cut off, half covered, on others, or too small."""
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
     surface = pygame.Surface(picture.pixels)
     whole = surface.get_rect()
     faults = []
-    for name, view in all_scenes(published, outcomes, language, theme, layout):
+    for name, view in scenes:
         watcher.begin()
         picture.draw(surface, view)
         notices = [picture.texts(view).say(key) for key in LEGAL]
@@ -147,7 +146,48 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
                 for other, place, _ in watcher.written[:i]
                 if box.colliderect(place)
             ]
+    return faults
+
+
+@pytest.mark.parametrize(("layout", "language"), DRAWN)
+def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, language, layout):
+    faults = spoilt(all_scenes(published, outcomes, language, theme, layout), theme, layout)
     assert not faults, "\n".join(map(str, faults))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_no_text_of_any_table_is_clipped_crushed_or_overlapping(theme, language, layout):
+    rest = [name for name in tables() if name not in {*FELTS, *WORDY}]
+    assert len(rest) > 30
+    faults = spoilt(every_felt(rest, language, theme, layout), theme, layout)
+    assert not faults, "\n".join(map(str, faults))
+
+
+HOLDS = [
+    name for name in tables() if name.startswith(("all-", "bonus", "deuces", "double", "jacks", "joker"))
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in WORDY else pytest.mark.slow) for name in HOLDS]
+)
+def test_cards_to_be_held_are_a_finger_wide_with_their_pays_in_sight(theme, layout, name):
+    """In every layout five cards side by side, each as wide as a finger, below the whole table of pays."""
+    scenes = dict(felt_scenes(*felt(name), "fr", theme, layout))
+    picture = Picture(theme, layout=layout)
+    watcher = picture.painter = Watcher(theme)
+    watcher.begin()
+    picture.draw(pygame.Surface(picture.pixels), scenes["asks-hold-1"])
+    held = [touch.rect for touch in picture.touches(scenes["asks-hold-1"]) if touch.action.name == "hold"]
+    assert len(held) == 5
+    assert min(length for _, _, *size in held for length in size) >= layout.finger
+    assert all(left[0] + left[2] <= right[0] for left, right in pairwise(held))
+    words = " ".join(words for words, _, _ in watcher.written)
+    for pay in felt(name)[1].presentation["pays"]:
+        assert all(word in words for word in pay["names"]["fr"].replace("'", "\u2019").split(" ")), pay
 
 
 def words_in(surface, count):

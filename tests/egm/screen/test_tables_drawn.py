@@ -18,7 +18,7 @@ from egm.screen.scenes.felt_glass import settled_step, shown_results
 from egm.screen.scenes.scoreboard import shows_board
 from egm.screen.table import bets_in_force, closed, limits
 from egm.screen.view import Action, bet_credits, times, unfinished
-from paytables import WagerError
+from paytables import WagerError, tables
 from tools.dev.gallery import Walk, felts
 from tools.dev.gallery.felts import FELTS, felt, felt_scenes
 from tools.lab.views import UNIT_CENTS, at_rest, snapshot
@@ -26,6 +26,8 @@ from tools.lab.views import UNIT_CENTS, at_rest, snapshot
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
 SLOW = [pytest.param(layout, marks=pytest.mark.slow) for layout in (PORTRAIT, PHONE)]
 WITH_SPOTS = tuple(name for name in FELTS if len(felt(name)[1].presentation["spots"]) > 1)
+
+OTHERS = [name for name in tables() if name not in FELTS]
 
 
 @pytest.fixture(params=WITH_SPOTS)
@@ -211,9 +213,13 @@ def opened(view, layout, theme):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, LAYOUTS["short phone"], *SLOW])
-def test_every_spot_is_reached_by_a_finger_in_every_layout(table, theme, layout):
+@pytest.mark.parametrize(
+    "name", [*WITH_SPOTS, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
+)
+def test_every_spot_is_reached_by_a_finger_in_every_layout(name, theme, layout):
     """Each has a place of a finger's size, whose middle is that spot and no other."""
-    _, _, view = table
+    game, told = felt(name)
+    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands())
     picture, found = Picture(theme, layout=layout), set()
     for open_ in opened(view, layout, theme):
         for touch in picture.touches(open_):

@@ -275,8 +275,8 @@ def test_the_return_printed_is_said_to_be_of_the_worst_bet_and_help_has_each_bet
     """Pass of craps returns 488/495 (games.md): 98.58 % and not the 83.33 % of any 7."""
     _, told = felt("quebec-craps")
     view = at_rest((told,), told, language)
-    picture = Picture(theme, layout=layout, scale=0.25)
-    painter = picture.painter = Drawn(theme, 0.25)
+    picture = Picture(theme, layout=layout, scale=0.5)
+    painter = picture.painter = Drawn(theme, 0.5)
     surface = pygame.Surface(picture.pixels)
     picture.draw(surface, view)
     assert least in painter.said

@@ -19,12 +19,11 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
     """Draw every scene of every game, in both languages and four sizes of window, as PNG files in FOLDER."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    from paytables import DefinitionError, library, load_game  # noqa: PLC0415 (the environment comes first)
+    from paytables import DefinitionError, library, load_game, tables  # noqa: PLC0415 (the environment comes first)
     from tools.dev.gallery.draw import SIZES, draw_all  # noqa: PLC0415
-    from tools.dev.gallery.felts import FELTS  # noqa: PLC0415
 
     try:
-        games = [load_game(named(name)) for name in only or (*library(), *FELTS)]
+        games = [load_game(named(name)) for name in only or (*library(), *tables())]
         folder.mkdir(parents=True, exist_ok=True)
     except (DefinitionError, OSError) as error:
         raise click.ClickException(str(error)) from error

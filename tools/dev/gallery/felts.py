@@ -1,6 +1,6 @@
 """The scenes of tables: chips being laid, what moves, what is asked, and the cloth when all is settled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -22,7 +22,7 @@ from paytables.contract import Round
 from tools.dev.gallery import Walk
 from tools.lab.views import UNIT_CENTS, at_rest, game_view
 
-#: One table of each picture; the others differ in their data alone.
+#: One table of each picture: how chips are laid and bets are asked for is tried at these.
 FELTS: Final = (
     "quebec-roulette-american",
     "monaco-boule",
@@ -33,8 +33,26 @@ FELTS: Final = (
     "quebec-pai-gow",
     "quebec-pai-gow-poker",
 )
+#: Tables whose words take most room: every table's are checked, these each time.
+WORDY: Final = (
+    "double-double-bonus-9-6",
+    "deuces-wild-full-pay",
+    "monaco-roulette-european",
+    "monaco-punto-banco",
+    "quebec-blackjack-progressive-3",
+    "quebec-boston-poker",
+)
 #: So many spots of a cloth have chips.
 _LAID: Final = 12
+
+
+def every_felt(
+    names: Iterable[str], language: str, theme: Theme, layout: Layout
+) -> Iterator[tuple[str, View]]:
+    """The scenes of several tables, each named by its table."""
+    for table in names:
+        for name, view in felt_scenes(*felt(table), language, theme, layout):
+            yield f"{table}/{name}", view
 
 
 @cache
@@ -48,15 +66,15 @@ def felt_scenes(
     game: Game, told: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """The scenes of one table as they are drawn in a layout."""
-    layout = layout.with_felt()
     rest = at_rest((told,), told, language, felt=game.rules.as_it_stands())
+    assert rest.snapshot is not None
+    layout = layout.with_felt(levels=bool(rest.snapshot.progressives))
     yield "idle", rest
     table = rest.table
     assert table is not None
     laid = _laid(rest, theme)
     if table.spots:
         yield "laid", laid
-        assert rest.snapshot is not None
         past = rest.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
         yield "past", heard(rest, past)
         for part in parts(table, layout):
