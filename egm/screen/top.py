@@ -163,7 +163,7 @@ def _rows(stage: Stage) -> tuple[str, list[_Row]]:
         return texts.say("wheel.prizes"), rows
     if view.table is not None:
         best = [(group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()]
-        best += [(texts.local(pay["names"]), paid(stage, pay)) for pay in pays_of(stage)]
+        best += [(texts.local(pay.names), paid(stage, pay)) for pay in pays_of(stage)]
         return texts.say("help.prizes"), [_Row((), words, pays) for words, pays in best[:_PRIZES]]
     spots, caught = keno_prizes(stage)
     rows = [_Row((), texts.say("keno.catch", count=n), texts.number(pay)) for n, pay in caught[:_PRIZES]]

@@ -435,7 +435,7 @@ def settlement_name(stage: Stage, name: str) -> str:
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has(key):
         return stage.texts.say(key)
-    named = next((pay["names"] for pay in pays_of(stage) if pay["name"] == name), None)
+    named = next((pay.names for pay in pays_of(stage) if pay.name == name), None)
     return stage.texts.local(named) if named else name
 
 

@@ -213,8 +213,8 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
     won = {(str(each.get("spot", "")), str(each["name"])) for each in (over.settlements if over else ())}
     lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
-        of = [pay for pay in rows if pay.get("spot") == spot.id]
-        said = [(stage.texts.local(pay["names"]), str(pay["odds"]), (spot.id, pay["name"])) for pay in of]
+        of = [pay for pay in rows if pay.spot == spot.id]
+        said = [(stage.texts.local(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
         each = [PayRow(words, pays, won=name in won) for words, pays, name in said]
         if len(each) > 1:
             lists.append((stage.texts.local(spot.names), each, rows_height(stage, each, w + 20)))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, caption
@@ -21,10 +21,34 @@ _FIGURES: Final = {"small": "body", "caption": "small", "tiny": "caption"}
 _SIZES: Final = tuple(_FIGURES)
 
 
-def pays_of(stage: Stage) -> list[Mapping[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Pay:
+    """A row of a table of pays as a game publishes it (:file:`paytables/FELTS.md`)."""
+
+    name: str
+    names: Mapping[str, str]
+    odds: str
+    credits: int
+    by_credits: Mapping[str, int]
+    """What it pays at each bet, by its credits, where that is no multiple of one bet's."""
+    spot: str
+    """The spot whose bet it is of; empty where the game has one bet."""
+
+
+def pays_of(stage: Stage) -> list[Pay]:
     """The rows of the game's table of pays, the highest first."""
     game = stage.view.game
-    return list(game.presentation.get("pays", ())) if game is not None and is_table(game) else []
+    return [
+        Pay(
+            str(told["name"]),
+            told["names"],
+            str(told.get("odds", "")),
+            int(told.get("credits", 0)),
+            told.get("by_credits", {}),
+            str(told.get("spot", "")),
+        )
+        for told in (game.presentation.get("pays", ()) if game is not None and is_table(game) else ())
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +60,18 @@ class PayRow:
     won: bool = False
 
 
-def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Mapping[str, Any]]) -> None:
+def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
     """Rows of the table of pays at the bet in force; the one that was won is lit."""
     draw_rows(stage, rect, _said(stage, rows))
 
 
-def _said(stage: Stage, rows: Sequence[Mapping[str, Any]]) -> list[PayRow]:
+def _said(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
     won, times = _won(stage), _times(stage)
     found: list[PayRow] = []
     for pay in rows:
-        words, count = stage.texts.local(pay["names"]), times[str(pay["name"])]
+        words, count = stage.texts.local(pay.names), times[pay.name]
         words = stage.texts.say("felt.times", count=count, name=words) if count else words
-        found.append(PayRow(words, paid(stage, pay), won=count > 0 or pay["name"] == won))
+        found.append(PayRow(words, paid(stage, pay), won=count > 0 or pay.name == won))
     return found
 
 
@@ -88,7 +112,7 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
     return top - y
 
 
-def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[Mapping[str, Any]]]]:
+def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[Pay]]]:
     """The table of pays of a telephone in two columns as low as may be, the right one below a key."""
     x, y, w, _ = rect
     wide, rows = (w - _INSET) / 2, pays_of(stage)
@@ -129,16 +153,15 @@ def _times(stage: Stage) -> Counter[str]:
     return Counter(str(hand["won"]) for hand in hands if hand.get("won")) if len(hands) > 1 else Counter()
 
 
-def paid(stage: Stage, pay: Mapping[str, Any]) -> str:
+def paid(stage: Stage, pay: Pay) -> str:
     """What a row pays: at the bet in force where the game says it bet by bet."""
-    if "odds" in pay:
-        return str(pay["odds"])
+    if pay.odds:
+        return pay.odds
     snapshot = stage.view.snapshot
     if snapshot is None:
-        return stage.texts.number(int(pay.get("credits", 0)))
-    by_bet = pay.get("by_credits", {})
+        return stage.texts.number(pay.credits)
     bet = str(snapshot.bet_credits // _hands_bought(stage))
-    return stage.texts.number(int(by_bet.get(bet, pay.get("credits", 0))))
+    return stage.texts.number(pay.by_credits.get(bet, pay.credits))
 
 
 def _hands_bought(stage: Stage) -> int:
