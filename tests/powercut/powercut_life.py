@@ -6,6 +6,7 @@ disk, which keeps its power.
 
 import copy
 import random
+from functools import cache
 from itertools import count
 
 from powercut_disk import Disk, PowerCut
@@ -20,6 +21,8 @@ from tools.audit.verify import Auditor
 
 #: The chance of each write that was not synced to have reached the disk, from cut to cut in turn.
 SURVIVAL = (0.0, 0.5, 1.0)
+#: The definitions an audit plays again by, read once for the hundreds of lives of a test.
+shelf_of = cache(Shelf)
 
 
 class Life:
@@ -112,7 +115,7 @@ class Life:
             if not prepare:
                 self.judge()
                 self.room.journal.self_audit()
-                assert Auditor(Shelf(self.shelf)).run(self.room.journal.bodies()).findings == []
+                assert Auditor(shelf_of(self.shelf)).run(self.room.journal.bodies()).findings == []
             self.room.close()
         except PowerCut:
             leave(self.storage, self.folder, self.folder / "second")

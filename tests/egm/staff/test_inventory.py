@@ -29,6 +29,9 @@ from meters import Journal, JournalDamaged
 from tools.cli import main
 from tools.lab.certification import bundle
 
+#: Another game that is certified in seconds: with three bets.
+OTHER = "maple-classic-92"
+
 
 def inventory(tmp_path, **more):
     photograph = tmp_path / "machine.jpg"
@@ -167,7 +170,7 @@ def test_a_machine_without_an_entry_says_so(tmp_path):
 def maker(tmp_path_factory):
     """A maker's folder of certificates: one game certified for Monaco and one for Québec, and his key."""
     folder = tmp_path_factory.mktemp("maker")
-    for place, game in (("monaco", GAME), ("quebec-casino", "aurora-keno")):
+    for place, game in (("monaco", GAME), ("quebec-casino", OTHER)):
         args = ["certify", game, "--jurisdiction", place, "--games-played", "200", "--out", str(folder)]
         said = CliRunner().invoke(main, args)
         assert said.exit_code == 0, said.output
@@ -199,7 +202,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
         ("none", f"{GAME}: has no certificate, and the profile monaco wants one"),
         ("key", "is not the laboratory's key"),
         ("no key", "machine.certifier names no key"),
-        ("game", "its certificate is of aurora-keno"),
+        ("game", f"its certificate is of {OTHER}"),
         ("place", "is certified for quebec-casino, and not for monaco"),
         ("altered", "par.json: is not what was signed"),
         ("return", "is certified with a return of 99.0000%; this machine makes it 87.3770%"),
@@ -207,7 +210,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
     ],
 )
 def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, wrong, why):
-    name = "aurora-keno" if wrong in {"game", "place"} else GAME
+    name = OTHER if wrong in {"game", "place"} else GAME
     folder = tmp_path / name
     shutil.copytree(maker / name, folder)
     if wrong == "altered":
@@ -217,9 +220,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         files = {name: (folder / name).read_bytes() for name in told.pop("files")}
         facts = {"least_return": "99/100"} if wrong == "return" else {"certified": False}
         bundle.write(folder, files, {**told, **facts}, bundle.laboratory_key(bundle.key_path(None, maker)))
-    slot = GameSlot(
-        game="aurora-keno" if wrong == "place" else GAME, certificate=None if wrong == "none" else folder
-    )
+    slot = GameSlot(game=OTHER if wrong == "place" else GAME, certificate=None if wrong == "none" else folder)
     key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
     admitted, (refusal,) = admit((slot,), load_profile("monaco"), certifying=Certifying(key, required=True))
     assert not admitted
