@@ -167,7 +167,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
     @property
     def betting_seconds(self) -> int | None:
         """How long several seats place bets on one round; a shoe that lasts is each position's own."""
-        return self.definition.table.common_seconds if self.definition.shoe.stop is None else None
+        return self.definition.table.common_seconds if not self.definition.shoe.lasts else None
 
     def bets(self) -> tuple[BaccaratBet, ...]:
         """Return the definition's bets."""
@@ -216,13 +216,13 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
-            **({"new_shoe": True} if rules.stop is not None and self.table is None else {}),
+            **({"new_shoe": True} if rules.lasts and self.table is None else {}),
             "hands": [
                 {"id": name, "cards": [card_name(card) for card in hand], "says": str(_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
-        return Outcome(display=display, table=left(rules, shoe))
+        return Outcome(display=display, table=left(rules, shoe, self.table))
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every coup of a fresh shoe with what it settles."""

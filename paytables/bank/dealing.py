@@ -1,6 +1,6 @@
 """The shoe of a table: how many decks, when they are shuffled again, and what is left between rounds."""
 
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -10,26 +10,41 @@ from paytables.definition import Strict
 
 #: Cards that a stop card leaves at least: what the longest round may need.
 LEFT_LEAST = 8
+#: With more players than these one deck is shuffled after every round (Québec s. 8).
+PLAYERS_MOST: Final = 3
 
 
 class ShoeRules(Strict):
     """``[shoe]``: so many decks; ``stop`` cards lie behind the stop card, or None: shuffled for every round.
 
-    ``burn``: after the shuffle, so many cards as the first one shows are put away unseen, faces as ten; or so
-    many as it says.
+    ``rounds``: one deck may serve two rounds, of three players at most (Québec s. 8). ``burn``: after the
+    shuffle, so many cards as the first one shows are put away unseen, faces as ten; or so many as it says.
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
     stop: Annotated[int, Field(strict=True, ge=LEFT_LEAST)] | None = Field(
         default=None, description="cards behind the stop card; none: a fresh shuffle every round"
     )
+    rounds: Literal[1, 2] = Field(default=1, description="2: one deck is shuffled after every second round")
     burn: bool | Annotated[int, Field(strict=True, ge=1, le=20)] = False
 
     @model_validator(mode="after")
     def _enough(self) -> "ShoeRules":
         if self.stop is not None and self.stop >= self.decks * 52:
             raise ValueError(f"{self.stop} cards behind the stop card, of {self.decks * 52}")
+        if self.rounds > 1 and (self.decks > 1 or self.stop is not None):
+            raise ValueError("rounds: one deck without a stop card may serve two rounds")
         return self
+
+    @property
+    def lasts(self) -> bool:
+        """Whether a round may leave the shoe to the next."""
+        return self.stop is not None or self.rounds > 1
+
+    def check_players(self, players: int) -> None:
+        """Raise ValueError where a deck serves two rounds of more players than it may."""
+        if self.rounds > 1 and players > PLAYERS_MOST:
+            raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MOST} players at most, not {players}")
 
 
 def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
@@ -53,11 +68,10 @@ def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]
     ]
 
 
-def left(rules: ShoeRules, shoe: Shoe) -> dict[str, object] | None:
-    """Return what the round leaves of its shoe for the next; None: it is shuffled again."""
-    if rules.stop is None or shoe.left <= rules.stop:
-        return None
-    return {"shoe": shoe.to_json()}
+def left(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
+    """Return what a round begun on ``table`` leaves of its shoe for the next; None: it is shuffled again."""
+    kept = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
+    return {"shoe": shoe.to_json()} if kept else None
 
 
 def shoe_of(rules: ShoeRules, table: object) -> Shoe:
@@ -65,7 +79,7 @@ def shoe_of(rules: ShoeRules, table: object) -> Shoe:
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe says its cards, and not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)
-    if rules.stop is None or shoe.left <= rules.stop:
+    if not rules.lasts or (rules.stop is not None and shoe.left <= rules.stop):
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")
     for card, count in enumerate(shoe.counts):
         if count > full.counts[card]:

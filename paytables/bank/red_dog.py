@@ -90,7 +90,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
             yield Cue("deal", {"hand": "board", "card": card_name(third)})
         for bet in bets:
             yield _decided(bet, rule, [rank_of(card) for card in cards])
-        return Outcome(display=_display(cards, spread), table=left(rules, shoe))
+        return Outcome(display=_display(cards, spread), table=left(rules, shoe, self.table))
 
     def _advice(self, spread: int) -> str:
         return "raise" if spread in self.raised_spreads else "stand"

@@ -1,6 +1,8 @@
 """What the definitions of card games against the bank share: the shoe, and bets by kind with their odds."""
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from paytables.bank.dealing import ShoeRules
 from paytables.definition import Identifier, Strict, Text
@@ -25,3 +27,8 @@ class BankDefinition(TableDefinition):
     """A card game against the bank."""
 
     shoe: ShoeRules = ShoeRules()
+
+    @model_validator(mode="after")
+    def _players(self) -> Self:
+        self.shoe.check_players(self.table.seats)
+        return self

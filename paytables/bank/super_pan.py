@@ -11,7 +11,9 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
 from math import comb
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, Self, TypeAlias
+
+from pydantic import model_validator
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.baccarat import Commission
@@ -41,6 +43,12 @@ class SuperPanDefinition(BankDefinition):
     """A whole game of Super Pan 9."""
 
     stake: SuperPanBet
+
+    @model_validator(mode="after")
+    def _fresh(self) -> Self:
+        if self.shoe.lasts or self.shoe.burn:
+            raise ValueError("shoe: it is shuffled for every round, and nothing is burned")
+        return self
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what the bet pays, by language."""

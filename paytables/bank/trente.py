@@ -146,7 +146,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
     @property
     def betting_seconds(self) -> int | None:
         """How long several seats place bets on one round; a shoe that lasts is each position's own."""
-        return self.definition.table.common_seconds if self.definition.shoe.stop is None else None
+        return self.definition.table.common_seconds if not self.definition.shoe.lasts else None
 
     def bets(self) -> tuple[ChanceBet, ...]:
         """Return the definition's bets."""
@@ -228,7 +228,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
         staying = yield from settle(bets, fate, shown, "refait")
-        return Outcome(display=shown, table=_state(left(rules, shoe), staying))
+        return Outcome(display=shown, table=_state(left(rules, shoe, self.table), staying))
 
     def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
         """Return what a coup makes of a bet: a settlement, or how it stays; both: the player chooses."""

@@ -84,7 +84,7 @@ class WarRules(BankRules[WarDefinition]):
                 yield _dealt(hands, name)
             order = _order(hands[_hand(seat)][1], hands["bank"][1])
             yield from _war(mine[MAIN], added, self.definition.main, order)
-        return Outcome(display=_display(hands), table=left(rules, shoe))
+        return Outcome(display=_display(hands), table=left(rules, shoe, self.table))
 
     def _on_tie(self, bet: Bet, order: int) -> Settlement:
         tie = self.definition.tie

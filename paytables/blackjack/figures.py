@@ -53,7 +53,7 @@ def prove(
 
 def _sampled(definition: BlackjackDefinition, proof: Proof) -> Proof:
     """Return a proof with rounds played, where the shoe lasts or nets are out of a count's reach."""
-    if proof.law and definition.shoe.stop is None and definition.main.hands == 1:
+    if proof.law and not definition.shoe.lasts and definition.main.hands == 1:
         return proof
     from paytables.blackjack.sampled import sample  # noqa: PLC0415 (laboratory packages)
 
@@ -207,7 +207,9 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
 
 def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
     """What rounds of the best play came to, of equal stakes against so many of the dealer's hands."""
-    shoe = "fresh shoes" if definition.shoe.stop is None else "shoes dealt to the stop card"
+    rules = definition.shoe
+    shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
+    shoe = shoe if rules.lasts else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
     mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLED_Z
     low, high = (_percent(1 + mean + away) for away in (-half, half))

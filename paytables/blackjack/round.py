@@ -153,7 +153,7 @@ class BlackjackRound:
         return Outcome(
             progressives=tuple(self._hits),
             display={**self.felt(), "result": self._result()},
-            table=left(rules, self._shoe),
+            table=left(rules, self._shoe, table),
         )
 
     def _take(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:

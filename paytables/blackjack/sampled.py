@@ -60,10 +60,11 @@ def sample(
         *(0 if odds is None else int(odds * unit) for odds in paid),
         *(up in house.even_money and play.takes_even_money(up) for up in _ACES_TENS),
         *(
-            52 * house.decks if shoe.stop is None else shoe.stop,
+            -1 if shoe.stop is None else shoe.stop,
             _BURN_FIRST if shoe.burn is True else shoe.burn,
         ),
         *(place.get(_SEVENS, -2), place.get(SIX_SEVEN_EIGHT, -2)),
+        shoe.rounds if shoe.stop is None else rounds,
     ]
     cards: Ints = np.arange(52 * house.decks) % 52
     at: Ints = np.zeros(4, dtype=np.int64)
@@ -148,12 +149,12 @@ def _play(  # noqa: C901, PLR0912, PLR0915 (one loop for numba)
 ) -> None:  # pragma: no cover (compiled)
     hole, h17, kept, spares, hands_most, aces_most, one_card, same_rank, unit, banks = rules[:10]
     natural_pays, insurance_pays, sevens_pay, suited_pay, even_ace, even_ten, stop, burn = rules[10:18]
-    sevens, suited_678 = rules[18:20]
+    sevens, suited_678, served = rules[18:21]
     first, second = np.zeros(6, np.int64), np.zeros(6, np.int64)
     many, node, stakes = np.zeros(6, np.int64), np.zeros(6, np.int64), np.zeros(6, np.int64)
     won, same = np.zeros(6, np.int64), np.zeros(6, np.bool_)
     while at[0] + _ROUND < len(words):
-        if at[1] == 0 or len(shoe) - at[1] <= stop:  # at[2], at[3]: rounds and nets of this shoe
+        if at[1] == 0 or len(shoe) - at[1] <= stop or at[2] >= served:  # of this shoe: rounds, nets
             if at[2]:
                 shoes[0] += 1
                 shoes[1] += at[2]

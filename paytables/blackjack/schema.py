@@ -410,7 +410,9 @@ class BlackjackDefinition(TableDefinition):
         twice = next((each for each in ids if ids.count(each) > 1), None)
         if twice is not None:
             raise ValueError(f"side: {twice!r} is there twice")
-        needed = self.longest_points
+        self.shoe.check_players(self.table.seats)
+        needed = self.longest_points * self.shoe.rounds
         if fewest(self.shoe.decks, self.shoe.stop) < needed:
-            raise ValueError(f"shoe: may run out in a round: it must hold {needed} points, an ace as one")
+            rounds = "a round" if self.shoe.rounds == 1 else "two rounds"
+            raise ValueError(f"shoe: may run out in {rounds}: it must hold {needed} points, an ace as one")
         return self

@@ -22,6 +22,10 @@ _SHOE: Final = (
         fr="Paquets de cartes : {0}, mêlés de nouveau lorsque la carte d'arrêt apparaît.",
     ),
     Text(en="Decks: {0}, shuffled for every round.", fr="Paquets de cartes : {0}, mêlés à chaque coup."),
+    Text(
+        en="Decks: {0}, shuffled after every second round.",
+        fr="Paquets de cartes : {0}, mêlés tous les deux coups.",
+    ),
 )
 _SOFT_17: Final = {
     "hit": Text(
@@ -118,7 +122,7 @@ def rule_lines(made: "BlackjackDefinition", code: str) -> list[str]:
     """Return what the house has chosen, a sentence a rule, in a language."""
     rules = made.rules
     lines = [
-        _of(_SHOE[made.shoe.stop is None], code).format(made.shoe.decks),
+        _of(_SHOE[0 if made.shoe.stop is not None else made.shoe.rounds], code).format(made.shoe.decks),
         f"{_of(_SOFT_17[rules.soft_17], code)} {_of(_SECOND[rules.second_card], code)}",
         _of(_ORIGINAL[rules.original_bets_only], code),
     ]

@@ -296,6 +296,54 @@ def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
     assert min(lefts) > 16
 
 
+def test_super_pan_has_no_shoe_that_lasts_and_burns_nothing():
+    for shoe in ({"stop": 40}, {"burn": True}, {"decks": 1, "rounds": 2}):
+        data = json.loads(load_game("quebec-super-pan-9").text)
+        data["shoe"] = shoe
+        with pytest.raises(DefinitionError, match="shuffled for every round"):
+            game_from(data, "test")
+
+
+def test_one_deck_may_serve_two_rounds(seeded_draw):
+    """Québec s. 8: shuffled after every second round, with three players at most."""
+    data = json.loads(load_game("quebec-red-dog").text)
+    data["shoe"] = {"decks": 1, "rounds": 2}
+    game, table, shuffled, lefts = game_from(data, "test"), None, [], []
+    for seed in range(6):
+        here = game.at(json.loads(json.dumps(table)))
+        wager = here.wager(1)
+        played = Round(here.play(wager, seeded_draw(seed)), wager)
+        played.advance()
+        shuffled.append(bool([cue for cue in played.cues if cue.kind == "shuffle"]))
+        while played.decision is not None:
+            played.advance(Choice("stand"))
+        table = played.outcome.table
+        lefts.append(table and sum(table["shoe"].values()))
+    assert shuffled == [True, False] * 3
+    assert all(49 <= count <= 50 for count in lefts[::2])
+    assert lefts[1::2] == [None] * 3
+    once = load_game("quebec-red-dog")
+    with pytest.raises(ValueError, match="shuffled before"):
+        once.at({"shoe": {"As": 1}})
+
+
+@pytest.mark.parametrize(
+    ("shoe", "seats", "why"),
+    [
+        ({"decks": 2, "rounds": 2}, 1, "one deck"),
+        ({"decks": 1, "rounds": 2, "stop": 20}, 1, "one deck"),
+        ({"decks": 1, "rounds": 2}, 4, "3 players at most, not 4"),
+        ({"decks": 1, "rounds": 3}, 1, "rounds"),
+    ],
+)
+def test_more_may_not_share_one_deck_of_two_rounds(shoe, seats, why):
+    for name in ("quebec-red-dog", "quebec-blackjack"):
+        data = json.loads(load_game(name).text)
+        data.update(shoe=shoe, table={"seats": seats})
+        with pytest.raises(DefinitionError, match=why):
+            game_from(data, "test")
+
+
 @pytest.mark.parametrize(
     ("table", "why"),
     [

@@ -234,6 +234,24 @@ def test_a_row_of_more_cards_than_were_dealt_does_not_pay():
     assert ("flush", "suited", 1, 10) in came_back(hit)
 
 
+def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
+    game = changed(QUEBEC, shoe={"decks": 1, "rounds": 2})
+    assert "Decks: 1, shuffled after every second round." in game.help["en"]
+    assert "Paquets de cartes : 1, mêlés tous les deux coups." in game.help["fr"]
+    table, shuffled = None, []
+    for seed in range(40):
+        here = game.at(json.loads(json.dumps(table)))
+        wager = here.wager(2)
+        played_ = Round(here.play(wager, seeded_draw(seed)), wager)
+        played_.advance()
+        shuffled.append(bool([cue for cue in played_.cues if cue.kind == "shuffle"]))
+        while played_.decision is not None:
+            played_.advance(Choice(played_.decision.options[seed % 2]))
+        table = played_.outcome.table
+        assert (table is None) == bool(seed % 2)
+    assert shuffled == [True, False] * 20
+
+
 def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
     game, table, lefts = load_game(MONACO), None, []
     for seed in range(120):

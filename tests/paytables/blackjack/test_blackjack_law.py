@@ -1,20 +1,24 @@
 """The distribution of a round of blackjack: against every round of tiny shoes, the mean, and published variances."""
 
+import json
 import math
 from fractions import Fraction
 
 import pytest
+from rigs.blackjack import QUEBEC as QUEBEC_TABLE
+from rigs.blackjack import changed
 
-from paytables import analyse, load_game
+from paytables import analyse, game_from, load_game
 from paytables.analysis import Depth
 from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWERS, Kind, advice_of
+from paytables.blackjack.figures import prove
 from paytables.blackjack.hands import CARD
 from paytables.blackjack.law import law, within_reach
 from paytables.blackjack.sampled import sample
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
-from tools.lab.simulation import judge_share
+from tools.lab.simulation import judge, judge_share, play_batch, sample_variance
 
 
 def laid(rules, shoe=None, ups=policies.UPS):
@@ -176,3 +180,17 @@ def test_ten_million_rounds_played_return_what_is_exact_or_the_rounds_of_the_cab
     if name == "monaco-blackjack":
         exact, error = proof.sampled.mean(1), math.hypot(error, float(Fraction(proof.sampled.error)))
     assert abs(float(found.mean(1) - exact)) <= 3.2905 * error
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_two_rounds_of_one_deck_return_what_the_cabinets_do(seeded_draw):
+    """Of one deck the second round returns less than the first, the play being that of a fresh one."""
+    made = changed(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
+    proof = prove(made.rules.definition)["main"]
+    data = json.loads(made.text)
+    data["proved"] = {"main": proof.model_dump(mode="json")}
+    tally = play_batch(game_from(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
+    found = proof.sampled
+    assert judge(tally, 2, 1 + found.mean(1), sample_variance(tally)).agrees
+    assert abs(found.variance(1) - sample_variance(tally) / 4) < Fraction(1, 20)
