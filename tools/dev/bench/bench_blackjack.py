@@ -1,6 +1,6 @@
-"""The exact analysis of blackjack: best play and the best chart, of one deck and of eight.
+"""The exact analysis of blackjack: best play and the best chart, of one deck and of eight; the law of a round.
 
-The baseline is the time in which a simulation by the cabinet's own round would come as near as a ten
+The baseline of best play is the time in which a simulation by the cabinet's own round would come as near as a ten
 thousandth of the bet (one standard error), which is still no exact figure.
 """
 
@@ -9,7 +9,10 @@ from functools import partial
 
 from paytables import analyse, load_game
 from paytables.blackjack import policies
+from paytables.blackjack.advice import Question, advice_of
 from paytables.blackjack.chart import best_chart
+from paytables.blackjack.law import law
+from paytables.blackjack.sampled import sample
 from tools.dev.bench import Figure, processor_seconds
 from tools.dev.bench.bench_paytables import Quick
 from tools.lab.simulation import play_batch, sample_variance
@@ -18,6 +21,9 @@ from tools.lab.simulation import play_batch, sample_variance
 GAME = "quebec-blackjack-options"
 DECKS = (1, 8)
 ROUNDS = 1_000
+#: A table whose round has an exact law, and rounds that are counted where none has.
+SPLIT_ONCE = "quebec-blackjack"
+SAMPLED = 1_000_000
 #: The accuracy the simulation is measured against: one standard error of the return, in parts of the bet.
 ERROR = 1e-4
 
@@ -57,3 +63,28 @@ def figures() -> Iterator[Figure]:
             weighed + best,
             "lower",
         )
+    yield from _nets(rounds / ROUNDS)
+
+
+def _nets(cabinets: float) -> Iterator[Figure]:
+    """What the exact law of a round takes, and rounds that are played by compiled code."""
+    definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
+    table, answers = policies.Table(definition.house), dict[Question, int]()
+    best = table.result(policies.recorded(policies.best, answers), policies.most)
+    play = advice_of(definition.house, definition.proved["main"].policy)
+    assert play is not None  # the library carries its own rules' play
+    law(table, answers, best)  # compiles
+    sample(definition, play, 1_000)
+    exact = processor_seconds(partial(law, table, answers, best))
+    sampled = processor_seconds(partial(sample, definition, play, SAMPLED)) / SAMPLED
+    yield Figure(
+        f"{SPLIT_ONCE}: the exact law of a round", exact, "s", "ten million rounds, compiled", 10**7 * sampled
+    )
+    yield Figure(
+        f"{SPLIT_ONCE}: rounds played, compiled",
+        1 / sampled,
+        "1/s",
+        "the cabinet's own round",
+        1 / cabinets,
+        "higher",
+    )
