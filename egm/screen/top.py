@@ -186,7 +186,8 @@ def _prizes(stage: Stage, rect: Rect) -> None:
         left = x + 60 + (side + 30) * len(row.icons[:1])
         if len(row.icons) <= 1:
             style = Style("strong", "title" if step > 70 else "lead", "text")
-            p.text(row.words, (left, middle), style, align="left", width=w * 0.56 - left + x)
+            room: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
+            p.label(row.words, room, style, align="left", least="small")
         amount = Style("numbers", "marquee" if step > 96 else "title", "meter")
         p.text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
 

@@ -25,6 +25,10 @@ from egm.screen.table import is_table
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
 
+#: A tile higher than this has its title large; pictures smaller than the least say nothing.
+_TALL: Final = 160.0
+_LEAST_PICTURE: Final = 24.0
+_APART: Final = 4.0
 _BALLS: Final = (7, 18, 33, 52, 80)
 
 
@@ -171,16 +175,22 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
         return ink.finish()
 
     p.art(("tile", game.id), rect, make)
+    style, facts = Style("strong", "caption", "text"), return_words(stage, game)
+    lines = 1 if p.measure(facts, style) <= w - 32 else 2
+    foot = stage.theme.sizes["caption"] * 1.2 * lines
+    size = "title" if h > _TALL else "lead"
+    head = stage.theme.sizes[size] * 1.3
     p.text(
         title,
-        (x + w / 2, y + h * 0.24),
-        Style("display", "title", gold(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
+        (x + w / 2, y + 12 + head / 2),
+        Style("display", size, gold(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
-    top, tall = (0.46, 0.31) if not stage.layout.slim else (0.36, 0.29)
-    _show_symbols(stage, (x + 30, y + h * top, w - 60, h * tall), game)
-    facts = return_words(stage, game)
-    p.label(facts, (x + 20, y + h - 59, w - 40, 50), Style("strong", "caption", "text"))
+    p.label(facts, (x + 16, y + h - 12 - foot, w - 32, foot), style)
+    room = h - 12 - head - 12 - foot - 2 * _APART
+    if room >= _LEAST_PICTURE:
+        high = min(room, h * 0.4)
+        _show_symbols(stage, (x + 30, y + 12 + head + _APART + (room - high) / 2, w - 60, high), game)
     if chosen:
         p.panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
         p.text(

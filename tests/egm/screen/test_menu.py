@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import pygame
 import pytest
 
 from egm.config.cabinet_file import load_cabinet
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, slim
-from egm.screen.scenes.menu import choices, kind_of, tabs, tiles
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from egm.screen.scenes.menu import choices, draw_menu, kind_of, tabs, tiles
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from paytables import load_game
@@ -52,3 +55,42 @@ def test_every_game_is_one_touch_of_its_kind_away_or_turned_to(on_offer, theme, 
         for rect, action in choices(view, layout)
         if action.name != "game"
     )
+
+
+class Beside(Painter):
+    """Keeps where words and where pictures of a game stand."""
+
+    def __init__(self, theme):
+        super().__init__(theme)
+        self.words_at, self.pictures = [], []
+
+    def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
+        place = super().text(words, at, style, align=align, width=width, alpha=alpha)
+        if not words.isdecimal():  # a chip's own figure, a ball's
+            self.words_at.append(
+                (words, self.words(words, style, width).get_bounding_rect().move(place.topleft))
+            )
+        return place
+
+    def art(self, key, rect, make, *, alpha=1.0):
+        if key[0] in {"tile", "sheet"}:
+            self.words_at = [one for one in self.words_at if not self.box(rect).colliderect(one[1])]
+        if key[0] in {"symbol", "playing card", "chip", "ball"}:
+            self.pictures.append(self.box(rect))
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, slim(390, 700)])
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_no_words_of_the_menu_stand_on_a_games_pictures(on_offer, theme, layout, language):
+    picture = Picture(theme, layout=layout)
+    view, _ = pressed(at_rest(on_offer, on_offer[0], language), Action("games"), theme)
+    surface, drawn = pygame.Surface(picture.pixels), 0
+    for sheet in range(6):
+        painter = picture.painter = Beside(theme)
+        shown = replace(view, sheet=sheet)
+        painter.surface = surface
+        draw_menu(picture._stage(shown))
+        drawn += len(painter.pictures)
+        for words, ink in painter.words_at:
+            assert ink.collidelist(painter.pictures) < 0, (sheet, words)
+    assert drawn > 20 or layout.slim

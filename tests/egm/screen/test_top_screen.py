@@ -16,7 +16,9 @@ from egm.screen.message_reducer import heard
 from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
+from paytables import tables
 from tools.dev.gallery import game_scenes
+from tools.dev.gallery.felts import WORDY, felt
 from tools.dev.gallery.machine import machine_scenes
 from tools.lab.views import at_rest, levels
 
@@ -55,17 +57,19 @@ def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
 
 
 @pytest.mark.parametrize(
-    ("layout", "language"),
+    ("layout", "language", "names"),
     [
-        pytest.param(LANDSCAPE, "fr", id="landscape-fr"),
-        pytest.param(PORTRAIT, "en", id="portrait-en"),
-        pytest.param(PHONE, "fr", id="phone-fr"),
-        pytest.param(LANDSCAPE, "en", id="landscape-en", marks=pytest.mark.slow),
-        pytest.param(PORTRAIT, "fr", id="portrait-fr", marks=pytest.mark.slow),
-        pytest.param(PHONE, "en", id="phone-en", marks=pytest.mark.slow),
+        pytest.param(LANDSCAPE, "fr", WORDY, id="landscape-fr"),
+        pytest.param(PORTRAIT, "en", WORDY, id="portrait-en"),
+        pytest.param(PHONE, "fr", WORDY, id="phone-fr"),
+        pytest.param(LANDSCAPE, "en", tables(), id="landscape-en", marks=pytest.mark.slow),
+        pytest.param(PORTRAIT, "fr", tables(), id="portrait-fr", marks=pytest.mark.slow),
+        pytest.param(PHONE, "en", tables(), id="phone-en", marks=pytest.mark.slow),
     ],
 )
-def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, theme, language, layout):
+def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
+    published, outcomes, theme, language, layout, names
+):
     picture = TopPicture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
     surface = pygame.Surface(picture.pixels)
@@ -77,6 +81,9 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, t
             for name, view in game_scenes(published, game, outcomes[game.id], language, theme, layout)
             if name in {"idle", "attract", "levels-stale", "levels-won", "big-win-rolling"}
         ]
+    for table in names:
+        _, told = felt(table)
+        scenes.append((f"{table}/idle", at_rest((told,), told, language)))
     for name, view in scenes:
         watcher.begin()
         picture.draw(surface, view)
