@@ -1,7 +1,7 @@
-"""The exact analysis of blackjack: best play and the best chart, of one deck and of eight; the law of a round.
+"""The exact analysis of blackjack: best play and the best chart, of one deck and of eight, a round's law.
 
-The baseline of best play is the time in which a simulation by the cabinet's own round would come as near as a ten
-thousandth of the bet (one standard error), which is still no exact figure.
+The baseline of best play is the time in which a simulation by the cabinet's own round would come as near as a
+ten thousandth of the bet (one standard error), which is still no exact figure.
 """
 
 from collections.abc import Iterator
@@ -77,14 +77,7 @@ def _nets(cabinets: float) -> Iterator[Figure]:
     sample(definition, play, 1_000)
     exact = processor_seconds(partial(law, table, answers, best))
     sampled = processor_seconds(partial(sample, definition, play, SAMPLED)) / SAMPLED
-    yield Figure(
-        f"{SPLIT_ONCE}: the exact law of a round", exact, "s", "ten million rounds, compiled", 10**7 * sampled
-    )
-    yield Figure(
-        f"{SPLIT_ONCE}: rounds played, compiled",
-        1 / sampled,
-        "1/s",
-        "the cabinet's own round",
-        1 / cabinets,
-        "higher",
-    )
+    name, ten = f"{SPLIT_ONCE}: the exact law of a round", "ten million rounds, compiled"
+    yield Figure(name, exact, "s", ten, 10**7 * sampled, "lower")
+    name, own = f"{SPLIT_ONCE}: rounds played, compiled", "the cabinet's own round"
+    yield Figure(name, 1 / sampled, "1/s", own, 1 / cabinets)
