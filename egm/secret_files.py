@@ -1,9 +1,25 @@
 """Secret files: secrets only while nobody but their owner can read them."""
 
+import errno
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from egm.errors import OperatorError
+
+#: What a medium fails with -> a code of ``notice.refused``, which tells staff what to do.
+_MEDIUM: Final[Mapping[int | None, str]] = {
+    errno.ENOSPC: "medium_full",
+    errno.EDQUOT: "medium_full",
+    errno.EROFS: "medium_locked",
+    errno.EIO: "medium_fails",
+}
+
+
+def medium_failure(error: OSError) -> str:
+    """The words for what one of the machine's own media failed with: a code of ``notice.refused``."""
+    return _MEDIUM.get(error.errno, "medium_other")
 
 
 def require_private(*paths: Path) -> None:

@@ -24,7 +24,7 @@ from egm.isolated import require_isolation
 from egm.progressive.enrolment import STICK
 from egm.record_codec import RecordError
 from egm.terminal import echo
-from meters import JournalDamaged, JournalError, SelfAuditFailed
+from meters import JournalDamaged, JournalError, JournalLocked, SelfAuditFailed
 from meters.lock import FolderLock
 
 _OPERATOR_ERROR = 2
@@ -90,15 +90,28 @@ def _ask(
     folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...], stick: Path
 ) -> None:
     """Ask for the cabinet file, and begin again with it."""
-    lock = FolderLock(folder.root)
+
+    async def ask(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
+        lock = FolderLock(folder.root)
+        try:
+            await ask_on_screen(folder, cabinet, seed, clock, partial(found_ports, ports), stick)
+        finally:
+            lock.release()
+
+    async def still(why: str) -> None:
+        _say(f"waiting: {why}")
+        await wait_for_file(folder, cabinet, clock, why, code="memory_waits")
+
     try:
-        asked = ask_on_screen(folder, cabinet, seed, clock, partial(found_ports, ports), stick)
-        done = asyncio.run(_run(asked))
+        done = asyncio.run(_run(come_up(ask, still, clock)))
+    except JournalLocked:
+        raise
     except JournalError as error:  # there is a memory, and it cannot say what the file was
         _say(str(error))
+        lock = FolderLock(folder.root)
         said = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
         done = asyncio.run(_run(said))
-    lock.release()
+        lock.release()
     sys.exit(_FILE_CHANGED if done else 0)
 
 

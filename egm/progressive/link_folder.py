@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from egm.progressive.enrolment import Answer, EnrolmentError, Facts, key_digest
-from egm.secret_files import replace_private, require_private, write_private
+from egm.secret_files import medium_failure, replace_private, require_private, write_private
 
 _NAME: Final = "link"
 _AUTHORITY, _CERTIFICATE, _KEY = "authority.crt", "machine.crt", "machine.key"
@@ -164,4 +164,4 @@ def _said() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise EnrolmentError("link_not_written", why=error.strerror or str(error)) from error
+        raise EnrolmentError(medium_failure(error), why=str(error)) from error

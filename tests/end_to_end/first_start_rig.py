@@ -98,6 +98,7 @@ class Setting:
 
     def run(self):
         """The machine with its file, until it is up; then it is stopped."""
+        self.state.prepare()
         process = MachineProcess(self.state, load_cabinet(self.file), SystemClock())
 
         async def life():

@@ -149,7 +149,8 @@ async def linked(hand, stick, authority):
     await hand.touch("answer")
     assert hand.notice == "notice.refused.link_no_answer"
     await hand.touch("request")
-    (key,) = [row.cells[1].value for table in hand.page.tables for row in table.rows if len(row.cells) == 2]
+    lines = [row.cells for table in hand.page.tables for row in table.rows]
+    (key,) = [cells[-1].value for cells in lines if cells[0].value == "service.link.key"]
     request = Stick(stick).read()["request"]
     Stick(stick).write(request_of(Ed25519PrivateKey.generate(), "FIRST-2"))
     asked = read_request(Stick(stick).read()["request"])[1]
@@ -170,8 +171,10 @@ async def enrolled(hand):
     await hand.come_to("staff")
     assert not hand.offers("next")
     await hand.touch("add")
-    await hand.type("12", "Max", "attendant", PINS["12"], PINS["12"])
-    assert hand.notice == "first.refused.staff"  # the first must be able to enrol others
+    await hand.type("12", "Max", "attendant")
+    assert hand.notice == "first.refused.first_one"  # who must be able to enrol others
+    for _ in range(2):
+        await hand.touch("back")
     await hand.touch("add")
     await hand.type("11", "Morgan", "manager", "1234")
     assert hand.notice == "service.refused.weak_pin"
@@ -179,6 +182,12 @@ async def enrolled(hand):
     assert hand.notice == "service.refused.not_the_same"
     await hand.type(PINS["11"], PINS["11"])
     assert not hand.offers("next")  # one alone cannot sign
+    await hand.touch("add")
+    await hand.type("11")
+    assert hand.notice == "first.refused.number_taken"
+    await hand.type("12", "Tony", "technician", PINS["12"], PINS["12"])
+    await hand.touch("drop")  # his name is not so written
+    assert not hand.offers("next")
     await hand.touch("add")
     await hand.type("12", "Toni", "technician", PINS["12"], PINS["12"])
     await hand.touch("next")
@@ -192,7 +201,6 @@ async def signed(hand):
     assert hand.notice == "service.refused.wrong_pin"
     await hand.type(PINS["11"], "11", PINS["11"])
     assert hand.notice == "service.refused.same_person"
-    await hand.touch("back")
     await hand.type("12")
     hand.last(PINS["12"])
 

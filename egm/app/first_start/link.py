@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import Move, Step, Way, refused
+from egm.app.first_start.steps import Move, Step, Way, failed, refused
 from egm.errors import OperatorError
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.progressive.enrolling import alarm, fact_table
-from egm.progressive.enrolment import EnrolmentError, Facts, Stick, key_digest, request_of
+from egm.progressive.enrolment import Facts, Stick, key_digest, request_of
 from egm.progressive.link_folder import LinkFolder
 from egm.staff.service.words import pairs, plain, say
 
@@ -34,7 +34,8 @@ class Link(Step):
 
     def page(self, draft: Draft) -> ServicePage:
         """The key that asks, the answer to it, and what comes next."""
-        tables: list[Table] = [Table(rows=(Row(cells=(say("first.link.steps"),)),))]
+        steps = (Row(cells=(plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
+        tables: list[Table] = [Table(rows=tuple(steps))]
         enrolled: Facts | None = None
         try:
             key = self.folder.asking()
@@ -67,10 +68,8 @@ class Link(Step):
         self.told = None
         try:
             return ways[action](draft)
-        except EnrolmentError as error:
-            return say(f"notice.refused.{error.code}", **error.values)
-        except OperatorError as error:
-            return say("first.refused.not_done", why=str(error))
+        except (OperatorError, OSError) as error:
+            return failed(error)
 
     def _ask(self, draft: Draft) -> Move:
         key = self.folder.ask()

@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import SIGNERS, Move, Step, Way, refused
+from egm.app.first_start.steps import SIGNERS, Move, Step, Way, failed, refused
 from egm.app.preflight import preflight
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
+from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
-from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
+from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.kernel.timekeeping import Evidence, doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, recorded_in
 from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
 from egm.secret_files import replace_private
-from egm.staff.service.words import BACK, local, pairs, plain, say
+from egm.staff.service.words import BACK, local, moment, money, pairs, plain, prize_names, say
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER, Place
 from meters.recall import details
@@ -113,18 +115,18 @@ class Proofs(Step):
                 if person is None:
                     noted.append(WrongPin.of(number, self.now().isoformat(timespec="seconds")))
                     return refused("wrong_pin")
+            self.number = None
             if any(person.id == other.id for other in self.proved):
                 return refused("same_person")
             if not person.may(self.may):
                 return refused("not_permitted")
-            self.number = None
             self.proved.append(person)
             if len(self.proved) < SIGNERS:
                 return Way.STAY
             self.act(draft)
         except (RosterError, OSError, JournalError) as error:
             self.proved, self.number = [], None
-            return say("first.refused.not_done", why=str(error))
+            return failed(error)
         return Way.ON
 
     def signature(self, text: str, reason: str) -> Signature:
@@ -160,20 +162,30 @@ class Signing(Proofs):
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
         """What was answered, and what is wrong with it."""
-        said = draft.machine
+        said, people = draft.machine, draft.roster.people.values()
         rows = (
             (say("first.machine.serial"), plain(said.get("serial", ""))),
             (say("first.machine.operator_number"), plain(said.get("operator_number", ""))),
             (say("first.profile.title"), local(draft.profile.title)),
             (say("first.house.site"), plain(said.get("site", ""))),
-            (say("first.devices.title"), plain(", ".join(found.protocol for found in draft.devices))),
-            (say("first.games.title"), plain(", ".join(draft.chosen))),
-            (say("first.staff.title"), plain(", ".join(draft.roster.people))),
+            (say("first.time_zone.title"), plain(said.get("time_zone", ""))),
+            (say("first.devices.title"), _kinds(draft)),
+            (
+                say("first.games.title"),
+                prize_names({"names": draft.games[name].title} for name in draft.chosen),
+            ),
+            (say("first.denominations.title"), money(*draft.denominations_cents or (0,))),
+            (say("first.staff.title"), plain(", ".join(f"{one.name} ({one.id})" for one in people))),
             *(() if draft.link is None else ((say("first.link.title"), plain(draft.link.authority)),)),
             (say("first.file"), plain(digest_of(draft.text())[:16])),
         )
+        now = self.now()
+        believed = doubt(Evidence(now=now, good=None, passed=None)) is None
+        rows = (*rows, (say("first.now" if believed else "first.clock_wrong"), moment(now.isoformat())))
         if self.faults is None:
             return (pairs(rows), Table(rows=(Row(cells=(say("first.checking"),)),)))
+        if not self.may_sign(draft):
+            rows = (*rows, (say("first.not_yet"), plain("")))
         found = tuple(
             Row(cells=(plain(fault),), mark="alarm" if fault.stops else "warning") for fault in self.faults
         )
@@ -187,6 +199,12 @@ class Signing(Proofs):
         replace(draft.roster, path=self.state.staff).written_to(self.state.staff)
         self.signature(text, FIRST).write(self.state.root / FILE_NAME)
         replace_private(self.file, text)
+
+
+def _kinds(draft: Draft) -> Words:
+    """What each device is, side by side."""
+    named = {str(i): f"device.{PROTOCOLS[one.protocol].kind}" for i, one in enumerate(draft.devices)}
+    return Words(kind="list", value=", ", values={**named})
 
 
 @dataclass(slots=True, kw_only=True)

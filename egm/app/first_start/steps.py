@@ -16,8 +16,10 @@ from egm.app.first_start.probing import Answer, probe
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
-from egm.people import Permission, Person, PinRefusedError, Role, check_pin
+from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin
 from egm.profiles import available, load_profile
+from egm.progressive.enrolment import EnrolmentError
+from egm.secret_files import medium_failure
 from egm.staff.form import Field, FieldError, FieldKind
 from egm.staff.service.words import BACK, coded, local, money, plain, say
 
@@ -41,6 +43,15 @@ Move = Way | Words
 def refused(reason: str) -> Words:
     """Why an answer was refused: a code of ``service.refused``."""
     return say(f"service.refused.{reason}")
+
+
+def failed(error: Exception) -> Words:
+    """What could not be done, in words for whoever stands there; an OSError is of the machine's memory."""
+    if isinstance(error, OSError):
+        return say(f"notice.refused.{medium_failure(error)}", why=str(error))
+    if isinstance(error, EnrolmentError):
+        return say(f"notice.refused.{error.code}", **error.values)
+    return say("first.refused.not_done", why=str(error))
 
 
 class Step:
@@ -215,7 +226,10 @@ class Devices(Step):
             return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(asked,)),))
         rows = tuple(
             Row(
-                cells=(coded("device", PROTOCOLS[found.protocol].kind), plain(_told(found))),
+                cells=(
+                    coded("device", PROTOCOLS[found.protocol].kind),
+                    say("first.devices.is_simulated") if found.port == "bench" else plain(_told(found)),
+                ),
                 mark="warning" if found.port == "bench" else "good",
             )
             for found in draft.devices
@@ -287,6 +301,8 @@ class Toggle(Step):
             Row(cells=(words,), action=f"toggle:{place}", mark="good" if name in chosen else "")
             for place, (name, words) in enumerate(self.options(draft))
         )
+        if not chosen:
+            rows = (Row(cells=(say("first.one_at_least"),), mark="warning"), *rows)
         return self._page(Table(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
@@ -311,6 +327,8 @@ class Staff(Step):
     id: str = "staff"
     entry: list[str] | None = None
     """What of a new person is typed in: number, name, role, PIN."""
+    before: list[Roster] = field(default_factory=list)
+    """The list as it was before each of its people: a mistake is taken back."""
 
     def page(self, draft: Draft) -> ServicePage:
         """Who is enrolled, or the next thing asked of somebody new."""
@@ -324,7 +342,18 @@ class Staff(Step):
         columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
         add = Action(id="add", label=say("first.staff.add"))
         on = _NEXT.model_copy(update={"enabled": self._are_enough(draft)})
-        return self._page(Table(columns=columns, rows=rows), actions=(add, on))
+        drop = Action(id="drop", label=say("first.staff.drop"), style="danger")
+        enrolled = Table(columns=columns, rows=rows)
+        more = (drop,) if self.before else ()
+        return self._page(enrolled, *self._missing(draft), actions=(add, *more, on))
+
+    def _missing(self, draft: Draft) -> tuple[Table, ...]:
+        """How many must still be enrolled, and what they may be."""
+        short = SIGNERS - self._signers(draft)
+        if short <= 0:
+            return ()
+        row = Row(cells=(say("first.staff.short", count=short), _roles(Permission.CONFIGURE)), mark="warning")
+        return (Table(rows=(row,)),)
 
     def _asking(self, entry: list[str]) -> ServicePage:
         name = ("number", "name", "role", "pin", "again")[len(entry)]
@@ -350,39 +379,73 @@ class Staff(Step):
             self.entry = self.entry[:-1] or None
             return Way.STAY
         if self.entry is None:
-            if action == "add":
-                self.entry = []
-                return Way.STAY
-            return Way.ON if action == "next" and self._are_enough(draft) else refused("not_offered")
+            return self._listed(draft, action)
         return self._typed(draft, self.entry, text.strip()) if action == "enter" else refused("not_offered")
 
-    def _typed(self, draft: Draft, entry: list[str], text: str) -> Move:  # noqa: PLR0911 (a refusal each)
-        if not text:
-            return refused("missing")
-        if len(entry) == 2 and text not in set(Role):
-            return refused("not_offered")
-        if len(entry) == 3:
-            try:
-                check_pin(text)
-            except PinRefusedError:
-                return refused("weak_pin")
+    def _listed(self, draft: Draft, action: str) -> Move:
+        """One more, one less, or on."""
+        if action == "add":
+            self.entry = []
+        elif action == "drop" and self.before:
+            draft.roster = self.before.pop()
+        else:
+            return Way.ON if action == "next" and self._are_enough(draft) else refused("not_offered")
+        return Way.STAY
+
+    def _typed(self, draft: Draft, entry: list[str], text: str) -> Move:
         if len(entry) < 4:
-            entry.append(text)
-            return Way.STAY
+            why = _unfit(draft.roster, len(entry), text)
+            if why is None:
+                entry.append(text)
+            return why or Way.STAY
         number, name, role, pin = entry
         if text != pin:
             del entry[3:]
             return refused("not_the_same")
         self.entry = None
+        kept = draft.roster
         try:
-            draft.roster = draft.roster.added(Person(number, name, Role(role)), pin, by="", at=self.now())
+            draft.roster = kept.added(Person(number, name, Role(role)), pin, by="", at=self.now())
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
+        self.before.append(kept)
         return Way.STAY
 
+    def _signers(self, draft: Draft) -> int:
+        return sum(person.may(Permission.CONFIGURE) for person in draft.roster.people.values())
+
     def _are_enough(self, draft: Draft) -> bool:
-        people = draft.roster.people.values()
-        return sum(person.may(Permission.CONFIGURE) for person in people) >= SIGNERS
+        return self._signers(draft) >= SIGNERS
+
+
+def _unfit(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
+    """Why what was typed is no number, name, role or PIN of somebody new; None where it is one."""
+    if not text:
+        return refused("missing")
+    if place == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
+        return refused("not_digits")
+    if place == 0 and text in roster.people:
+        return say("first.refused.number_taken", number=text, name=roster.people[text].name)
+    if place == 1 and not (text.isprintable() and len(text) <= 60):
+        return refused("too_long")
+    if place == 2 and text not in set(Role):
+        return refused("not_offered")
+    if place == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
+        return Words(kind="say", value="first.refused.first_one")
+    if place == 3:
+        try:
+            check_pin(text)
+        except PinRefusedError:
+            return refused("weak_pin")
+    return None
+
+
+def _roles(permission: Permission) -> Words:
+    """The roles that may do something, side by side."""
+    able = [role for role in Role if Person("0", "-", role).may(permission)]
+    return Words(
+        kind="list", value=", ", values={str(i): f"manual.role.{role}" for i, role in enumerate(able)}
+    )
 
 
 def profiles() -> list[tuple[str, Words]]:

@@ -1,6 +1,8 @@
 """What a first start writes: whole or asked for again, whatever moment the power goes, and never half a machine."""
 
 import asyncio
+import errno
+from datetime import UTC, datetime
 
 import pytest
 
@@ -8,13 +10,16 @@ from egm.app.first_start import signing
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.probing import Answer
 from egm.app.first_start.signing import Signing, putting_back
-from egm.app.first_start.steps import SIGNERS, Way
+from egm.app.first_start.steps import SIGNERS, Way, failed
+from egm.app.first_start.wizard import steps_of
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.config.faults import Fault
 from egm.people import Permission, Person, Role, Roster
 from egm.profiles import load_profile
 from egm.testing.machine import StoppedClock
 from egm.testing.service_menu import pin_of
+from egm.testing.service_menu import said as say_in
 from meters import Journal
 from paytables import load_game
 
@@ -123,7 +128,7 @@ def test_who_may_not_and_who_signs_twice_sign_nothing_and_a_disk_that_refuses_is
     missing.enter()
     missing.faults = ()
     move = sign(missing, drafted(), "1", "2")
-    assert move.value == "first.refused.not_done"
+    assert move.value == "notice.refused.medium_other"
     assert "nowhere" in move.values["why"]
     assert len(missing.proved) == 0 < SIGNERS
 
@@ -146,3 +151,41 @@ def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
 )
 def test_the_house_is_asked_what_the_places_tickets_must_say(place, asked):
     assert Draft(profile=load_profile(place)).house_fields == asked
+
+
+@pytest.mark.parametrize(("year", "said"), [(1970, "first.clock_wrong"), (2026, "first.now")])
+def test_whoever_signs_reads_the_date_and_is_told_that_it_cannot_be(tmp_path, year, said):
+    at = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
+    at.now = lambda: datetime(year, 1, 2, tzinfo=UTC)
+    lines = {row.cells[0].value: row.cells[1].value for row in at.page(drafted()).tables[0].rows}
+    assert lines[said] == f"{year}-01-02T00:00:00+00:00"
+
+
+def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
+    draft, asked = drafted(), steps_of(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
+    steps = {each.id: each for each in asked}
+    draft.roster = Roster()
+    for name, reason in (("staff", "first.staff.short"), ("games", "first.one_at_least")):
+        draft.chosen = []
+        page = steps[name].page(draft)
+        assert not next(one for one in page.actions if one.id == "next").enabled
+        assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
+    at = steps["signing"]
+    at.faults = (Fault("games", "none of them can be offered"),)
+    assert "first.not_yet" in {row.cells[0].value for row in at.page(draft).tables[0].rows}
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        (errno.ENOSPC, "medium_full"),
+        (errno.EROFS, "medium_locked"),
+        (errno.EIO, "medium_fails"),
+        (1, "medium_other"),
+    ],
+)
+def test_a_medium_that_takes_nothing_is_told_by_what_is_to_be_done(why, said):
+    words = failed(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
+    assert words.value == f"notice.refused.{said}"
+    for language in ("en", "fr"):
+        assert say_in(words, language)

@@ -6,17 +6,21 @@ import pygame
 from test_picture import LEAST_LETTERS, Watcher
 
 from egm.app.first_start.draft import Draft
+from egm.app.first_start.link import Link
 from egm.app.first_start.probing import Answer
 from egm.app.first_start.steps import profiles
 from egm.app.first_start.wizard import Wizard, steps_of
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
+from egm.progressive.enrolment import Stick, key_digest, read_request
+from egm.progressive.link_folder import LinkFolder
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import page_touches
 from egm.screen.text import Texts
 from egm.testing.machine import StoppedClock
+from tools.floor.progressive.certificates import answer_request, make_authority
 from tools.lab.views import at_rest
 
 BY_ID = "/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A1B2C3D4-if00-port0"
@@ -29,7 +33,12 @@ async def walked(folder):
     state = StateFolder(folder / "state")
     state.prepare()
     draft = Draft(seed={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})
-    wizard = Wizard(steps_of(state, folder / "c.toml", StoppedClock(), list), draft, lambda: None)
+    stick, authority = Stick(folder / "stick"), folder / "floor"
+    stick.path.write_bytes(bytes(1 << 15))
+    make_authority(authority, StoppedClock().now())
+    link = Link(LinkFolder.of(state.root), stick, StoppedClock().now)
+    steps = steps_of(state, folder / "c.toml", StoppedClock(), list, (link,))
+    wizard = Wizard(steps, draft, lambda: None)
     pages = [wizard.page]
 
     async def touch(action, text=""):
@@ -51,6 +60,14 @@ async def walked(folder):
     draft.devices = FOUND
     for _ in range(3):
         await touch("next")
+    await touch("request")  # somebody's own stick
+    stick.write()
+    await touch("request")
+    asked = stick.read()["request"]
+    key = key_digest(read_request(asked)[1])
+    stick.write(asked, answer_request(authority, asked, key, StoppedClock().now(), ("floor.example", 8883)))
+    await touch("answer")
+    await touch("next")
     for person in PEOPLE:
         await touch("add")
         for text in (*person, person[-1]):
@@ -67,7 +84,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, published, theme):
     pages = list(
         {page.model_dump_json(exclude={"id"}): page for page in asyncio.run(walked(tmp_path))}.values()
     )
-    assert len({page.title.value for page in pages}) == 10
+    assert len({page.title.value for page in pages}) == 11
     assert sum(page.notice is not None for page in pages) >= 1
     faults = []
     for layout in (LANDSCAPE, PORTRAIT, PHONE):

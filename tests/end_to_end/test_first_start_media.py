@@ -1,0 +1,117 @@
+"""A first start on a medium that is read-only, or full in its midst: said in words, and nothing is lost."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+
+import pytest
+from run_rig import PATIENCE_SECONDS, connect, until
+from test_first_start import PINS, Hand, answered, asking, enrolled, entries
+from test_media_at_start import fill, remount
+
+from egm.app.first_start.wizard import SEED_NAME
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import MessageError, Snapshot
+from egm.testing.service_menu import said
+
+
+@pytest.fixture
+def medium(tmp_path):
+    """A state folder on a medium of 40 MiB; what is only true while it runs lies in RAM, as in the image."""
+    where, run = tmp_path / "state", tmp_path / "run"
+    for folder in (where, run):
+        folder.mkdir(mode=0o700)
+    mounted = (
+        os.geteuid() == 0
+        and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=40m,mode=700", "tmpfs", where],
+            capture_output=True,
+            check=False,
+        ).returncode
+    )
+    if not mounted:
+        pytest.skip("only root mounts a small medium")
+    (where / "run").mkdir(mode=0o700)
+    subprocess.run(["mount", "--bind", run, where / "run"], check=True)
+    try:
+        yield where
+    finally:
+        for each in (where / "run", where):
+            subprocess.run(["umount", "--lazy", each], check=True)
+
+
+async def shows(folder, wanted):
+    """The first snapshot that is so; a screen that is let go looks again."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            with contextlib.suppress(MessageError, ConnectionError):
+                reader, writer = await connect(folder.screen_socket, folder.screen_token)
+                try:
+                    return await until(reader, lambda m: isinstance(m, Snapshot) and wanted(m))
+                finally:
+                    writer.close()
+            await asyncio.sleep(0.05)
+
+
+def waits(shown):
+    return [tilt.code for tilt in shown.tilts] == ["memory_waits"]
+
+
+@pytest.mark.slow
+def test_a_read_only_medium_is_said_and_a_full_one_keeps_nobody_from_signing_once_there_is_room(
+    tmp_path, medium
+):
+    folder, file = StateFolder(medium), medium / "cabinet.toml"
+    seed = tmp_path / SEED_NAME
+    seed.write_text("[[games]]\ngame = 'maple-classic'\n[metrics]\nport = 0\n")
+    more = ("--seed", str(seed))
+
+    async def session():
+        remount(medium, "ro")
+        async with asking(folder, file, more=more) as process:
+            await shows(folder, waits)
+            assert process.returncode is None
+            remount(medium, "rw")
+            await shows(folder, lambda one: one.page is not None)  # it has tried again by itself
+            async with Hand.at(folder) as hand:
+                await answered(hand)
+                await hand.come_to("devices", ready=lambda page: hand.offers("simulated"))
+                await hand.touch("simulated")
+                await hand.touch("next")
+                await hand.come_to("games", ready=lambda page: hand.offers("next"))
+                await hand.touch("next")
+                await hand.come_to("denominations", ready=lambda page: hand.offers("next"))
+                await hand.touch("next")
+                fill(medium)
+                await hand.touch("request")  # the key has no room
+                assert hand.notice == "notice.refused.medium_full"
+                (medium / "filler").unlink()
+                await hand.touch("without")
+                await enrolled(hand)
+                await hand.come_to("signing", ready=lambda page: hand.offers("sign"))
+                fill(medium)
+                await hand.touch("sign")
+                await hand.type("11", PINS["11"])
+                full = {"notice.refused.medium_full"}
+                if hand.notice not in full:  # even a wrong PIN must be written down
+                    await hand.type("12", PINS["12"])
+                assert hand.notice in full
+                assert not file.exists()
+                for language in ("en", "fr"):
+                    assert said(hand.page.notice, language)
+                (medium / "filler").unlink()
+                await hand.type("11", PINS["11"], "12")
+                hand.last(PINS["12"])
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    assert await process.wait() == 4
+        remount(medium, "ro")
+        async with asking(folder, file, more=more):
+            await shows(folder, waits)
+            remount(medium, "rw")
+            return await shows(folder, lambda one: one.journal_sequence > 0)
+
+    shown = asyncio.run(session())
+    assert {tilt.code.partition(".")[2] for tilt in shown.tilts} <= {"communication"}  # there is no bench
+    (told,) = entries(folder, "cabinet.signed")
+    assert told["persons"] == ["11", "12"]
