@@ -139,7 +139,7 @@ class Texts:
         """A text of a service page, amounts as ``money`` writes them. Raises CatalogueError."""
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
-            "say": lambda: self._said(str(value), {**values, **_amounts(values, money)}),
+            "say": lambda: self.numbered(str(value), {**values, **_amounts(values, money)}),
             "code": lambda: self.code(str(values["of"]), str(value)),
             "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
@@ -149,7 +149,7 @@ class Texts:
         }
         return kinds[words.kind]() if words.kind in kinds else str(value)
 
-    def _said(self, key: str, values: Mapping[str, object]) -> str:
+    def numbered(self, key: str, values: Mapping[str, object]) -> str:
         """A text, in the singular where its count is one and the language has a singular for it."""
         if "count" not in values or not self.has(f"{key}_one"):
             return self.say(key, **values)

@@ -198,7 +198,7 @@ def spoken(stage: Stage, key: str, values: Mapping[str, object]) -> str:
         for name, value in values.items()
     }
     short = {name.removesuffix("_cents"): value for name, value in worded.items()}
-    return stage.texts.say(key, **(worded | short))
+    return stage.texts.numbered(key, worded | short)
 
 
 def caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:

@@ -86,7 +86,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, published, theme):
     )
     assert len({page.title.value for page in pages}) == 11
     assert sum(page.notice is not None for page in pages) >= 1
-    faults = []
+    faults, lines = [], set()
     for layout in (LANDSCAPE, PORTRAIT, PHONE):
         picture = Picture(theme, layout=layout)
         watcher = picture.painter = Watcher(theme)
@@ -98,6 +98,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, published, theme):
                 watcher.begin()
                 picture.draw(surface, view)
                 name = (language, layout.size, page.title.value)
+                lines |= {words for words, _, _ in watcher.written}
                 faults += [(*name, *spoilt) for spoilt in watcher.spoilt]
                 for i, (words, box, size) in enumerate(watcher.written):
                     if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
@@ -108,6 +109,11 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, published, theme):
                     ]
                 touched = {act.value for _, act in page_touches(picture._stage(view)) if act.name == "answer"}
                 assert {one.id for one in page.actions if one.enabled} <= touched, name
+    # One is one where it is drawn, too, and not only where it is worded.
+    assert {
+        "One more who may sign the cabinet file",
+        "Encore une personne qui peut signer le fichier",
+    } <= lines
     assert not faults, "\n".join(map(str, faults[:40]))
 
 
