@@ -76,6 +76,11 @@ class BaccaratBet(BankBet):
         """Return all the odds it may be paid at."""
         return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
 
+    def terms(self) -> Mapping[str, str] | None:
+        """Return what a dragon pays by its margins, and the bank less its commission or with six."""
+        said = {code: _paid(self, code) for code in ("en", "fr")}
+        return None if said["en"] == self.pays.text else said
+
     @model_validator(mode="after")
     def _fits(self) -> "BaccaratBet":
         if bool(self.margins) != self.on.endswith("dragon") or set(self.margins) - set(range(1, 10)):
@@ -96,17 +101,20 @@ class BaccaratDefinition(BankDefinition):
 
 
 def _pay_line(bet: BaccaratBet, code: str) -> str:
-    name = getattr(bet.name, code)
+    return f"{getattr(bet.name, code)} - {_paid(bet, code)}"
+
+
+def _paid(bet: BaccaratBet, code: str) -> str:
     if bet.margins:
         by = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
         margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
-        return f"{name} - {by.format(bet.pays.text, margins)}"
+        return by.format(bet.pays.text, margins)
     more = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
     pays = bet.pays.text if bet.pays_six is None else more.format(bet.pays.text, bet.pays_six.text)
     if bet.commission is not None:
         less = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}[code]
         pays += less.format(bet.commission.per)
-    return f"{name} - {pays}"
+    return pays
 
 
 @dataclass(frozen=True, slots=True)

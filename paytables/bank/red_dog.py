@@ -36,6 +36,24 @@ class RedDogBet(BankBet):
         """Return the odds of a spread."""
         return self.spreads.get(spread, self.pays)
 
+    def said(self) -> Mapping[str, Sequence[str]]:
+        """Return what each spread pays, by language."""
+        spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
+        more = {"en": "more: {0}", "fr": "davantage : {0}"}
+        triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
+        return {
+            code: [
+                *(spread[code].format(n, odds.text) for n, odds in sorted(self.spreads.items())),
+                more[code].format(self.pays.text),
+                triple[code].format(self.triple.text),
+            ]
+            for code in ("en", "fr")
+        }
+
+    def terms(self) -> Mapping[str, str]:
+        """Return the same in a line."""
+        return {code: ", ".join(lines) for code, lines in self.said().items()}
+
 
 class RedDogDefinition(BankDefinition):
     """A whole game of red dog."""
@@ -44,17 +62,7 @@ class RedDogDefinition(BankDefinition):
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread pays, by language."""
-        spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
-        more = {"en": "more: {0}", "fr": "davantage : {0}"}
-        triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
-        return {
-            code: [
-                *(spread[code].format(n, odds.text) for n, odds in sorted(self.ante.spreads.items())),
-                more[code].format(self.ante.pays.text),
-                triple[code].format(self.ante.triple.text),
-            ]
-            for code in ("en", "fr")
-        }
+        return self.ante.said()
 
 
 class RedDogRules(BankRules[RedDogDefinition]):

@@ -63,6 +63,7 @@ class BankRules(TableRules, Generic[D]):
                 names=bet.name.model_dump(),
                 odds=bet.pays.text,
                 needs=bet.needs,
+                terms=bet.terms(),
                 **bet.limits.model_dump(),
             )
             for bet in self.bets()

@@ -1,5 +1,6 @@
 """What the definitions of card games against the bank share: the shoe, and bets by kind with their odds."""
 
+from collections.abc import Mapping
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -21,6 +22,10 @@ class BankBet(Strict):
     def every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds it may be paid at."""
         return (self.pays,)
+
+    def terms(self) -> Mapping[str, str] | None:
+        """Return what a win pays, by language, where the odds alone do not say it."""
+        return None
 
 
 class BankDefinition(TableDefinition):

@@ -38,6 +38,11 @@ class SuperPanBet(BankBet):
 
     commission: Commission
 
+    def terms(self) -> Mapping[str, str]:
+        """Return what a win pays less its commission."""
+        less = {"en": "{0}, less 1 credit for each {1} staked", "fr": "{0}, moins 1 crédit par {1} misés"}
+        return {code: words.format(self.pays.text, self.commission.per) for code, words in less.items()}
+
 
 class SuperPanDefinition(BankDefinition):
     """A whole game of Super Pan 9."""
@@ -52,15 +57,8 @@ class SuperPanDefinition(BankDefinition):
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what the bet pays, by language."""
-        less = {
-            "en": "{0} - {1}, less 1 credit for each {2} staked",
-            "fr": "{0} - {1}, moins 1 crédit par {2} misés",
-        }
         bet = self.stake
-        return {
-            code: [less[code].format(getattr(bet.name, code), bet.pays.text, bet.commission.per)]
-            for code in ("en", "fr")
-        }
+        return {code: [f"{getattr(bet.name, code)} - {terms}"] for code, terms in bet.terms().items()}
 
 
 class SuperPanRules(BankRules[SuperPanDefinition]):

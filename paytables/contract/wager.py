@@ -55,6 +55,8 @@ class Spot:
     """The bet is one credit for each so many on the spot it needs, no more and no less: an insurance."""
     times: int | None = None
     """The bet is laid with the one it needs, so many times as high, no more and no less."""
+    terms: Mapping[str, str] | None = None
+    """What a win pays in words, by language, where the odds do not say all: a commission, several prices."""
 
     def stakes_cents(self, denomination_cents: int) -> range:
         """Return what may be staked here at a denomination, in minor units; nothing where no bet is taken."""
@@ -81,6 +83,7 @@ class Spot:
             "covers": list(self.covers),
             **({} if self.share is None else {"share": self.share}),
             **({} if self.times is None else {"times": self.times}),
+            **({} if self.terms is None else {"terms": dict(self.terms)}),
         }
 
 

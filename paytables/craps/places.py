@@ -8,7 +8,7 @@ from math import lcm
 from typing import Final, TypeAlias
 
 from paytables.contract import Bet, Settlement, Spot
-from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition
+from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition, terms
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, pushed, settled
 
@@ -143,18 +143,19 @@ class Place:
     def spot(self, point: int | None) -> Spot:
         """Return the spot as the table stands with this point."""
         step, bet = self.step(point), self.bet
-        name = bet.name.model_dump()
+        name, odds = bet.name.model_dump(), " / ".join(dict.fromkeys(each.text for each in self.pays(point)))
         return Spot(
             id=self.id,
             group=self.group,
             names={code: f"{text} {self.key}".strip() for code, text in name.items()},
-            odds=" / ".join(dict.fromkeys(odds.text for odds in self.pays(point))),
+            odds=odds,
             least=-(-bet.least // step) * step,
             most=bet.most // step * step,
             step=step,
             open=self.open(point),
             needs=self.needs,
             covers=self._covers(point),
+            terms=terms(bet, odds),
         )
 
     @property

@@ -119,6 +119,19 @@ class CrapsDefinition(TableDefinition):
         }
 
 
+def terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
+    """What a bet pays in words where its odds do not say it: a commission, or several prices of one throw."""
+    if bet.kind == "throw" and len(set(bet.pays.values())) > 1:
+        return {code: _paid(bet, code) for code in ("en", "fr")}
+    if bet.commission is None:
+        return None
+    of = {"stake": ("the stake", "la mise"), "win": ("the win", "le gain")}[bet.commission.of]
+    return {
+        "en": f"{odds}, less {bet.commission.percent}% of {of[0]}, paid with the bet",
+        "fr": f"{odds}, moins {bet.commission.percent}\u00a0% sur {of[1]}, payés avec la mise",
+    }
+
+
 def _paid(bet: CrapsBet, language: str) -> str:
     """``2 to 1 (4, 10); 3 to 2 (5, 9)``; without the numbers where a bet of one throw has one pay."""
     keys: dict[str, list[str]] = {}

@@ -31,6 +31,13 @@ class Commission(Strict):
         """Return the commission on a stake, in credits."""
         return -(-stake // self.of) * self.credits
 
+    def terms(self) -> dict[str, str]:
+        """Return what a win pays, by language."""
+        return {
+            "en": f"1:1, less {counted(self.credits, 'credit')} for each {self.of} staked",
+            "fr": f"1:1, moins {counted(self.credits, 'crédit')} par {self.of} misés",
+        }
+
 
 class Chances(Strict):
     """How likely a stake is won, given back and lost."""
@@ -144,6 +151,7 @@ class TwoHands(TableRules):
             group=SPOT,
             names=self.definition.spot_name.model_dump(),
             odds="1:1",
+            terms=self.definition.commission.terms(),
             least=limits.least,
             most=limits.most,
             step=limits.step,

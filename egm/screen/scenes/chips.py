@@ -56,12 +56,12 @@ def chip_colour(table: Table, credits_: int) -> Colour:
 
 
 def draw_won(stage: Stage, at: tuple[float, float], credits_: int) -> None:
-    """What a spot has given back, in the place of its chip."""
+    """What a spot has given back, in the place of its chip: ``at`` is the middle of that one's right edge."""
     p, words = stage.painter, f"+{stage.texts.number(credits_)}"
     style = Style("heavy", "caption", "win")
     wide = max(40.0, p.measure(words, style) + 16)
-    p.art(("won", wide), (at[0] - wide / 2, at[1] - 16, wide, 32), partial(_won_art, wide=wide))
-    p.text(words, at, style, width=wide - 10)
+    p.art(("won", wide), (at[0] - wide, at[1] - 16, wide, 32), partial(_won_art, wide=wide))
+    p.text(words, (at[0] - wide / 2, at[1]), style, width=wide - 10)
 
 
 def _won_art(size: tuple[int, int], wide: float) -> pygame.Surface:

@@ -10,7 +10,8 @@ from egm.kernel.messages import Decision
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.cloth import RACE, cloth, part_in_force, race_keys, sheets, tabs
-from egm.screen.flow import NARROW, Cell, Cloth, parted
+from egm.screen.flow import NARROW, Cell, Cloth, parted, signed
+from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.asked import answer_words, question_words
 from egm.screen.scenes.cards import card_places, draw_cards
@@ -18,6 +19,7 @@ from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_chip, draw
 from egm.screen.scenes.dice import draw_dice, draw_point
 from egm.screen.scenes.felt_glass import settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
+from egm.screen.scenes.pays import odds_told
 from egm.screen.scenes.rotor import POCKETS, draw_rotor
 from egm.screen.scenes.scoreboard import draw_board, shows_board
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
@@ -162,10 +164,14 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
     laid = cloth(table, chips, stage.layout)
     pocket = str(over.display.get("pocket", "")) if over is not None else ""
     held = limits(view.snapshot) if view.snapshot is not None else None
+    done = settled_step(stage) if over is not None and not marked_since(view) else None
+    covered = {str(each.get("spot", "")) for each in (done.settlements if done else ()) if each["credits"]}
+    covered |= {spot for spot, new in chips.bets.items() if new > 0} | set(held.standing if held else ())
     for cell in laid.cells:
         spot = table.spots.get(cell.spot)
         shut = held is not None and spot is not None and bool(closed(spot, chips.bets, held)[0])
-        _cell(stage, table, cell, hit=bool(pocket) and cell.pocket == pocket, shut=shut)
+        hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
+        _cell(stage, table, cell, hit=hit, shut=shut, chip=chip)
     if view.scene is not Scene.ATTRACT and (view.accepts("bet") or stage.layout.slim):
         for rect, action in tabs(table, chips, stage.layout):
             _tab(stage, table, rect, action)
@@ -175,7 +181,7 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
         if stage.layout.slim:
             for rect, action in hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
-    _bets(stage, table, laid, settled_step(stage) if over is not None and not marked_since(view) else None)
+    _bets(stage, table, laid, done)
 
 
 def _race_words(stage: Stage, table: Table, action: Action) -> str:
@@ -186,7 +192,7 @@ def _race_words(stage: Stage, table: Table, action: Action) -> str:
     return stage.texts.say("felt.neighbours", count=stage.view.chips.neighbours)
 
 
-def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool) -> None:
+def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip: bool) -> None:
     """A printed place; one that takes no bet now is dark."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
@@ -204,7 +210,7 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool) -> N
     p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
     ink = _SHUT_INK if shut else BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     if spot is not None:
-        _spot(stage, table, cell, ink, plain=plain and not shut)
+        _spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
     elif cell.row:
         _title(stage, table, cell)
     else:
@@ -225,7 +231,7 @@ def _title(stage: Stage, table: Table, cell: Cell) -> None:
         p.text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
 
 
-def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool) -> None:
+def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, chip: bool) -> None:
     """A spot's sign with its odds below, where the name of its row does not say them."""
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
     sign = _sign(stage, table, spot)
@@ -234,22 +240,39 @@ def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool) -
         rest = parted([stage.texts.local(each.names) for each in row])[1][cell.row.index(spot.id)]
         sign = rest or sign
     told = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
-    low, wide = not told and h > _LOW, w > NARROW
+    low = not told and h > _LOW
     size = "small" if len(sign) > _SIGN or h < _HIGH else "lead"
     style, small = Style("strong", size, ink), Style("strong", _least(stage), ink)
+    printed = Style("text", _least(stage), "meter" if plain else ink)
+    above, below = signed(cell.rect)
+    above = above if low or w <= NARROW else (*above[:3], h - 6)
+    if chip and _fits(stage, sign, above, small):
+        p.label(sign, above, style, least=small.size)
+        if low:
+            p.text(_odds(stage, spot, printed, below[2]), middle(below), printed, width=below[2])
+        return
     lies_over = p.measure(sign, small) > w - 10  # a name on lines has the whole place
-    part = (h - 6 - 24 * low) if wide or lies_over else (h - 6) * 0.44
-    room, clear = w - 10, w - 10 - CHIP - 8
-    if wide and p.measure(sign, style) > room - 2 * (CHIP + 8):  # its chip would lie on its end
-        lines, high = p.wrap(sign, clear, small), stage.theme.sizes[small.size] * 1.16
-        fits = all(p.measure(line, small) <= clear for line in lines) and len(lines) * high <= part
-        room = clear if fits else room
-    wide = wide or lies_over
-    p.label(sign, (x + 5, y + 3, room, part), style, least=small.size)
+    wide = w > NARROW or lies_over
+    part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
+    p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
     if low:
-        style = Style("text", _least(stage), "meter" if plain else ink)
-        at = y + (h - 17 if wide else h * 0.54)
-        p.text(spot.odds.replace(" / ", "/"), (x + w / 2, at), style, width=w - 6)
+        odds = _odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
+        p.text(odds, (x + w / 2, y + (h - 17 if wide else h * 0.54)), printed, width=w - 6)
+
+
+def _fits(stage: Stage, words: str, rect: Rect, style: Style) -> bool:
+    """Whether words can be read in a place, on lines where they want them."""
+    p, lines = stage.painter, stage.painter.wrap(words, rect[2], style)
+    high = len(lines) * stage.theme.sizes[style.size] * 1.16
+    return high <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
+
+
+def _odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:
+    """What is printed of a spot's pay: all of it, else that INFO says more; nothing without room."""
+    odds = spot.odds.replace(" / ", "/")
+    told = stage.texts.local(spot.terms) if spot.terms else odds_told(stage, spot).replace(" / ", "/")
+    ways = (told, f"{odds} *", odds) if told != odds else (odds,)
+    return next((each for each in ways if stage.painter.measure(each, style) <= room), "")
 
 
 def _least(stage: Stage) -> str:
@@ -306,7 +329,7 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
             if new < 0:
                 stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP)
         if returned.get(spot):
-            draw_won(stage, (x, y), returned[spot])
+            draw_won(stage, (x + CHIP / 2, y), returned[spot])
         elif new > 0:
             draw_chip(stage, (x + aside, y), new, chip_colour(table, new), CHIP)
         if held is not None and new + stood > 0 and not returned.get(spot):

@@ -10,7 +10,7 @@ from egm.screen.roads import often
 from egm.screen.scenes.asked import option_words
 from egm.screen.scenes.cards import settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
-from egm.screen.scenes.pays import PayRow, draw_rows, pays_glasses, pays_of, rows_height
+from egm.screen.scenes.pays import PayRow, draw_rows, odds_told, pays_glasses, rows_height, rows_of
 from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
@@ -30,6 +30,8 @@ _LINE: Final = (226, 240, 226, 150)
 _SIGN: Final = 3
 #: A row of what a spot pays, beside what is said of it.
 _ROW: Final = 34.0
+#: What is longer than so many times a telephone's strip cannot be read in it.
+_LINES: Final = 1.4
 #: From so many results on it is told which came most and least often, in two rows so high.
 _OFTEN_FROM: Final = 10
 _OFTEN_HIGH: Final = 78.0
@@ -208,15 +210,14 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
     The rows that a round has won are lit.
     """
     p, (x, y, w, h) = stage.painter, rect
-    rows = pays_of(stage)
     spots = sorted(table.spots.values(), key=lambda spot: spot is not first)
     won = {(str(each.get("spot", "")), str(each["name"])) for each in (over.settlements if over else ())}
     lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
-        of = [pay for pay in rows if pay.spot == spot.id]
+        of = rows_of(stage, spot)
         said = [(stage.texts.local(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
         each = [PayRow(words, pays, won=name in won) for words, pays, name in said]
-        if len(each) > 1:
+        if each:
             lists.append((stage.texts.local(spot.names), each, rows_height(stage, each, w + 20)))
     while lists and h < sum(_ROW + high for _, _, high in lists):
         lists.pop()
@@ -234,7 +235,8 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
         return []
     held = limits(view.snapshot)
     spot = held.spot(spot)
-    lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=spot.odds), "meter")]
+    odds = stage.texts.local(spot.terms) if spot.terms else odds_told(stage, spot)
+    lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
     highest = held.most(spot, view.chips.bets) or spot.most
     highest -= highest % spot.step
     least, most, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
@@ -313,7 +315,9 @@ def _strip(stage: Stage, table: Table) -> None:
         return
     if spot is not None and (over is None or marked_since(view)):
         said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
-        p.label("  ·  ".join([said[0], said[1], said[-1]]), place, style)
+        words = "  ·  ".join([said[0], said[1], said[-1]])
+        words = words if p.measure(words, style) < _LINES * place[2] else "  ·  ".join(said[:2])
+        p.label(words, place, style)
         return
     found = shown_results(stage) if table.felt != "cards" else ()
     if not found:

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, caption
 from egm.screen.steps import TableStep
-from egm.screen.table import is_table
+from egm.screen.table import Spot, is_table
 from egm.screen.view import last_step, playing
 
 #: A row is no higher than this; so much stands between two, and at either end of one.
@@ -58,6 +59,32 @@ class PayRow:
     words: str
     pays: str
     won: bool = False
+
+
+def rows_of(stage: Stage, spot: Spot) -> list[Pay]:
+    """The rows of the table of pays that say more of a spot than its odds."""
+    rows = [pay for pay in pays_of(stage) if pay.spot == spot.id]
+    return rows if {paid(stage, pay) for pay in rows} - {spot.odds} else []
+
+
+def odds_told(stage: Stage, spot: Spot) -> str:
+    """The odds of a spot: of several pays its own, and up to what."""
+    rows = [paid(stage, pay) for pay in rows_of(stage, spot)]
+    if not rows:
+        return spot.odds
+    most = max((spot.odds, *rows), key=_worth)
+    key = "felt.up_to" if most == spot.odds else "felt.odds_up_to"
+    return stage.texts.say(key, odds=spot.odds, most=most)
+
+
+def _worth(odds: str) -> tuple[bool, Fraction]:
+    """What odds are worth beside others: a part of a level is more than any sum."""
+    if odds.endswith("%"):
+        return True, Fraction(odds.rstrip("% "))
+    if odds.startswith("x"):
+        return False, Fraction(odds[1:])
+    net, _, of = odds.partition(":")
+    return False, Fraction(net) / Fraction(of)
 
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:

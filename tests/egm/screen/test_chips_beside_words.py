@@ -1,0 +1,69 @@
+"""Chips lie beside what is printed on the cloth: no name of a spot and none of its odds is hidden by one."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+
+from egm.screen.layout import LANDSCAPE, PORTRAIT, slim
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from tools.dev.gallery.felts import felt
+from tools.lab.views import at_rest
+
+LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": slim(390, 700)}
+#: A chip's disc is not its square's corners; a line's rectangle is higher than its capitals.
+ROUND = 7
+
+
+class Watched(Painter):
+    """Keeps where chips lie and where words stand that are no chip's own."""
+
+    def __init__(self, theme, scale=1.0):
+        super().__init__(theme, scale)
+        self.chips, self.said, self.figure = [], [], False
+
+    def art(self, key, rect, make, **more):
+        self.figure = key[0] in {"chip", "won"}
+        if self.figure:
+            x, y, w, h = rect
+            self.chips.append(pygame.Rect(x, y, w, h).inflate(-2 * ROUND, -2 * ROUND))
+        return super().art(key, rect, make, **more)
+
+    def text(self, words, at, style, **more):
+        place = super().text(words, at, style, **more)
+        if not self.figure and words:
+            self.said.append((words, pygame.Rect(place).inflate(0, -place[3] * 0.3)))
+        self.figure = False
+        return place
+
+
+TABLES = ("quebec-craps", "quebec-blackjack-options", "quebec-baccarat", "quebec-sic-bo")
+#: Here some names want so many lines that they have their whole place, and the chip lies on their end.
+LONG = {
+    ("quebec-craps", "portrait", "fr"),
+    ("quebec-craps", "phone", "fr"),
+    ("quebec-blackjack-options", "phone", "fr"),
+}
+CASES = sorted(
+    {(name, layout, code) for name in TABLES for layout in LAYOUTS for code in ("en", "fr")} - LONG
+)
+
+
+@pytest.mark.parametrize(("name", "layout", "language"), CASES)
+def test_no_chip_lies_on_a_word(theme, name, layout, language):
+    _, told = felt(name)
+    view = at_rest((told,), told, language)
+    picture = Picture(theme, layout=LAYOUTS[layout])
+    painter = picture.painter = Watched(theme)
+    table = view.table
+    chips = replace(view.chips, bets=dict.fromkeys(table.spots, 1))
+    picture.draw(pygame.Surface(picture.pixels), replace(view, chips=chips))
+    x, y, w, h = picture._stage(view).layout.field
+    field = pygame.Rect(x, y, w, h)
+    chips = [chip for chip in painter.chips if field.contains(chip)]
+    assert len(chips) >= 3
+    hidden = {
+        words for words, place in painter.said if place.collidelist(chips) >= 0 and field.contains(place)
+    }
+    assert hidden == set()

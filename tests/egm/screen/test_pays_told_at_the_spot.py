@@ -1,0 +1,60 @@
+"""What a spot pays is told at the spot: all of several pays, what is kept of a win, and what pays more."""
+
+import re
+
+import pytest
+
+from egm.screen.layout import LANDSCAPE
+from egm.screen.painter import Painter
+from egm.screen.scenes.felt_glass import spot_lines
+from egm.screen.scenes.pays import rows_of
+from egm.screen.scenes.stage import Stage
+from egm.screen.text import Texts
+from tools.dev.gallery.felts import felt
+from tools.lab.views import UNIT_CENTS, at_rest
+
+#: A spot, the first line told of it in English and French, and rows that are listed with it.
+TOLD = [
+    (
+        "quebec-baccarat",
+        "bank",
+        "Pays 1:1, less 1 credit for each 20 staked",
+        "moins 1 crédit par 20 misés",
+        0,
+    ),
+    (
+        "quebec-pai-gow",
+        "stake",
+        "Pays 1:1, less 1 credit for each 20 staked",
+        "moins 1 crédit par 20 misés",
+        0,
+    ),
+    ("quebec-three-card-poker", "pair-plus", "Pays up to 40:1", "Paie jusqu'à 40:1", 5),
+    ("quebec-three-card-poker", "ante", "Pays 1:1, up to 5:1", "1:1, jusqu'à 5:1", 3),
+    ("quebec-blackjack-options", "main", "Pays 1:1, up to 2:1", "1:1, jusqu'à 2:1", 3),
+    ("quebec-blackjack-options", "insurance", "Pays 2:1", "Paie 2:1", 0),
+    (
+        "quebec-craps",
+        "buy-4",
+        "Pays 2:1, less 5% of the stake, paid with the bet",
+        "moins 5 % sur la mise",
+        0,
+    ),
+    ("quebec-craps", "field", "Pays 2 to 1", "2 à 1", 0),
+    ("quebec-red-dog", "ante", "Pays spread 1: 5:1", "écart de 1 : 5:1", 0),
+]
+
+
+def staged(name, theme, language):
+    _, told = felt(name)
+    return Stage(Painter(theme), Texts(language), LANDSCAPE, at_rest((told,), told, language))
+
+
+@pytest.mark.parametrize(("name", "spot", "english", "french", "rows"), TOLD)
+def test_a_spot_tells_all_that_it_pays(theme, name, spot, english, french, rows):
+    for language, said in (("en", english), ("fr", french)):
+        stage = staged(name, theme, language)
+        found = stage.view.table.spots[spot]
+        words = spot_lines(stage, found, UNIT_CENTS)[0][0]
+        assert said in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
+        assert len(rows_of(stage, found)) == rows
