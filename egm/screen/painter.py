@@ -29,6 +29,7 @@ _LEAST_PIXELS: Final = 5
 _SEPARATOR: Final = " ·"
 _KEPT_BYTES: Final = 320 * 1024 * 1024
 _WIDTHS_MOST: Final = 1 << 14
+_LINES_MOST: Final = 1 << 11
 #: The spaces a line is set with: between words, and those that hold on to a sign or a group of digits.
 _SPACES: Final = re.compile("[ \u00a0\u202f]")
 #: The size at which a face's own word space is read, pixels: large enough that no rounding touches it.
@@ -80,6 +81,7 @@ class Painter:
         self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
         self._spaces: dict[tuple[str, int], int] = {}
         self._widths: dict[tuple[str, int, str], int] = {}
+        self._lines: dict[tuple[str, str, float, str], list[str]] = {}
 
     # ------------------------------------------------------------------ units and caches
     def px(self, length: float) -> int:
@@ -283,6 +285,15 @@ class Painter:
 
     def balanced(self, words: str, width: float, style: Style) -> list[str]:
         """As :meth:`wrap`, the lines alike in length: none is left with a lone word."""
+        key = (style.face, style.size, width, words)
+        lines = self._lines.get(key)
+        if lines is None:
+            if len(self._lines) >= _LINES_MOST:
+                self._lines.clear()
+            lines = self._lines[key] = self._balanced(words, width, style)
+        return list(lines)
+
+    def _balanced(self, words: str, width: float, style: Style) -> list[str]:
         lines = self.wrap(words, width, style)
         low, high = width / 2, width
         while len(lines) > 1 and high - low > 8:

@@ -235,7 +235,8 @@ def _step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: b
         spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.falls) - 1)
         return StepTime(0.0, begin, tuple(stops), spun, spun)
     if isinstance(step, TableStep):
-        lengths = (_cue_seconds(motion).get(str(cue.get("cue")), 0.0) for cue in step.cues)
+        seconds = _cue_seconds(motion)
+        lengths = (seconds.get(str(cue.get("cue")), 0.0) for cue in step.cues)
         stops = [begin + length for length in accumulate(lengths)]
         spun = (stops[-1] if stops else begin) + motion.settle
         return StepTime(0.0, begin, tuple(stops), spun, spun)

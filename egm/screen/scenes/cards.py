@@ -367,9 +367,9 @@ def draw_cards(
     holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
     marks = -1 if asked is None or not marking(stage.view) or time is not None else _asked_hand(hands, asked)
     flying, places = _flying(step, time, since), _places_of(stage, table, hands)
-    areas = _areas_of(stage, table, hands)
+    areas, small = _areas_of(stage, table, hands), _of_one_deal(hands)
     for number, (hand, rects) in enumerate(zip(hands, places, strict=True)):
-        if number and _of_one_deal(hands):
+        if number and small:
             _small(stage, areas[number], rects, hand)
             continue
         if not _holds(stage):
