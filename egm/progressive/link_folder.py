@@ -57,15 +57,18 @@ class LinkFolder:
         return self.root / "request.key"
 
     def asking(self) -> Ed25519PrivateKey | None:
-        """The key that waits for its certificate. Raises EnrolmentError, OperatorError."""
+        """The key that waits for its certificate; None without one that is whole.
+
+        Raises EnrolmentError, OperatorError.
+        """
         if not self._asks.exists():
             return None
         require_private(self._asks)
         try:
             with _said():
                 key = load_pem_private_key(self._asks.read_bytes(), None)
-        except ValueError as error:
-            raise EnrolmentError("link_not_written", why=f"{self._asks}: {error}") from error
+        except ValueError:  # another is made in its place
+            return None
         return key if isinstance(key, Ed25519PrivateKey) else None
 
     def ask(self) -> Ed25519PrivateKey:
