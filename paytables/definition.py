@@ -11,6 +11,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
@@ -45,6 +46,15 @@ def readable(text: str) -> str:
         if char in _BIDI or (char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}):
             raise ValueError(f"has the control character U+{ord(char):04X} at place {at + 1}")
     return text
+
+
+def ascending(values: tuple[int, ...]) -> tuple[int, ...]:
+    """Refuse numbers that do not rise from each to the next."""
+    for one, other in pairwise(values):
+        if one >= other:
+            why = "stands twice" if one == other else f"stands after {one}"
+            raise ValueError(f"{other} {why}: they are different and ascending")
+    return values
 
 
 Identifier = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
@@ -85,7 +95,7 @@ class Header(Strict):
     date: date
     title: Text
     help: Text = Field(description="the game's rules, as the player reads them before betting")
-    denominations_cents: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
+    denominations_cents: Annotated[tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(ascending)]
     author: Words | None = None
 
 

@@ -2,15 +2,18 @@
 
 import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from pydantic import BaseModel
+
 from paytables import definition
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.assets import read_assets, with_digests
+from paytables.carried import check_bound, figures_of
 from paytables.contract import (
     Bet,
     Choice,
@@ -28,6 +31,7 @@ from paytables.contract import (
 )
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
+from paytables.layout import Limits, TableDefinition
 from paytables.source import Source
 from paytables.wording import counted
 
@@ -253,14 +257,15 @@ def game_from(
 ) -> Game:
     """Make a game of parsed TOML; ``file`` names it in refusals, ``source`` is what was parsed."""
     kind = family(definition.header_value(data, file, "family"), file)
-    checked = definition.check(kind.model, kind.prepare(data, file), file)
+    checked = definition.check(kind.model, kind.prepare(figures_of(data), file), file)
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
     for name in checked.art.pictures:
         if name not in symbols:
             known = ", ".join(symbols) or "none in this family"
             raise DefinitionError(file, f"art.pictures.{name}", f"no symbol {name!r}; there are: {known}")
     rules = kind.build(checked, file)
-    _sums_are_made(checked.game, rules, file)
+    if isinstance(checked, TableDefinition):
+        _sums_are_made(checked, checked.game.denominations_cents, file)
     return Game(
         header=checked.game,
         digest=definition.digest_of(data),
@@ -272,16 +277,22 @@ def game_from(
     )
 
 
-def _sums_are_made(header: definition.Header, rules: Rules, file: str) -> None:
+def _sums_are_made(part: object, denominations_cents: Sequence[int], file: str, key: str = "") -> None:
     """Refuse a bet of a sum that its limits make up at no denomination. Raises :class:`DefinitionError`."""
-    for spot in rules.layout():
-        if not any(spot.stakes_cents(cents) for cents in header.denominations_cents):
+    if isinstance(part, Limits):
+        worth, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
+        if worth and not any(
+            worth % cents == 0 and worth // cents in stakes for cents in denominations_cents
+        ):
             raise DefinitionError(
                 file,
-                f"limits.worth_cents of {spot.id}",
-                f"no bet of {spot.least:,} to {counted(spot.most, 'credit')} is worth {spot.worth_cents} "
-                f"minor units at any of {list(header.denominations_cents)}",
+                f"{key}.worth_cents",
+                f"no bet of {part.least:,} to {counted(part.most, 'credit')} is worth {worth} minor units "
+                f"at any of {list(denominations_cents)}",
             )
+    elif isinstance(part, BaseModel | tuple):
+        for name, inner in part if isinstance(part, BaseModel) else enumerate(part):
+            _sums_are_made(inner, denominations_cents, file, f"{key}.{name}" if key else str(name))
 
 
 def game_from_text(text: str, file: str) -> Game:
@@ -296,11 +307,16 @@ def game_from_text(text: str, file: str) -> Game:
 
 
 def load_game(name: str | Path) -> Game:
-    """Load a game by library id or path (:mod:`paytables.source`). Raises :class:`DefinitionError`."""
+    """Load a game by library id or path (:mod:`paytables.source`). Raises :class:`DefinitionError`.
+
+    Figures that its file carries must be bound to it (:mod:`paytables.carried`).
+    """
     source = definition.source_of(name)
     data, file = definition.parse(source), str(source.path)
     assets = read_assets(data, source.path)
-    return game_from(with_digests(data, assets, file), file, source, assets)
+    game = game_from(with_digests(data, assets, file), file, source, assets)
+    check_bound(data, file)
+    return game
 
 
 def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice] = ()) -> Outcome:

@@ -54,7 +54,7 @@ def toml(text: str) -> dict[str, Any]:
     """Parse TOML that somebody wrote.
 
     Raises :class:`tomllib.TOMLDecodeError` also where it is deeper than :data:`DEPTH_MAX`, or a whole number
-    has more than 64 bits.
+    has more than 64 bits, naming its key.
     """
     try:
         data = tomllib.loads(text)
@@ -64,7 +64,8 @@ def toml(text: str) -> dict[str, Any]:
     except RecursionError:
         trouble = _DEEP
     except ValueError:  # more digits than the interpreter reads
-        trouble = _LONG
+        line = next((n for n, each in enumerate(text.splitlines(), 1) if _DIGITS.search(each)), 0)
+        trouble = f"line {line}: {_LONG}"
     if trouble:
         raise tomllib.TOMLDecodeError(trouble)
     return data
@@ -72,24 +73,27 @@ def toml(text: str) -> dict[str, Any]:
 
 _DEEP: Final = f"tables and lists stand more than {DEPTH_MAX} deep"
 _LONG: Final = "a whole number has more than 64 bits"
+_DIGITS: Final = re.compile(r"[\d_]{4000}")
 
 
 def _unbounded(data: object) -> str:
     """Why a parsed document is more than anybody writes by hand; empty where it is not."""
-    layer: list[object] = [data]
+    layer: list[tuple[str, object]] = [("", data)]
     for _ in range(DEPTH_MAX + 1):
-        layer = [inner for value in layer for inner in _inside(value)]
-        if any(isinstance(value, int) and not -_WHOLE <= value < _WHOLE for value in layer):
-            return _LONG
+        layer = [inner for key, value in layer for inner in _inside(key, value)]
+        for key, value in layer:
+            if isinstance(value, int) and not -_WHOLE <= value < _WHOLE:
+                return f"{key[:100]}: {_LONG}"
         if not layer:
             return ""
     return _DEEP
 
 
-def _inside(value: object) -> list[object]:
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return list(value) if isinstance(value, list) else []
+def _inside(key: str, value: object) -> list[tuple[str, object]]:
+    if not isinstance(value, Mapping | list):
+        return []
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value)
+    return [(f"{key}.{name}" if key else str(name), each) for name, each in inner]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from egm.secret_files import require_private
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
+from paytables.definition import ascending
 from paytables.source import contents, is_path
 
 #: The demonstration cabinet.
@@ -120,8 +121,11 @@ class GameSlot(_Table):
 
     game: str = Field(examples=["maple-classic"])
     """A game of the library by its id (`egm game list`), or a definition file by its path."""
-    denominations_cents: tuple[Annotated[int, Field(gt=0, strict=True)], ...] = Field((), examples=[[5, 25]])
-    """What a credit may be worth here, in minor units; all the game offers when nothing is said."""
+    denominations_cents: Annotated[
+        tuple[Annotated[int, Field(gt=0, strict=True)], ...], AfterValidator(ascending)
+    ] = Field((), examples=[[5, 25]])
+    """What a credit may be worth here, in minor units, ascending; all that the game offers when nothing is
+    said."""
     certificate: Path | None = None
     """The folder of its certificate (`egm certify`), signed by `machine.certifier`."""
 

@@ -165,6 +165,8 @@ REFUSED = [
         "progressive.0.increment",
         "3/2 of each bet",
     ),
+    (("game", "denominations_cents"), [1, 5, 5], "game.denominations_cents", "5 stands twice"),
+    (("game", "denominations_cents"), [25, 5], "game.denominations_cents", "5 stands after 25: they are"),
     (("merchandise",), [{"id": "car", "name": TEXT}], "merchandise.0.description", "Field required"),
     (
         ("merchandise",),

@@ -18,6 +18,7 @@ from egm.tickets.templates import MANDATORY, load_template
 from paytables import Game, load_game
 from paytables import library as library_games
 from paytables.source import is_path
+from tools.lab.named import named
 
 _WIDTH: Final = 100
 #: Tables that are written out although nothing in them need be said.
@@ -41,12 +42,12 @@ class Asked:
 def written(asked: Asked, folder: Path) -> str:
     """The file, to lie in ``folder``: definitions are named as they are found from there.
 
-    Without games, those of the library that the place admits, their levels the machine's own.
+    Without games, those of the library that the place admits, their levels the machine's own. Raises
+    :class:`DefinitionError` for a game that is refused.
     """
     known = {part.header: part for part in parts()}
-    games = [load_game(name) for name in asked.games] or [*_admitted(asked.profile)]
-    named = asked.games or tuple(game.id for game in games)
-    names = [os.path.relpath(name, folder) if is_path(name) else name for name in named]
+    games = [load_game(named(name)) for name in asked.games] or [*_admitted(asked.profile)]
+    names = [_from(folder, name) for name in asked.games] or [game.id for game in games]
     lines = [f"# A cabinet file for {asked.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
     lines += _table(known["[machine]"], "[machine]", _machine(asked))
     for name in names:
@@ -66,6 +67,14 @@ def written(asked: Asked, folder: Path) -> str:
         if part.header in _SHOWN:
             lines += _table(part, part.header, {})
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _from(folder: Path, name: str) -> str:
+    """A game as a cabinet file in ``folder`` names it."""
+    if not isinstance(named(name), Path):
+        return name
+    found = os.path.relpath(name, folder)
+    return found if is_path(found) else f"./{found}"
 
 
 def _machine(asked: Asked) -> dict[str, str]:

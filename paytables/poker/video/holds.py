@@ -82,11 +82,16 @@ class Holds:
         self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
 
     @cached_property
+    def strengths(self) -> Ints:
+        """The strength of every hand."""
+        return self.sets.strengths(self.definition.deck.order)
+
+    @cached_property
     def rows(self) -> Ints:
         """The row of the pay table of every hand; the number of rows where it pays nothing."""
         order = self.definition.deck.order
         wilds: Ints = self.sets.wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
-        keys = (self.sets.strengths(order) >> DECIDING) * 8 + wilds  # rows ask for no more of a strength
+        keys = (self.strengths >> DECIDING) * 8 + wilds  # rows ask for no more of a strength
         table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
             row = row_of(self.definition.pay, key >> 3 << DECIDING, key & 7, order)
@@ -119,14 +124,16 @@ class Holds:
         total = self.unit * self.sets.count
         finished = self.sets.held(self.counts, self.deals, kept) * (self.scale[kept] * self.like)
         rates = tuple(Fraction(sum(row.tolist()), total) for row in finished)
-        means = values[kept, np.arange(len(kept))].tolist()
-        squares = sum(mean * mean * like for mean, like in zip(means, self.like.tolist(), strict=True))
+        means, which = np.unique(values[kept, np.arange(len(kept))], return_inverse=True)
+        often = np.zeros(len(means), dtype=np.int64)
+        np.add.at(often, which, self.like)
+        squares = sum(mean * mean * like for mean, like in zip(means.tolist(), often.tolist(), strict=True))
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
     def by(self, way: Way) -> Ints:
         """Return which cards a simple way keeps of each class of deals. Raises :class:`AnalysisError`."""
         order = self.definition.deck.order
-        made = self.sets.strengths(order)[self.deals] >> CATEGORY
+        made = self.strengths[self.deals] >> CATEGORY
         kept = np.full(len(self.deals), -1, dtype=np.int64)
         for line in way.line:
             left = np.flatnonzero(kept < 0)

@@ -284,6 +284,36 @@ def test_a_game_typed_as_seen_from_here_is_written_as_it_is_found_from_the_file(
     assert load_game(slot.game).id == "maple-classic"
 
 
+def test_a_bare_name_of_a_game_beside_the_file_is_its_path_and_a_bad_game_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "own.toml").write_bytes(load_game("maple-classic").source.path.read_bytes())
+    (tmp_path / "bad.toml").write_text("[game]\n")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["cabinet", "new", "one.toml", "--game", "own.toml"])
+    assert done.exit_code == 0, done.output
+    monkeypatch.chdir("/")
+    (slot,) = load_cabinet(tmp_path / "one.toml").games
+    assert Path(slot.game) == tmp_path / "own.toml"
+    bad = tmp_path / "bad.toml"
+    done = CliRunner().invoke(main, ["cabinet", "new", str(tmp_path / "two.toml"), "--game", str(bad)])
+    assert done.exit_code == 1
+    assert f"Error: {bad}" in done.output
+    assert "game.family" in done.output
+    assert not (tmp_path / "two.toml").exists()
+
+
+@pytest.mark.parametrize(("asked", "why"), [("[5, 5]", "5 stands twice"), ("[25, 5]", "5 stands after 25")])
+def test_denominations_are_different_and_ascending(asked, why, tmp_path):
+    file = tmp_path / "one.toml"
+    assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--game", "maple-classic"]).exit_code == 0
+    text = file.read_text()
+    said = f'game = "maple-classic"\ndenominations_cents = {asked}\n'
+    file.write_text(text.replace('game = "maple-classic"\n', said, 1))
+    with pytest.raises(
+        OperatorError, match=rf"games\[1\]\.denominations_cents: {why}: they are different and"
+    ):
+        load_cabinet(file)
+
+
 def test_without_games_those_of_the_library_that_the_place_admits_are_written(tmp_path):
     file = tmp_path / "cabinet.toml"
     done = CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "quebec-casino"])

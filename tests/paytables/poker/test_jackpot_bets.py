@@ -133,7 +133,12 @@ SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'
     ("old", "new", "key", "why"),
     [
         (SPOT, 'limits = { least = 1, most = 2 }\nneeds = "ante"', "progressive.0.spot", "are of one stake"),
-        (SPOT, SPOT.replace("100", "30"), "worth_cents of progressive", "is worth 30 minor units at any of"),
+        (
+            SPOT,
+            SPOT.replace("100", "30"),
+            "spot.2.limits.worth_cents",
+            "is worth 30 minor units at any of",
+        ),
         ('needs = "ante"', 'needs = "pair"', "spot.2.needs", "there is no spot 'pair'"),
         ('pays = "100%"', 'pays = "50%"', "progressive.0.spot", 'pays "100%" of it'),
         ('pays = "100%"', 'pays = "101%"', "spot.2.pay.0.pays", "are no odds"),

@@ -143,7 +143,7 @@ def test_a_wager_the_game_does_not_offer_is_refused(credits_, asked, said):
 def test_a_level_is_won_instead_of_the_row(tmp_path):
     text = (GAMES / "jacks-or-better-8-5.toml").read_text()
     level = '[progressive]\nid = "royal"\nname = { en = "Royal", fr = "Royale" }\nrow = "royal-flush"\n'
-    text = text.replace("[proved.most]", level + 'reset_credits = 4000\nincrement = "1/100"\n\n[proved.most]')
+    text = text.split("\n[proved")[0] + level + 'reset_credits = 4000\nincrement = "1/100"\n'
     (tmp_path / "with-level.toml").write_text(text)
     game = load_game(tmp_path / "with-level.toml")
     wager = game.wager(5, hands=1)

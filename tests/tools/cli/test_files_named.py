@@ -83,8 +83,9 @@ def test_a_pipe_is_no_picture(tmp_path):
     ("text", "said"),
     [
         ("a = " + "[" * 5000 + "]" * 5000, "deep"),
-        ("a = " + "9" * 5000, "64 bits"),
-        ("[machine]\npositions = 0x" + "f" * 5000, "64 bits"),
+        ("b = 1\na = " + "9" * 5000, "line 2: a whole number has more than 64 bits"),
+        ("[machine]\npositions = 0x" + "f" * 5000, "machine.positions: a whole number has more than 64 bits"),
+        ("[[pay]]\npays = [1, 9223372036854775808]", "pay.0.pays.1: a whole number has more than 64 bits"),
         ("a = " + "[" * 30 + "]" * 30, "deep"),
     ],
 )

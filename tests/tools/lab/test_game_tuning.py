@@ -33,21 +33,35 @@ def test_the_template_has_nothing_to_warn_of(tmp_path):
         assert "warning" not in run("game", "check", file)
 
 
-def test_a_family_without_a_template_begins_with_its_first_game(tmp_path):
-    said = run("game", "new", tmp_path / "cards.toml", "--family", "war")
-    assert "a copy of quebec-war" in said
+@pytest.mark.parametrize(
+    ("family", "plainest"),
+    [
+        ("war", "quebec-war"),
+        ("baccarat", "quebec-baccarat"),
+        ("blackjack", "quebec-blackjack"),
+        ("poker", "quebec-three-card-poker"),
+        ("video-poker", "jacks-or-better-9-6"),
+    ],
+)
+def test_a_family_without_a_template_begins_with_its_plainest_game(family, plainest, tmp_path):
+    said = run("game", "new", tmp_path / "cards.toml", "--family", family)
+    assert f"a copy of {plainest};" in said
     assert "cards 0.1.0 is valid" in run("game", "check", tmp_path / "cards.toml")
 
 
-def test_whoever_changes_a_rule_is_told_that_the_return_is_still_the_copys(tmp_path):
+def test_whoever_copies_figures_is_told_so_and_refused_once_a_rule_is_another(tmp_path):
     file = tmp_path / "one.toml"
     run("game", "new", file, "--from", "quebec-blackjack")
-    text = file.read_text(encoding="utf-8")
-    assert "\ndecks = 6\n" in text
-    file.write_text(text.replace("\ndecks = 6\n", "\ndecks = 1\n"), encoding="utf-8")
     for said in (run("game", "check", file), run("par", file)):
         assert "one: figures are what the definition carries as proved, not worked out here" in said
     assert "carries as proved" not in run("game", "check", "maple-classic")
+    text = file.read_text(encoding="utf-8")
+    assert "\ndecks = 6\n" in text
+    file.write_text(text.replace("\ndecks = 6\n", "\ndecks = 1\n"), encoding="utf-8")
+    line = text[: text.index("sha256 = ")].count("\n") + 1
+    said = run("game", "check", file, code=1)
+    assert f"{file}, line {line}: proved.sha256: is of other rules or other figures" in said
+    assert f"`python -m tools.dev prove {file}`" in said
 
 
 def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):

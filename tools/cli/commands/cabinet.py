@@ -21,12 +21,13 @@ from egm.people import Permission
 from egm.profiles import available, load_profile
 from meters import JournalError, open_view
 from meters.recall import details
-from paytables import shipped
+from paytables import DefinitionError, shipped
 from paytables.source import contents, toml
 from tools.cli.cabinet_file import Asked, written
 from tools.cli.staff import prove, roster_of
 from tools.cli.tables import BAD, DOUBT, Column, Columns, Form, Style, Table, forms, show, working
 from tools.cli.terminal import echo, json_text
+from tools.lab.named import refusal
 
 
 @click.group()
@@ -172,8 +173,11 @@ def new(
         games=games,
         devices=devices or (("id003", "bench"), ("tcl", "bench"), ("ioboard", "bench")),
     )
-    with working("looking which games the place admits"):
-        text = written(asked, file.parent)
+    try:
+        with working("looking which games the place admits"):
+            text = written(asked, file.parent)
+    except DefinitionError as error:
+        raise click.ClickException(refusal(error)) from None
     cabinet, faults = read(text, CabinetFile)
     if cabinet is None:
         raise click.ClickException("\n".join(map(str, faults)))

@@ -23,6 +23,7 @@ from paytables import (
     remarks,
     shipped,
 )
+from paytables.carried import DIGEST, PROVED
 from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
 from paytables.source import ID_PATTERN
@@ -123,6 +124,15 @@ def _of_the_look(game: Game) -> list[Remark]:
     return [Remark("art.look", f"no look {game.art.look!r}; there are: {', '.join(sorted(looks))}")]
 
 
+#: What a new game of a family begins with that has several and no template.
+_PLAINEST: Final = {
+    "baccarat": "quebec-baccarat",
+    "blackjack": "quebec-blackjack",
+    "poker": "quebec-three-card-poker",
+    "video-poker": "jacks-or-better-9-6",
+}
+
+
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--id", "game_id", help="the game's id (default: the file's name)")
@@ -133,7 +143,7 @@ def _of_the_look(game: Game) -> list[Remark]:
 def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
     """Write a commented template of a game to FILE, ready to be changed; or a copy of another game.
 
-    A family without a template begins with its first game.
+    A family without a template begins with its plainest game.
     """
     if file.exists():
         raise click.ClickException(f"{file} exists; it is left alone")
@@ -142,8 +152,8 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         raise click.ClickException(f"{wanted!r} is no id: letters and digits first, then also + . _ - (--id)")
     template = files("tools.lab").joinpath("templates", f"{family_name}.toml")
     if origin is None and not template.is_file():
-        games = (load_game(name) for name in shipped())
-        origin = next((game.id for game in games if game.family == family_name), None)
+        games = (name for name in shipped() if parse(source_of(name))["game"]["family"] == family_name)
+        origin = _PLAINEST.get(family_name) or next(games, None)
     if origin is None:
         words = template.read_text(encoding="utf-8").replace("@ID@", wanted)
         text, what = words, f"a template of a {family_name} game"
@@ -204,9 +214,22 @@ def schema(family_name: str) -> None:
     """Print the JSON Schema of a FAMILY's definitions (default: reels)."""
     if family_name not in FAMILIES:
         raise click.ClickException(f"no family {family_name!r}; there are: {', '.join(FAMILIES)}")
-    data = family(family_name).model.model_json_schema()
+    data = with_digest(family(family_name).model.model_json_schema())
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     echo(json.dumps(data, indent=2))
+
+
+def with_digest(schema: dict[str, Any]) -> dict[str, Any]:
+    """Add the digest to the JSON Schema of a family whose definitions carry figures; it is changed."""
+    proved = schema["properties"].get(PROVED, {})
+    for table in (proved, *proved.get("anyOf", ())):
+        while "$ref" in table:
+            table = schema["$defs"][table["$ref"].rpartition("/")[2]]  # noqa: PLW2901 (the table referred to)
+        if table.get("type") == "object":
+            for pattern, figures in table.pop("patternProperties", {}).items():
+                table |= {"propertyNames": {"pattern": pattern}, "additionalProperties": figures}
+            table.setdefault("properties", {})[DIGEST] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+    return schema
 
 
 @command.command()

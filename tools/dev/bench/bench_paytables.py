@@ -10,6 +10,7 @@ from functools import partial
 from paytables import Depth, analyse, load_game, shipped
 from paytables.definition import parse, source_of
 from paytables.game import game_from
+from paytables.poker.video.rules import VideoPokerRules
 from paytables.reels import compiled, moments
 from paytables.reels.law import run_law
 from paytables.reels.rules import ReelRules
@@ -20,6 +21,7 @@ from tools.lab.simulation import play_batch
 
 GAME = "aurora-twenty"
 BET = "twenty"
+VIDEO_POKER = "jacks-or-better-9-6"
 #: Windows the enumeration is measured over, and games of each simulation.
 WINDOWS = 8_000_000
 COMPILED_GAMES = 3_000_000
@@ -115,6 +117,21 @@ def _simulation() -> Iterator[Figure]:
     )
 
 
+def _video_poker() -> Iterator[Figure]:
+    rules = load_game(VIDEO_POKER).rules
+    assert isinstance(rules, VideoPokerRules)
+    first = processor_seconds(rules.prove)
+    yield Figure(
+        f"{VIDEO_POKER}: best, worst and simplest play of every deal, at both bets",
+        processor_seconds(rules.prove),
+        "s",
+        "the first of a process, with every set of cards",
+        first,
+        better="lower",
+        aim="2 s, one core",
+    )
+
+
 def _library() -> Iterator[Figure]:
     for name in shipped():
         game = load_game(name)
@@ -132,4 +149,5 @@ def figures() -> Iterator[Figure]:
     """Yield the figures of exact analysis, simulation, and every game of the library."""
     yield from _exact()
     yield from _simulation()
+    yield from _video_poker()
     yield from _library()

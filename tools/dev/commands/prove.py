@@ -14,8 +14,9 @@ from pydantic import BaseModel
 
 from egm.play.prize_limits import code_digest
 from paytables import PaytableError, definition
+from paytables.carried import PROVED, bound
 from paytables.game import game_from
-from paytables.source import read
+from paytables.source import read, toml
 from tools.cli.terminal import echo
 from tools.dev.kept import Kept, OtherCalculationError
 
@@ -33,7 +34,7 @@ def _toml(table: Mapping[str, Any], name: str) -> str:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--threads", default=2, show_default=True, help="as many as may work at once")
 def command(files: tuple[Path, ...], threads: int) -> None:
-    """Work out the figures of each definition in FILES and replace its [proved] by them.
+    """Work out the figures of each definition in FILES and replace its [proved] by them, bound to the rest.
 
     What is done is kept in FILE.part: stopped, however that was, it goes on from there when asked again.
     Games of seconds are begun anew.
@@ -41,7 +42,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
     for path in files:
         try:
             data = definition.parse(read(path, definition.LIBRARY))
-            data.pop("proved", None)
+            data.pop(PROVED, None)
             rules: Any = game_from(data, str(path)).rules
         except PaytableError as error:
             raise click.ClickException(str(error)) from None
@@ -57,7 +58,8 @@ def command(files: tuple[Path, ...], threads: int) -> None:
             raise click.ClickException(str(error)) from None
         found = _found(rules.prove, kept, threads, _told(str(path), len(kept.found)))
         text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
-        path.write_text(f"{text}\n\n{_toml(_plain(found), 'proved')}\n")
+        figures = bound(data | toml(_toml(_plain(found), PROVED)))
+        path.write_text(f"{text}\n\n{_toml(figures, PROVED)}\n")
         kept.close(done=True)
         echo(f"{path}: {perf_counter() - started:.1f} s")
 

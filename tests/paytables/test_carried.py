@@ -1,0 +1,133 @@
+"""Carried figures are bound to their definition: a change of any of them, of a pay or of a rule is refused."""
+
+import copy
+import json
+import re
+from contextlib import suppress
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import paytables
+from paytables import DefinitionError, game_from_text, load_game
+from paytables.carried import bound, check_bound
+from paytables.definition import parse, source_of
+from paytables.game import family
+from tools.cli.commands.game import with_digest
+
+FOLDER = paytables.definition.LIBRARY / "tables"
+CARRYING = [name for name in paytables.tables() if "proved" in parse(source_of(name))]
+#: What may be another while the figures stay.
+FREE = re.compile(r"^game\.(?!family)|^table\.|(^|\.)(limits|stake)(\.|$)|\.(en|fr)$")
+
+
+def leaves(data, path=()):
+    """Every value of a definition that is no table or list, by its path."""
+    if isinstance(data, dict | list):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from leaves(value, (*path, key))
+    else:
+        yield path
+
+
+def changed(data, path):
+    """The definition with one value another of the same type."""
+    data = copy.deepcopy(data)
+    *way, last = path
+    table = data
+    for key in way:
+        table = table[key]
+    value = table[last]
+    middle = len(str(value)) // 2
+    table[last] = (
+        not value
+        if isinstance(value, bool)
+        else value + 1
+        if isinstance(value, int)
+        else f"{str(value)[:middle]}7{str(value)[middle:]}"
+    )
+    return data
+
+
+@pytest.mark.parametrize("name", CARRYING)
+def test_every_figure_pay_and_rule_of_a_definition_is_bound_and_no_word_or_limit(name):
+    data = parse(source_of(name))
+    check_bound(data, name)
+    loaded = set()
+    for path in leaves(data):
+        with suppress(DefinitionError):
+            check_bound(changed(data, path), name)
+            loaded.add(".".join(map(str, path)))
+    refused = {".".join(map(str, path)) for path in leaves(data)} - loaded
+    assert [path for path in loaded if not FREE.search(path)] == []
+    assert [path for path in refused if FREE.search(path)] == []
+    assert {"proved.sha256", "game.family"} <= refused
+    assert any(path.endswith((".policy", ".law.-1/1", ".push")) for path in refused)
+    assert {"game.version", "game.title.fr", "game.help.en"} <= loaded
+
+
+def test_some_definitions_of_every_family_that_proves_carry_figures():
+    assert {load_game(name).family for name in CARRYING} == {
+        "blackjack",
+        "pai-gow",
+        "pai-gow-poker",
+        "poker",
+        "video-poker",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("jacks-or-better-9-6", "\npays = 9\n", "\npays = 10\n"),
+        ("jacks-or-better-9-6", 'worst = "', 'worst = "1'),
+        ("quebec-blackjack", "\ndecks = 6\n", "\ndecks = 1\n"),
+        ("quebec-blackjack", 'chart = ["hard  4 H', 'chart = ["hard  4 S'),
+        ("quebec-pai-gow", "\nof = 20\n", "\nof = 10\n"),
+        ("quebec-three-card-poker", '[proved.main.law]\n"', '[proved.main.law]\n"1'),
+        ("quebec-caribbean-stud", 'increment = "1/2"', 'increment = "1/3"'),
+    ],
+)
+def test_a_changed_file_is_refused_with_what_proves_it_again(name, old, new, tmp_path):
+    text = (FOLDER / f"{name}.toml").read_text()
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new, 1))
+    said = f"{path}: proved.sha256: is of other rules or other figures: `python -m tools.dev prove {path}`"
+    with pytest.raises(DefinitionError, match=re.escape(said)):
+        load_game(path)
+
+
+def test_figures_that_nothing_binds_are_refused_and_none_at_all_are_not(tmp_path):
+    text = (FOLDER / "jacks-or-better-9-6.toml").read_text()
+    path = tmp_path / "mine.toml"
+    path.write_text(re.sub(r'\nsha256 = "\w+"', "", text))
+    with pytest.raises(DefinitionError, match=r"proved\.sha256: is missing"):
+        load_game(path)
+    path.write_text(text.split("\n[proved", maxsplit=1)[0])
+    assert load_game(path).rules.definition.proved is None
+
+
+def test_a_key_that_no_definition_has_is_refused_by_its_name_first(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text((FOLDER / "jacks-or-better-9-6.toml").read_text().replace("worst =", "wurst =", 1))
+    with pytest.raises(DefinitionError, match=r"proved\.most\.w[ou]rst"):
+        load_game(path)
+
+
+def test_what_a_journal_kept_of_before_there_were_digests_is_still_read():
+    data = json.loads(load_game("jacks-or-better-9-6").text)
+    digest = data["proved"].pop("sha256")
+    assert game_from_text(json.dumps(data), "the journal").rules.definition.proved is not None
+    assert bound(data)["sha256"] == digest
+
+
+@pytest.mark.parametrize("name", ["jacks-or-better-9-6", "quebec-blackjack", "quebec-pai-gow-poker"])
+def test_the_published_schema_knows_the_digest(name):
+    data = json.loads(load_game(name).text)
+    schema = Draft202012Validator(with_digest(family(data["game"]["family"]).model.model_json_schema()))
+    assert list(schema.iter_errors(data)) == []
+    data["proved"]["sha256"] = "x"
+    assert len(list(schema.iter_errors(data))) == 1
+    data["proved"] |= {"sha256": "0" * 64, "most": 3}
+    assert len(list(schema.iter_errors(data))) == 1
