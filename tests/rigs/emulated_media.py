@@ -19,6 +19,7 @@ from meters import Journal
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.image import image as builder
+from tools.image.emulated import PORTS
 
 BILL_CENTS = 500
 #: What opening a copy records about what had to be mended is on no medium of the machine's.
@@ -83,10 +84,18 @@ class Computer(Cabinet):
         _run("dd", f"if={bases[0]}", f"of={folder / 'state.part'}", *length, "status=none")
         shutil.copyfile(bases[1], folder / "second.part")
 
+    def on(self, *more):
+        """The plug is back, and with it the power of every device."""
+        for name in PORTS:
+            self.hand(name, "power_on")
+        super().on(*more)
+
     def cut(self):
-        """The plug; how many sectors were lost."""
+        """The plug of the whole cabinet: its devices stand still where they are; how many sectors were lost."""
         self.power.off()
         self.off()
+        for name in PORTS:
+            self.hand(name, "power_off")
         for disk in self.power.disks:
             disk.refuse()
         return self.power.on()
