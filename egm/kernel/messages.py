@@ -344,6 +344,8 @@ class Hello(_Message):
     games: tuple[GameView, ...] = ()
     words: dict[str, dict[str, str]] = {}
     """Texts that features bring beside the screen's own catalogues: by language, then by key."""
+    onlooker: bool = False
+    """It only looks on, as a top screen or an update does: no player sees and plays by what it is told."""
 
 
 class Play(_Message):

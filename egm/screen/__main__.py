@@ -108,7 +108,7 @@ def main(
             )
     except (ThemeError, WindowError, OSError) as error:
         raise Refusal(lines(str(error))) from error
-    machine, drawer = clients(state, bench=bench and not top, position=position)
+    machine, drawer = clients(state, bench=bench and not top, position=position, onlooker=top)
     app = App(
         theme=theme,
         surface=surface,

@@ -209,9 +209,11 @@ def attended(view: View) -> bool:
     return view.linked and page is not None and page.person is not None
 
 
-def clients(state: Path, *, bench: bool, position: int = 1) -> tuple[Client, Client | None]:
+def clients(
+    state: Path, *, bench: bool, position: int = 1, onlooker: bool = False
+) -> tuple[Client, Client | None]:
     """The links of a machine's state folder, to one of its player positions."""
     run = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"
-    machine = Client(run / f"{name}.sock", run / f"{name}.token")
+    machine = Client(run / f"{name}.sock", run / f"{name}.token", onlooker=onlooker)
     return machine, Client(run / "bench.sock", run / "bench.token") if bench else None

@@ -88,7 +88,7 @@ class Machine:
         """What each position shows now; of one that does not answer, nothing."""
         for path in (self._state / "run").glob("screen*.sock"):
             if path not in self._clients:
-                self._clients[path] = Client(path, path.with_suffix(".token"))
+                self._clients[path] = Client(path, path.with_suffix(".token"), onlooker=True)
         for path, client in self._clients.items():
             heard = client.poll(time.monotonic())
             if heard.down:

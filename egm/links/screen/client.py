@@ -34,7 +34,9 @@ class Heard:
 class Client:
     """One unix stream link. ``now`` is monotonic seconds, always the caller's."""
 
-    def __init__(self, socket_path: Path, token_path: Path) -> None:
+    def __init__(self, socket_path: Path, token_path: Path, *, onlooker: bool = False) -> None:
+        """``onlooker``: no player sees what comes."""
+        self._onlooker = onlooker
         self._path = socket_path
         self._token_path = token_path
         self._socket: socket.socket | None = None
@@ -97,7 +99,7 @@ class Client:
             return False
         peer.setblocking(False)
         self._socket = peer
-        self._outbox += encode(Hello(token=token))
+        self._outbox += encode(Hello(token=token, onlooker=self._onlooker))
         return True
 
     def _write(self) -> None:

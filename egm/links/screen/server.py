@@ -34,6 +34,7 @@ class ScreenServer:
         self._on_intent = on_intent
         self._on_peer_error = on_peer_error
         self._writers: set[asyncio.StreamWriter] = set()
+        self._screens: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -49,8 +50,8 @@ class ScreenServer:
 
     @property
     def audience(self) -> int:
-        """How many screens are watching."""
-        return len(self._writers)
+        """How many screens show it to a player: who only looks on is none."""
+        return len(self._screens)
 
     def send(self, message: Message) -> None:
         """Tell every screen."""
@@ -59,7 +60,7 @@ class ScreenServer:
             if writer.transport.get_write_buffer_size() > _BACKLOG_BYTES_MAX:
                 self._on_peer_error("a screen does not read; dropped")
                 writer.transport.abort()
-                self._writers.discard(writer)
+                self._forget(writer)
                 continue
             writer.write(line)
 
@@ -71,6 +72,8 @@ class ScreenServer:
             for message in self._greeting():
                 writer.write(encode(message))
             self._writers.add(writer)
+            if not hello.onlooker:
+                self._screens.add(writer)
             while line := await reader.readline():
                 message = decode(line)
                 if not isinstance(message, Intent):
@@ -84,5 +87,9 @@ class ScreenServer:
         ):  # gone, or the machine stops; nobody awaits this task
             pass
         finally:
-            self._writers.discard(writer)
+            self._forget(writer)
             writer.close()
+
+    def _forget(self, writer: asyncio.StreamWriter) -> None:
+        self._writers.discard(writer)
+        self._screens.discard(writer)

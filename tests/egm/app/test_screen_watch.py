@@ -1,7 +1,13 @@
 """A machine that nobody can see begins nothing; a screen that dies again and again is none."""
 
+import asyncio
+
 from egm.app.screen_watch import FAULT, ScreenWatch
 from egm.kernel.events import State
+from egm.kernel.messages import Hello
+from egm.links.screen.client import Client
+from egm.links.screen.private import make_token
+from egm.links.screen.server import ScreenServer
 from egm.testing.machine import MachineRig
 
 
@@ -32,3 +38,38 @@ def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
     assert pass_seconds(8, 1, 1) is State.OUT_OF_SERVICE
     assert [told["code"] for told in room.records("fault.raised")] == [FAULT] * 2
     room.close()
+
+
+def test_who_only_looks_on_is_no_screen(tmp_path):
+    """An update that waits for an idle machine, and a top screen, hear everything and show no player anything."""
+    token = tmp_path / "token"
+    server = ScreenServer(
+        tmp_path / "socket",
+        make_token(token),
+        greeting=lambda: (Hello(),),
+        on_intent=lambda _: None,
+        on_peer_error=lambda _: None,
+    )
+
+    async def linked(*clients):
+        heard = [0] * len(clients)
+        async with asyncio.timeout(60):
+            while not all(heard):
+                for i, client in enumerate(clients):
+                    heard[i] += len(client.poll(asyncio.get_running_loop().time()).messages)
+                await asyncio.sleep(0.01)
+        return server.audience
+
+    async def visit():
+        await server.start()
+        update, screen = (Client(server._path, token, onlooker=onlooker) for onlooker in (True, False))
+        assert await linked(update) == 0
+        assert await linked(screen) == 1
+        screen.close()
+        async with asyncio.timeout(60):
+            while server.audience:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        update.close()
+        await server.close()
+
+    asyncio.run(visit())
