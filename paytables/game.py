@@ -83,6 +83,13 @@ class Rules(Protocol):
     def betting_seconds(self) -> int | None:
         """How long several seats place bets on one round; None where each plays by itself."""
 
+    @property
+    def shared_keys(self) -> frozenset[str]:
+        """Which keys of ``Outcome.table`` all who play at a table have in common: its shoe, its point."""
+
+    def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+        """Return the wager of a seat for the round it plays with the wagers of other seats."""
+
     def at(self, table: object) -> "Rules":
         """Return the rules as a round has left the table (``Outcome.table``); None: as it opens.
 

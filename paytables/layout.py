@@ -215,6 +215,19 @@ class Layout:
             f"no bet{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
+    def beside(self, wager: Wager, seat: object, others: object) -> Wager:
+        """Return a wager as that of one ``seat`` in a round, with what lies at the ``others``, bets by seat.
+
+        Raises :class:`WagerError` where there is no such seat, or its bets could not be laid.
+        """
+        known = {str(number): number for number in range(self.table.seats)}
+        if isinstance(seat, bool) or seat not in known.values() or "bets" not in wager.options:
+            raise WagerError(f"seat: there is no seat {seat!r} for one player; there are {', '.join(known)}")
+        if not isinstance(others, Mapping) or not set(others) <= known.keys() - {str(seat)}:
+            raise WagerError(f"others: says the bets of other seats than {seat}, by their numbers")
+        laid = {number: self.placed(bets, known[number]) for number, bets in others.items()}
+        return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": laid})
+
     def _of(
         self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
     ) -> Wager:

@@ -26,6 +26,15 @@ class Tableless:
         """How long several seats place bets on one round; None where each plays by itself."""
         return None
 
+    @property
+    def shared_keys(self) -> frozenset[str]:
+        """Return none: nothing lasts."""
+        return frozenset()
+
+    def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (the contract's)
+        """Return the wager: what lies at other seats changes nothing in a round that only draws."""
+        return wager
+
     def at(self, table: object) -> Self:
         """Return the same rules: nothing lasts. Raises ValueError for a table."""
         if table is not None:

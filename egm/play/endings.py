@@ -17,7 +17,7 @@ from egm.records.game_record import GameRecord, LastGame, TableRecord
 from egm.records.games import PUSH, GameInProgress, open_game, staked_in
 from egm.records.keys import MoneyKey, PlayKey, TableKey
 from egm.records.money import HandpayRecord
-from egm.records.tables import table_of
+from egm.records.tables import own_of, table_of
 from meters import Phase, Transfer
 
 
@@ -175,7 +175,7 @@ def stakes_are_back(machine: Machine, game: GameRecord) -> bool:
 
 def table_after(machine: Machine, game: GameRecord) -> dict[str, object]:
     """What the memory is set to of the table of a decided game whose stakes are given back."""
-    return _table(game, _give_stakes_back(machine, game))
+    return _table(machine, game, _give_stakes_back(machine, game))
 
 
 def _ended(
@@ -187,14 +187,15 @@ def _ended(
         PlayKey.GAME: None,
         PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
         **protection.counted(machine, won_cents=total_cents),
-        **_table(game, stakes),
+        **_table(machine, game, stakes),
     }
 
 
-def _table(game: GameRecord, stakes: tuple[tuple[str, int], ...]) -> dict[str, object]:
+def _table(machine: Machine, game: GameRecord, stakes: tuple[tuple[str, int], ...]) -> dict[str, object]:
     """How the game leaves its table; nothing of a game that has none."""
-    after = None if game.outcome is None else game.outcome.table
-    if after is None and game.table is None:
+    digest = game.game.digest
+    after = None if game.outcome is None else own_of(machine, digest, game.outcome.table)
+    if after is None and own_of(machine, digest, game.table) is None:
         return {}
     left = TableRecord(game=game.game, denomination_cents=game.denomination_cents, table=after, staked=stakes)
-    return {f"{TableKey.TABLE}{game.game.digest}": None if after is None else left}
+    return {f"{TableKey.TABLE}{digest}": None if after is None else left}

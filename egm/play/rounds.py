@@ -11,12 +11,13 @@ picture.
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
-from egm.errors import InvariantError
+from egm.errors import InvariantError, invariant
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
 from egm.play import player_protection as protection
 from egm.play.choosing import is_taken_here
-from egm.play.common_draw import RoundInCommon, round_id
+from egm.play.common_round import RoundInCommon, may_answer, round_of, step_known
 from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
@@ -30,11 +31,12 @@ from egm.play.showing import question, show
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import bet_in_force
 from egm.progressive.round import Round
-from egm.records.game_record import DrawRecord, GameChoice, GameName, GamePointer, GameRecord, Step
+from egm.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
 from egm.records.games import GameInProgress, open_game
 from egm.records.keys import IntegrityKey, PlayKey
+from egm.records.tables import left_in_common
 from meters.transaction import JSON
-from paytables import WHEEL_DECIDES, Choice, Outcome
+from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError
 
 
@@ -63,7 +65,7 @@ def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
     """The generator is in service, or the choice needs no number: what is won already can be collected."""
-    if "spin" in event.data:
+    if "spin" in event.data or step_known(machine, event):
         return True
     value = event.data.get("value")
     return chance_is_ready(machine) or any(value == option for option, _ in _without_chance(machine))
@@ -95,12 +97,12 @@ def _without_chance(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """The open decision has this option, and whoever answers is who is asked: a person, or the wheel."""
+    """The open decision has this option, and whoever answers it may: player, wheel or another seat."""
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     if decision is None or (decision.kind == WHEEL_DECIDES) != ("spin" in event.data):
         return False
-    return event.data.get("value") in decision.options
+    return event.data.get("value") in decision.options and may_answer(machine, decision, event)
 
 
 def waits_for_wheel(machine: Machine) -> bool:
@@ -126,24 +128,27 @@ def start_game(machine: Machine, _: Event) -> None:
     bet = bet_in_force(machine)
     if bet is None:
         raise InvariantError("a game begins without a bet")
-    rules, conversation = bet.game, Conversation(bet.game, bet.wager, bet.table)
-    play_id = machine.fresh_id("play")
+    rules, common = bet.game, machine.state(RoundInCommon)
+    round_, wager = common.begins, bet.wager
+    if round_ is not None:
+        wager = rules.rules.seated(wager, common.place, round_.wagers)
+    conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
     dealings = progressives.begin(machine, bet, play_id)
-    draws = _advance(machine, conversation, None, dealings)
+    step = _advance(machine, conversation, None, dealings, None if round_ is None else round_.at(0))
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
         denomination_cents=bet.denomination_cents,
         bet_credits=bet.wager.credits,
-        wager=bet.wager,
+        wager=wager,
         language=machine.selection.language,
         credit_before_cents=machine.credit_cents,
-        steps=(Step(choice=None, draws=draws),),
+        steps=(step,),
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
         table=bet.table,
         levels=dealings.played,
-        round_id=round_id(machine),
+        round_id="" if round_ is None else round_.round_id,
     )
     wagered = machine.take(bet.cents, "house:wager")
     machine.record(
@@ -155,47 +160,67 @@ def start_game(machine: Machine, _: Event) -> None:
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
             **keeping(machine, rules),
+            **left_in_common(machine, rules.rules, game),
             **progressives.state_of(machine, game, dealings),
             **protection.counted(machine, wagered_cents=bet.cents),
         },
         details=game,
     )
     machine.state(GameInProgress).conversation, machine.state(GameInProgress).record = conversation, game
+    if round_ is not None:
+        round_.took(0, step)
+    common.plays = round_
     show(machine, resumed=False)
 
 
 def continue_game(machine: Machine, event: Event) -> None:
-    """Journal the player's choice, what it stakes and the draws it led to; then show what follows."""
+    """Journal the choice, what it stakes and the draws it led to; then show what follows.
+
+    In a round that several play it may be another seat's, which stakes nothing here.
+    """
     choice = event.data["value"]
     game = the_game(machine)
+    number, round_ = len(game.steps), None
+    if game.wager.seat is not None:
+        round_ = round_of(machine, game)
+        invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
     dealings = progressives.go_on(machine, game)
     conversation = machine.state(GameInProgress).conversation
+    if "seat" in event.data:
+        own = conversation.decision.seat == (game.wager.seat or 0)
+        answered_for = Notice(code="answered_for", severity="warning")
+        machine.notice = answered_for if own else event.data["notice"]
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.take(staked_cents, "house:wager")
-    draws = _advance(machine, conversation, choice, dealings)
+    step = _advance(machine, conversation, choice, dealings, None if round_ is None else round_.at(number))
     taken = GameChoice(
         play_id=game.play_id,
         choice=choice,
-        draws=draws,
+        draws=step.draws,
         outcome=conversation.outcome,
         staked_credits=staked_credits,
         standing_credits=conversation.standing_credits,
         hits=tuple(dealings.hits),
+        round_id="" if round_ is None else round_.round_id,
     )
+    after = game.after(taken)
     transfers = (*staked, *dealings.transfers)
     machine.record(
         "game.choice",
-        transaction_id=f"{game.play_id}.choice-{len(game.steps)}",
+        transaction_id=f"{game.play_id}.choice-{number}",
         transfers=transfers,
         dims=game.dims if transfers else {},
         state={
+            **left_in_common(machine, conversation.game.rules, after),
             **progressives.state_of(machine, game, dealings),
             **(protection.counted(machine, wagered_cents=staked_cents) if staked else {}),
         },
         details=taken,
     )
-    machine.state(GameInProgress).record = game.after(taken)
+    machine.state(GameInProgress).record = after
+    if round_ is not None:
+        round_.took(number, step)
     show(machine, resumed=False)
 
 
@@ -214,33 +239,42 @@ def _next_step(machine: Machine) -> AbstractContextManager[Any]:
 
 
 def _advance(
-    machine: Machine, conversation: Conversation, choice: JSON, dealings: Round
-) -> tuple[DrawRecord, ...]:
+    machine: Machine, conversation: Conversation, choice: JSON, dealings: Round, known: Step | None
+) -> Step:
     """Take a step with fresh numbers; a failure before anything is journalled turns to its own event.
 
+    ``known``: the same step as another seat of its round has recorded it, whose numbers are this one's too.
     The wager feeds its levels and the mystery prizes are drawn in the game's first step; what the outcome
-    hit is locked in the step that decides it. Returns the game's own draws.
+    hit is locked in the step that decides it. Returns the step with the game's own draws.
     """
     try:
         with _next_step(machine) as step:
-            common = None if choice is not None else machine.state(RoundInCommon).draw
-            if common is None:
+            if known is None:
                 conversation.advance(step, None if choice is None else Choice(choice))
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
+                known = Step(choice=choice, draws=draws)
             else:
-                seat = common.of_seat(step)
-                conversation.advance(seat)
-                draws = tuple(seat.drawn)
+                _follow(conversation, known)
             if choice is None:
                 dealings.feed(step)
             if conversation.outcome is not None:
                 dealings.award(conversation.outcome.progressives)
-            return draws
+            return known
     except RngError as error:
         machine.state(
             GameInProgress
         ).conversation = None  # it broke off in the middle: the journal knows where it stood
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
+
+
+def _follow(conversation: Conversation, known: Step) -> None:
+    """Take a step as it is known. Raises InvariantError where this seat would have drawn otherwise."""
+    numbers = ReplayDraw(known.draws)
+    try:
+        conversation.advance(numbers, None if known.choice is None else Choice(known.choice))
+        numbers.finish()
+    except ReplayError as why:
+        raise InvariantError(f"a seat asks otherwise than its round: {why}") from why
 
 
 def the_game(machine: Machine) -> GameRecord:

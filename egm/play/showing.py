@@ -1,12 +1,11 @@
 """What the screen is told of the open game: its outcome, or the question it waits on."""
 
-from typing import Final
-
 from egm.kernel import messages
 from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import Conversation, Recorded
 from egm.progressive import game_levels as progressives
+from egm.records.game_record import GameRecord
 from egm.records.games import GameInProgress, open_game
 from egm.records.keys import ProgressiveKey
 from egm.records.tables import table_of
@@ -32,7 +31,7 @@ def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Deci
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
-    cues = _cues(conversation)
+    cues = _cues(conversation, game.wager.seat or 0)
     outcome = game.outcome
     if outcome is not None:
         return messages.Play(
@@ -54,7 +53,7 @@ def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Deci
     return messages.Decision(
         play_id=game.play_id,
         kind=decision.kind,
-        options=() if decision.kind == WHEEL_DECIDES else tuple(decision.options),
+        options=tuple(decision.options) if _asks_here(game, decision) else (),
         display={
             key: told
             for key, told in decision.prompt.items()
@@ -67,6 +66,11 @@ def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Deci
     )
 
 
+def _asks_here(game: GameRecord, decision: Decision) -> bool:
+    """Whether this position's player is asked, and neither a wheel nor another seat of his round."""
+    return decision.kind != WHEEL_DECIDES and decision.seat == (game.wager.seat or 0)
+
+
 def show(machine: Machine, *, resumed: bool) -> None:
     """Tell the screen."""
     told = message(machine, resumed=resumed)
@@ -74,14 +78,10 @@ def show(machine: Machine, *, resumed: bool) -> None:
         machine.outbox.show(told)
 
 
-#: The seat whose eyes this screen is.
-_SEAT: Final = 0
-
-
-def _cues(conversation: Conversation | Recorded | None) -> tuple[dict[str, JSON], ...]:
+def _cues(conversation: Conversation | Recorded | None, seat: int) -> tuple[dict[str, JSON], ...]:
     """What is animated since the last message; derived by replay, and another seat's eyes' not at all."""
     seen = () if conversation is None else conversation.cues
-    return tuple(cue.to_json() for cue in seen if cue.seat in {None, _SEAT})
+    return tuple(cue.to_json() for cue in seen if cue.seat in {None, seat})
 
 
 def _settled(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:

@@ -19,7 +19,7 @@ from egm.progressive.pools import Pools, shut
 from egm.records.game_record import TableRecord, TableReturned
 from egm.records.games import PUSH
 from egm.records.keys import PlayKey, TableKey
-from egm.records.tables import standing_tables, table_of
+from egm.records.tables import own_of, standing_tables, table_of
 from meters import Transfer
 from meters.transaction import JSON
 from paytables import Game
@@ -169,12 +169,11 @@ def _post(
     """``kept_cents``: what of the bets taken down the rules keep, a commission paid for taking them."""
     stays_cents = table.standing_cents - back_cents - kept_cents
     _, standing, back = parted(table.staked, (kept_cents, stays_cents, back_cents), machine.position)
+    kept, cents = own_of(machine, table.game.digest, left), table.denomination_cents
     after = (
         None
-        if left is None
-        else TableRecord(
-            game=table.game, denomination_cents=table.denomination_cents, table=left, staked=standing
-        )
+        if kept is None
+        else TableRecord(game=table.game, denomination_cents=cents, table=kept, staked=standing)
     )
     machine.record(
         "table.returned",

@@ -174,6 +174,20 @@ class GameChoice:
     standing_credits: int = omitted(0)
     """What the outcome leaves standing on the table."""
     hits: tuple[Hit, ...] = omitted(())
+    round_id: str = omitted("")
+    """The round in which all seats take this step, whoever was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInCommon:
+    """What all who play at a table have in common of it (a shoe), and the round that left it so.
+
+    ``keys``: which of the table's keys they have in common, whether it now has them or not.
+    """
+
+    round_id: str
+    keys: tuple[str, ...]
+    table: JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

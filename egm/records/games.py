@@ -17,6 +17,8 @@ from egm.records.keys import PlayKey
 CARRIED_GAME: Final = "game.carried"
 """The kind of entry that tells a game again which an authorised clear has carried over."""
 _CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
+CHOICE: Final = "game.choice"
+"""The kind of entry that takes a game a step further."""
 PUSH: Final = "house:push"
 """What stakes are given back from."""
 WAGER: Final = "house:wager"
@@ -88,9 +90,9 @@ def _read(machine: Machine, play_id: str) -> GameRecord:
     if start is None:
         raise KeyError(f"{play_id} has no beginning in the journal")
     game = from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
-    for entry in machine.journal.entries(("game.choice", MYSTERY_WON), since=start.sequence):
+    for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):
         where = f"entry {entry.sequence}, {entry.kind}"
-        if entry.kind == "game.choice":
+        if entry.kind == CHOICE:
             choice = from_json(GameChoice, entry.record, where)
             game = game.after(choice) if choice.play_id == play_id else game
         else:

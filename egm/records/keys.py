@@ -30,6 +30,8 @@ class TableKey(Key):
 
     TABLE = "table:", Fate.OWED, Owner.PLAYER
     """Prefix; one key a definition by its digest: how its table stands, and the bets that stay on it."""
+    SHARED = "in_common:", Fate.IDENTITY, Owner.MACHINE
+    """Prefix; one key a definition by its digest: what all who play have in common of its table."""
 
 
 class WheelKey(Key):

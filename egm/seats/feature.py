@@ -15,9 +15,11 @@ from egm.kernel.states import EVERYWHERE, only
 from egm.play.rounds import start_game
 from egm.play.rules import MAY_PLAY
 from egm.records.keys import WheelKey
+from egm.seats.answers import answers_due, follow, turn_notices
 from egm.seats.table import (
     SharedTable,
     TableEvent,
+    has_a_place,
     has_joined,
     join,
     leave_and_do,
@@ -32,7 +34,7 @@ _BETTING: Final = only(State.BETTING)
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *MAY_PLAY), (join,), State.BETTING, TELL),
     Rule(EventType.CASH_OUT, _BETTING, (), (leave_and_do,), Next.DERIVED, TELL),
-    Rule(TableEvent.NO_MORE_BETS, _BETTING, MAY_PLAY, (start_game,), State.PLAYING),
+    Rule(TableEvent.NO_MORE_BETS, _BETTING, (has_a_place, *MAY_PLAY), (start_game,), State.PLAYING),
     Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (say_not_taken,), Next.DERIVED_ONCE_TESTED),
 )
 
@@ -40,7 +42,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
 class BettingClock:
     """Ends the betting time of each game, one for all positions, and tells how much is left.
 
-    What a real wheel has decided it tells the games that wait.
+    What a real wheel has decided it tells the games that wait; what a seat has answered, those of its round.
     """
 
     name = "betting"
@@ -57,7 +59,10 @@ class BettingClock:
             self._news.clear()
             self._look()
             decide(self._machine)
-            wait = 1.0 if self._table.closes_ns else None
+            follow(self._table)
+            for seat in answers_due(self._table):
+                seat.handle(Event(EventType.MACHINE_CHANGED))
+            wait = 1.0 if self._table.closes_ns or self._table.turns else None
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._news.wait()
@@ -68,8 +73,8 @@ class BettingClock:
 
     def _look(self) -> None:
         for game in list(self._table.closes_ns):
-            left = self._table.seconds_left(game)
-            if not left or self._table.is_complete(game):
+            left = self._table.seconds_left(game) or 0
+            if (not left or self._table.is_complete(game)) and not self._table.is_in_play(game):
                 self._told.pop(game, None)
                 self._table.close(game)
             elif self._told.get(game) != left:
@@ -86,8 +91,9 @@ def clock(context: MachineContext) -> Iterable[Attachment]:
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
-    """How long bets are still taken, and what is waited for at a wheel."""
+    """How long bets are still taken, whose turn it is, and what is waited for at a wheel."""
     yield from wheel_notices(machine)
+    yield from turn_notices(machine)
     left = seconds_left(machine)
     if left is not None:
         yield Notice(code="bets_close", values={"seconds": left})

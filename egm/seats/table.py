@@ -2,18 +2,24 @@
 
 A table is one game that several positions of a machine play together. The first to play opens its betting
 time; it ends when that is up, or as soon as every position that could join has. Then each seat's game begins
-with its own wager, by its own rules and in its own entries, and all of them with the same numbers. Nothing
-of it outlives the process: before no more bets no money has moved, and after it each game is in the memory.
+with its own wager, by its own rules and in its own entries, and all of them with the same numbers. Where
+what a seat answers counts for the others (:mod:`egm.seats.answers`), the next round waits for the one in
+play. Nothing of it outlives the process: before no more bets no money has moved, and after it each game is
+in the memory.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.play.common_draw import CommonDraw, RoundInCommon
-from egm.progressive.bet import bet_in_force
+from egm.play.common_round import CommonRound, RoundInCommon
+from egm.progressive.bet import Bet, bet_in_force
+from egm.records.games import GameInProgress, open_game
+from egm.records.tables import AsRoundBegins, table_in_common
+from paytables import Wager, WagerError
 
 
 class TableEvent(EventName):
@@ -33,12 +39,28 @@ class Seat:
 
 
 @dataclass(slots=True)
+class Turn:
+    """An answer that others wait for: of which step, until when, and the seconds left that were told last."""
+
+    step: int
+    due_ns: int
+    told: int = -1
+
+    def seconds_left(self, machine: Machine) -> int:
+        """How long it is waited for, begun seconds counted whole."""
+        return max(0, -(-(self.due_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
+
+
+@dataclass(slots=True)
 class SharedTable:
     """The tables of a machine, one betting time for each game; every position has the same object."""
 
     seats: dict[int, Seat] = field(default_factory=dict)
     closes_ns: dict[str, int] = field(default_factory=dict)
     """By the digest of a game whose betting time runs: when it ends, on the machine's own clock."""
+
+    turns: dict[str, Turn] = field(default_factory=dict)
+    """By the round, or the game, that keeps others waiting."""
 
     void: bool = False
     """Of a real wheel: its spin is none so far, and its ball is launched again."""
@@ -84,21 +106,50 @@ class SharedTable:
         """The seats that have a game before them."""
         return [seat for seat in self.seats.values() if game_before(seat.machine) == game]
 
+    def is_in_play(self, game: str) -> bool:
+        """Whether a seat is still to play a round that leaves something to the next (a shoe)."""
+        return any(
+            opened is not None
+            and opened.game.digest == game
+            and opened.outcome is None
+            and (opened.wager.seat is not None or bool(seat.machine.games[opened.game.id].rules.shared_keys))
+            for seat in self.around(game)
+            if seat.machine.state(GameInProgress).conversation is not None
+            for opened in (open_game(seat.machine),)
+        )
+
     def close(self, game: str, round_id: str = "") -> None:
-        """No more bets: each seat's game begins, all with the same numbers."""
+        """No more bets: each seat's game begins, all with the same numbers, at the table as it stands now."""
         self.closes_ns.pop(game, None)
         seats = self.joined(game)
         if not seats:
             return
-        draw = CommonDraw(round_id or seats[0].machine.fresh_id("round"))
+        places = _places([(seat, bet_in_force(seat.machine)) for seat in seats])
+        wagers = dict(places.values())
+        begins = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
+        before = AsRoundBegins({game: table_in_common(seats[0].machine, game)})
         for seat in seats:
             seat.game = ""
             around = seat.machine.state(RoundInCommon)
-            around.draw = draw
+            seat.machine.install(before)
+            if (number := seat.machine.position.number) in places:
+                around.begins, around.place = begins, places[number][0]
             try:
                 seat.handle(Event(TableEvent.NO_MORE_BETS))
             finally:
-                around.draw = None
+                around.begins = None
+                seat.machine.install(AsRoundBegins())
+
+
+def _places(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
+    """The places at the table, in the order of the positions; who finds none is left out."""
+    found: dict[int, tuple[int, Wager]] = {}
+    for seat, bet in bets:
+        if bet is not None:
+            with suppress(WagerError):
+                bet.game.rules.seated(bet.wager, len(found), {})
+                found[seat.machine.position.number] = (len(found), bet.wager)
+    return found
 
 
 def game_before(machine: Machine) -> str:
@@ -146,6 +197,11 @@ def join(machine: Machine, _: Event) -> None:
     bet = bet_in_force(machine)
     if bet is not None:
         machine.state(SharedTable).join(machine, bet.game.digest, betting_seconds(machine))
+
+
+def has_a_place(machine: Machine, _: Event) -> bool:
+    """There is a place for it at the table."""
+    return machine.state(RoundInCommon).begins is not None
 
 
 def say_not_taken(machine: Machine, _: Event) -> None:

@@ -70,6 +70,11 @@ class BankRules(TableRules, Generic[D]):
         )
         return Layout(spots, self.definition.table, self.definition.form)
 
+    @property
+    def shared_keys(self) -> frozenset[str]:
+        """Return the shoe: whoever plays at the table is dealt from it."""
+        return frozenset({"shoe"})
+
     def at(self, table: object) -> Self:
         """Return the rules with the shoe as it was left. Raises ValueError for what no round leaves."""
         if table is not None:

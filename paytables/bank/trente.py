@@ -145,8 +145,8 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     @property
     def betting_seconds(self) -> int | None:
-        """How long several seats place bets on one round; a shoe that lasts is each position's own."""
-        return self.definition.table.common_seconds if not self.definition.shoe.lasts else None
+        """How long several seats place bets on one round; None where it is played by one."""
+        return self.definition.table.common_seconds
 
     def bets(self) -> tuple[ChanceBet, ...]:
         """Return the definition's bets."""

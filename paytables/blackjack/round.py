@@ -32,6 +32,7 @@ from paytables.contract import (
     Cue,
     Decision,
     Draw,
+    Json,
     LevelHit,
     Outcome,
     Play,
@@ -114,9 +115,10 @@ Asking: TypeAlias = Generator[Step, Choice | None, str]
 
 
 class BlackjackRound:
-    """A round in progress."""
+    """A round in progress: of all who bet, or as one ``seat`` among others plays it."""
 
-    def __init__(self, definition: BlackjackDefinition, bets: Sequence[Bet]) -> None:
+    def __init__(self, definition: BlackjackDefinition, bets: Sequence[Bet], seat: int | None = None) -> None:
+        self.seat = seat
         self.definition, self.house = definition, definition.house
         self.boxes = _boxes(definition, bets)
         self.dealers: list[list[Card]] = []
@@ -181,8 +183,10 @@ class BlackjackRound:
     def _ask(
         self, box: Box, hand: Hand, kind: str, options: Sequence[str], stakes: Mapping[str, Bet]
     ) -> Asking:
-        bet = {"hand": hand.id, "spot": spot_id(MAIN, box.number), "staked": hand.staked}
-        prompt = {**self.felt(), **bet, **self._advice(box, hand, options)}
+        prompt = {**self.felt(), "hand": hand.id}
+        if self._is_own(box):
+            prompt |= {"spot": spot_id(MAIN, box.number), "staked": hand.staked}
+            prompt |= self._advice(box, hand, options)
         asked = Decision(kind, tuple(options), prompt, stakes, box.seat)
         return str(asked.check((yield asked)))
 
@@ -361,9 +365,13 @@ class BlackjackRound:
             box.sides = [each for each in box.sides if each not in ready]
             for side, bet in ready:
                 row = side.won(box.dealt, self.dealers[0][0])
-                if row is not None and row.pays.share:
+                if row is not None and row.pays.share and self._is_own(box):
                     self._hits.append(hit(self._levels[side.id], row.pays))
                 yield lost(bet) if row is None else settled(bet, row.pays, row.id)
+
+    def _is_own(self, box: Box) -> bool:
+        """Whether what lies in a box is money of this round: at a table of several, one seat's is."""
+        return self.seat in {None, box.seat}
 
     # ------------------------------------------------------------ what is shown
     def felt(self) -> dict[str, object]:
@@ -379,7 +387,13 @@ class BlackjackRound:
                 shown.append({"id": name, "cards": names, "says": says(self._values(place), split=False)})
         for box in self.boxes:
             for hand in box.hands:
-                bets = {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}
+                bets: dict[str, Json] = {} if self.seat is None else {"own": True}
+                if not self._is_own(box):
+                    bets = {}
+                elif hand.staked:
+                    bets["staked"] = hand.staked
+                else:
+                    bets["became"] = list(hand.became)
                 names = [card_name(card) for card in hand.cards]
                 said = says(hand.values, split=hand.split)
                 shown.append({"id": hand.id, "cards": names, "says": said, **bets})

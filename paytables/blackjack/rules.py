@@ -22,7 +22,7 @@ from paytables.blackjack.schema import (
     Proof,
 )
 from paytables.blackjack.words import chart_rows
-from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager
+from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, of_seat
 from paytables.definition import Text
 from paytables.errors import WagerError
 from paytables.layout import Layout, Odds, TableRules, check_forms, check_whole
@@ -95,9 +95,30 @@ class BlackjackRules(TableRules):
             words = {code: f"{text}, {where[code].format(box + 1)}" for code, text in words.items()}
         return words
 
+    @property
+    def betting_seconds(self) -> int | None:
+        """How long several seats place bets on one round; None where it is played by one."""
+        return self.definition.table.common_seconds
+
+    @property
+    def shared_keys(self) -> frozenset[str]:
+        """Return the shoe: every box is dealt from it."""
+        return frozenset({"shoe"})
+
+    def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+        """Return the wager of a seat with what lies in the boxes of the others. Raises WagerError."""
+        laid = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
+        return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": laid})
+
     def wager(self, credits_: int, **asked: object) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
+        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
+
+        ``seat`` and ``others`` say whose it is in a round that several play, and what lies beside.
+        """
+        seat, others = asked.pop("seat", None), asked.pop("others", {})
         made = self.cloth.wager(credits_, **asked)
+        if seat is not None:
+            made = self.cloth.beside(made, seat, others)
         seats = made.by_seat
         for bets in seats.values():
             for box in range(self.definition.boxes):
@@ -143,7 +164,9 @@ class BlackjackRules(TableRules):
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one round; see :mod:`paytables.blackjack.round`."""
         accepted = self.wager(wager.credits, **wager.options)
-        return BlackjackRound(self.definition, accepted.bets).play(self.table, draw)
+        bets = (*accepted.bets, *accepted.others)
+        played = BlackjackRound(self.definition, bets, accepted.seat).play(self.table, draw)
+        return played if accepted.seat is None else of_seat(played, accepted.seat)
 
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:

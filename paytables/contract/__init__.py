@@ -24,6 +24,7 @@ from paytables.contract.round import (
     Step,
     answered,
     drive,
+    of_seat,
 )
 from paytables.contract.wager import WHOLE, Bet, Spot, Wager
 
@@ -52,4 +53,5 @@ __all__ = [
     "Wager",
     "answered",
     "drive",
+    "of_seat",
 ]

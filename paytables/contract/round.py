@@ -18,7 +18,8 @@ class Decision:
     """The game stops and asks a seat: one of ``options`` must come back. ``prompt`` is for the screen.
 
     ``stakes`` has the bet that an option adds to what is at stake, by option (a raise, a double, insurance);
-    an option without one costs nothing, and there is always one of those.
+    an option without one costs nothing, and there is always one of those: the first of them is taken for who
+    keeps others waiting and says nothing.
     """
 
     kind: str
@@ -42,6 +43,11 @@ class Decision:
     def bet(self, option: Json) -> Bet | None:
         """Return the bet an option adds; None where it costs nothing."""
         return self.stakes.get(option) if self.stakes else None
+
+    @property
+    def unanswered(self) -> Json:
+        """Return what is taken where no answer comes: the first option that costs nothing."""
+        return next(option for option in self.options if not self.adds(option))
 
     def within(self, credits_: int) -> "Decision":
         """Return the decision with only the options that so many credits pay for."""
@@ -188,6 +194,25 @@ Step: TypeAlias = Decision | Settlement | Cue
 #: A round being played: it yields steps, is sent the choice for each decision (None for the rest), and
 #: returns its outcome, whose settlements are the ones it yielded.
 Play: TypeAlias = Generator[Step, Choice | None, Outcome]
+
+
+def of_seat(play: Play, seat: int) -> Play:
+    """Return one seat's part of a round of several: what others stake and settle is no money of this play.
+
+    Their decisions are asked here too, and cost nothing; their answers decide what is drawn.
+    """
+    answer: Choice | None = None
+    while True:
+        try:
+            step = play.send(answer)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        answer = None
+        if isinstance(step, Decision) and step.seat != seat:
+            step = replace(step, stakes={})
+        if not isinstance(step, Settlement) or step.seat == seat:
+            answer = yield step
 
 
 class Round:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from paytables.contract.data import Json
 
@@ -94,22 +94,27 @@ class Wager:
     At a table ``options["bets"]`` has the credits on each spot, by its id; of several seats
     ``options["seats"]`` has such a table for each seat, by its number. The total counts what is newly
     staked: what is taken down is given back as a settlement.
+
+    Of a round that several players play each in a game of his own, ``options["bets"]`` are those of the
+    ``seat``, and ``options["others"]`` has what lies at the other seats: it takes part in the round, and none
+    of its money is in this wager.
     """
 
     credits: int
     options: Mapping[str, Json] = field(default_factory=dict)
 
     @property
+    def seat(self) -> int | None:
+        """Whose it is, of a round in which the others' answers count too; None where a wager is the round."""
+        return self.options.get("seat")
+
+    @property
     def bets(self) -> tuple[Bet, ...]:
         """Every bet of the wager; of a game without spots one bet, on :data:`WHOLE`."""
         if "seats" in self.options:
-            return tuple(
-                Bet(spot, int(credits_), int(seat))
-                for seat, bets in self.options["seats"].items()
-                for spot, credits_ in bets.items()
-            )
+            return _laid(self.options["seats"])
         if isinstance(bets := self.options.get("bets"), Mapping):
-            return tuple(Bet(spot, int(credits_)) for spot, credits_ in bets.items())
+            return _laid({self.seat or 0: bets})
         return (Bet(WHOLE, self.credits),)
 
     @property
@@ -120,6 +125,11 @@ class Wager:
             seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
         return seats
 
+    @property
+    def others(self) -> tuple[Bet, ...]:
+        """What lies at the other seats, and is nobody's money here."""
+        return _laid(self.options.get("others", {}))
+
     def to_json(self) -> dict[str, Json]:
         """Return the wager as the journal keeps it; :meth:`from_json` is the inverse."""
         return {"credits": self.credits, "options": dict(self.options)}
@@ -128,3 +138,9 @@ class Wager:
     def from_json(cls, data: Mapping[str, Json]) -> "Wager":
         """Read a wager back. The game that plays it validates it again."""
         return cls(credits=int(data["credits"]), options=dict(data["options"]))
+
+
+def _laid(seats: Mapping[Any, Mapping[str, Json]]) -> tuple[Bet, ...]:
+    return tuple(
+        Bet(spot, int(credits_), int(seat)) for seat, bets in seats.items() for spot, credits_ in bets.items()
+    )

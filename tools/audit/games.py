@@ -33,6 +33,7 @@ from paytables import (
 )
 from tools.audit import prizes
 from tools.audit.records import DoubleUpStakes, GameEnd, GameVoid, PrizesWon, record_of
+from tools.audit.rounds import RoundAudit
 from tools.audit.stakes import StakeAudit, staked_by
 
 R = TypeVar("R")
@@ -112,8 +113,7 @@ class GameAudit:
         """The play that began last at each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
         """What plays that are not over have posted of their double-up: the stakes, minor units."""
-        self._round: tuple[str, str, tuple[DrawRecord, ...], frozenset[str | int]] = ("", "", (), frozenset())
-        """The round several seats played last: its id, its game, its numbers, and who has played it."""
+        self._rounds = RoundAudit(fault)
         self._numbers: dict[str, int | None] = {}
         """What a real wheel told, by round; of the last of them."""
         self._stakes = StakeAudit(games, fault)
@@ -189,20 +189,8 @@ class GameAudit:
         if game is not None:
             self._stakes.begins(entry, game)
         if game is not None and game.round_id:
-            self._check_round(entry, game, position)
+            self._rounds.begins(entry, game, position)
         return game
-
-    def _check_round(self, entry: StoredEntry, game: GameRecord, position: str | int) -> None:
-        """The games of a round that several seats play begin one after another, with the same numbers."""
-        round_id, digest, draws, seats = self._round
-        if game.round_id != round_id:
-            self._round = (game.round_id, game.game.digest, game.steps[0].draws, frozenset({position}))
-            return
-        if (game.game.digest, game.steps[0].draws) != (digest, draws):
-            self._fault(entry, f"other seats of the round {round_id} played it with other numbers")
-        if position in seats:
-            self._fault(entry, f"position {position} plays the round {round_id} twice")
-        self._round = (round_id, digest, draws, seats | {position})
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
         """What a real wheel decides is the number that its reader told of that round, and was recorded."""
@@ -222,6 +210,9 @@ class GameAudit:
         elif choice is None:
             play.game = None
         else:
+            if play.game is not None:
+                self._rounds.goes_on(entry, play.game, len(play.game.steps) + len(play.steps), choice)
+                self._stakes.goes_on(entry, play.game, choice)
             play.steps.append((entry, choice))
 
     def _end(self, entry: StoredEntry, kind: str) -> None:
@@ -307,6 +298,8 @@ class GameAudit:
                 self._fault(entry, f"it is choice {number} of play {start.play_id}")
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
+            if conversation.decision is not None:
+                self._rounds.answers(entry, start, number, step, conversation.decision)
             if conversation.decision is not None and conversation.decision.kind == WHEEL_DECIDES:
                 self._check_wheel(entry, start, step)
             try:

@@ -5,16 +5,25 @@ by its settlements, or given back, or stands on; nothing else becomes of a stake
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Protocol, TypeAlias, TypeVar
 
 from egm.errors import InvariantError
 from egm.kernel.credits import parted
 from egm.kernel.positions import Position
 from egm.play.conversation import Conversation, decided_bets
-from egm.record_codec import RecordError, from_json
-from egm.records.game_record import GameChoice, GameRecord, TableRecord, TableReturned
+from egm.record_codec import RecordError, from_json, to_json
+from egm.records.game_record import (
+    GameChoice,
+    GameName,
+    GameRecord,
+    TableInCommon,
+    TableRecord,
+    TableReturned,
+)
 from egm.records.games import CARRIED_GAME, PUSH, WAGER
 from egm.records.keys import TableKey
+from egm.records.tables import in_common, joined, keys_in_common, own
 from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome
@@ -57,6 +66,10 @@ class StakeAudit:
         self._fault = fault
         self._tables: dict[str, TableRecord] = {}
         """By the name the journal keeps them under."""
+        self._shared: dict[str, TableInCommon] = {}
+        """What several positions have in common of a table, by its definition."""
+        self._before: dict[str, JSON] = {}
+        """The same as it was before the round that began last."""
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
 
     # ------------------------------------------------------------------ between games
@@ -72,6 +85,9 @@ class StakeAudit:
         for name, value in entry.state.items():
             if TableKey.TABLE in name:
                 self._keep(entry, name, value)
+            elif name.startswith(TableKey.SHARED):
+                with suppress(RecordError):  # what is wrong with it its rule says
+                    self._shared[name.removeprefix(TableKey.SHARED)] = from_json(TableInCommon, value, name)
 
     def _keep(self, entry: StoredEntry, name: str, value: object) -> None:
         self._tables.pop(name, None)
@@ -105,7 +121,10 @@ class StakeAudit:
             if game is None:
                 self._fault(entry, f"no definition at hand of game {told.game.id}")
                 return
-            settled, left = game.at(before.table).rules.take_down()
+            keys, kept = self._keys(entry, told.game), self._shared.get(told.game.digest)
+            shared = None if kept is None else kept.table
+            settled, left = game.at(joined(before.table, shared, keys)).rules.take_down()
+            left = own(left, keys)
             back_cents = sum(each.credits for each in settled) * before.denomination_cents
             kept_cents = sum(each.staked for each in settled) * before.denomination_cents - back_cents
         amounts = (kept_cents, before.standing_cents - back_cents - kept_cents, back_cents)
@@ -121,12 +140,46 @@ class StakeAudit:
         before = self._tables.get(_name(game.game.digest, _position(entry)))
         if entry.kind == CARRIED_GAME:
             return
-        left = None if before is None else before.table
+        left = self._begins_in_common(entry, game, None if before is None else before.table)
         if game.table != left:
             self._fault(entry, f"it begins with the table {game.table!r}, the game before left {left!r}")
         if before is not None and before.staked and before.denomination_cents != game.denomination_cents:
             was = before.denomination_cents
             self._fault(entry, f"bets stand at {was} cents a credit, it plays at {game.denomination_cents}")
+
+    def goes_on(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
+        """What decides a round leaves its table to all who play there, unless another has begun since."""
+        keys, last = self._keys(entry, start.game), self._shared.get(start.game.digest)
+        due = None
+        if keys and choice.outcome is not None and last is not None and last.round_id == _round(start):
+            due = TableInCommon(
+                round_id=last.round_id, keys=keys, table=in_common(choice.outcome.table, keys)
+            )
+        self._leaves_in_common(entry, start, due)
+
+    def _begins_in_common(self, entry: StoredEntry, game: GameRecord, mine: JSON) -> JSON:
+        """Return the table a game is to begin with; its beginning says which round is now the last there."""
+        keys, digest = self._keys(entry, game.game), game.game.digest
+        due, last = None, self._shared.get(digest)
+        if keys:
+            if last is None or last.round_id != _round(game):
+                self._before[digest] = None if last is None else last.table
+            after = game.table if game.outcome is None else game.outcome.table
+            due = TableInCommon(round_id=_round(game), keys=keys, table=in_common(after, keys))
+        self._leaves_in_common(entry, game, due)
+        return joined(mine, self._before.get(digest), keys)
+
+    def _leaves_in_common(self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None) -> None:
+        found = entry.state.get(f"{TableKey.SHARED}{game.game.digest}")
+        if found != (None if due is None else to_json(due)):
+            self._fault(entry, f"it leaves the table to all as {found}, {due} was due")
+
+    def _keys(self, entry: StoredEntry, named: GameName) -> tuple[str, ...]:
+        """Which keys of a game's table are common, at a machine of several positions."""
+        if "position" not in entry.transaction.dims:
+            return ()
+        game = self._games.find(named.id, named.digest)
+        return () if game is None else keys_in_common(game.rules, 2)
 
     def ends(
         self,
@@ -142,7 +195,9 @@ class StakeAudit:
         before = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
         pushed = self._pushed.pop(start.play_id, None) if self._pushed else None
-        if before is None and not push_cents and pushed is None and outcome.table is None:
+        keys = self._keys(end, start.game)
+        left, began = own(outcome.table, keys), own(start.table, keys)
+        if before is None and not push_cents and pushed is None and left is None:
             if told.push_cents or name in end.state or recorded.standing_credits:
                 self._fault(end, "it tells of stakes or a table that the game does not have")
             return
@@ -163,11 +218,9 @@ class StakeAudit:
         _, standing, back = parts
         self._check_pushed(end, start, told, pushed, (push_cents, back))
         after = None
-        if outcome.table is not None:
-            after = TableRecord(
-                game=start.game, denomination_cents=unit_cents, table=outcome.table, staked=standing
-            )
-        if after is not None or start.table is not None:
+        if left is not None:
+            after = TableRecord(game=start.game, denomination_cents=unit_cents, table=left, staked=standing)
+        if after is not None or began is not None:
             self._compare(end, name, after)
 
     def _check_pushed(
@@ -239,6 +292,11 @@ class StakeAudit:
         found = None if value is None else from_json(TableRecord, value, f"state.{name}")
         if found != due:
             self._fault(entry, f"it leaves the table as {found}, {due} was due")
+
+
+def _round(game: GameRecord) -> str:
+    """The round a game is of; one by itself is a round."""
+    return game.round_id or game.play_id
 
 
 def _position(entry: StoredEntry) -> int:

@@ -10,13 +10,13 @@ from egm.app.features import FEATURES
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
-from egm.kernel.positions import Position
 from egm.kernel.services import MachineContext
-from egm.play.common_draw import CommonDraw
+from egm.play.common_round import CommonRound, RoundInCommon
+from egm.records.game_record import Step
 from egm.records.games import open_game
 from egm.seats.feature import BettingClock, notices
 from egm.seats.table import SharedTable, TableEvent
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
 from tools.audit.games import GameAudit, Shelf
@@ -24,35 +24,6 @@ from tools.audit.verify import Auditor
 
 GAME = "quebec-roulette-french"
 SEATS = 4
-
-
-@pytest.fixture
-def seats(tmp_path):
-    """Four positions of one machine, with twenty dollars each and the same game before them."""
-    made = []
-
-    def start(folder=tmp_path, storage=None):
-        rooms = []
-        table = SharedTable()
-        for number in range(1, SEATS + 1):
-            room = MachineRig(
-                folder,
-                games=(GAME,),
-                devices=("printer",),
-                position=Position(number, SEATS),
-                beside=rooms[0] if rooms else None,
-                storage=None if rooms else storage,
-            )
-            room.machine.install(table)
-            table.sit(room.machine, lambda event, room=room: room.engine.handle(event.type, **event.data))
-            rooms.append(room.boot())
-        made.append(rooms)
-        return rooms
-
-    yield start
-    for rooms in made:
-        if rooms[0].open:
-            rooms[0].close()
 
 
 def table_of(rooms):
@@ -199,12 +170,14 @@ def test_a_restart_before_no_more_bets_leaves_everybody_his_credits(seats):
     assert [(room.state, room.credit_cents) for room in again] == [(State.IDLE, 2000)] * SEATS
 
 
-def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule():
-    common = CommonDraw("round-1")
-    first = common.of_seat(ScriptedChance(17).step())
-    assert first.below(37, "ball") == common.of_seat(None).below(37, "ball")
-    with pytest.raises(InvariantError, match=r"asks below\(38\) for ball"):
-        common.of_seat(None).below(38, "ball")
+def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
+    one, *_ = seats()
+    one.insert(2000)
+    join(one, SPOTS[0])
+    drawn = Step(choice=None, draws=((38, 17, "ball"),))
+    one.machine.state(RoundInCommon).begins = CommonRound("round-1", {}, [drawn])
+    with pytest.raises(InvariantError, match=r"asks below\(37\) for spin, the record has 17 below 38"):
+        one.engine.handle(TableEvent.NO_MORE_BETS)
 
 
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):

@@ -57,7 +57,7 @@ def test_whoever_copies_figures_is_told_so_and_refused_once_a_rule_is_another(tm
     assert "carries as proved" not in run("game", "check", "maple-classic")
     text = file.read_text(encoding="utf-8")
     assert "\ndecks = 6\n" in text
-    file.write_text(text.replace("\ndecks = 6\n", "\ndecks = 1\n"), encoding="utf-8")
+    file.write_text(text.replace("\ndecks = 6\n", "\ndecks = 2\n"), encoding="utf-8")
     line = text[: text.index("sha256 = ")].count("\n") + 1
     said = run("game", "check", file, code=1)
     assert f"{file}, line {line}: proved.sha256: is of other rules or other figures" in said

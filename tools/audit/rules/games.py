@@ -158,6 +158,9 @@ _HIT: Final = {
     "claim?": "$:text",
     "shown_cents?": "$:count",
 }
+_SHARED: Final = {
+    "in_common:{digest}?": {"round_id": "$:text", "keys": Each("$:text", least=1), "table": "$:object|none"}
+}
 _FED: Final = {"pool": "$:text", "wager_cents": "$:cents", "sequence?": "$:cents", "amount?": "$:text"}
 _CLOSING: Final = {"awaiting_award?": None, "undecided?": None, "claim:{claim}?": "$:object"}
 
@@ -266,6 +269,7 @@ _GAMES: Final = (
             "session?": "$:object",
             "definition:{digest}?": "$:text",
             **_LEVELS,
+            **_SHARED,
         },
         counts={"games_played": 1},
         moves=Derived(_wagered),
@@ -288,8 +292,9 @@ _GAMES: Final = (
             "staked_credits?": "$:cents",
             "standing_credits?": "$:cents",
             "hits?": Each(_HIT, least=1),
+            "round_id?": "$:text",
         },
-        state={**_LEVELS, "session?": "$:object"},
+        state={**_LEVELS, **_SHARED, "session?": "$:object"},
         moves=Derived(_raised),
         dims={
             "game?": "$:text",

@@ -1,0 +1,275 @@
+"""Several players at one blackjack: one deal, each asked in turn, every answer in each game, each his own money."""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+from rigs.cards import dealing
+
+from egm.kernel.events import EventType, State
+from egm.kernel.messages import Decision
+from egm.records.games import open_game
+from egm.seats.answers import ANSWER_SECONDS, answers_due, follow
+from egm.seats.feature import notices
+from egm.seats.table import SharedTable
+from meters import open_view
+from meters.entry import decode
+from tools.audit.games import GameAudit, Shelf
+from tools.audit.verify import Auditor
+
+GAME = "quebec-blackjack-options"
+STAKE, STAKE_CENTS, CREDIT_CENTS = 10, 1000, 10000
+#: Three boxes and the dealer, then what each answer brings: a pair of eights split, one of them doubled on ten;
+#: eleven doubled; nineteen, which stands; the dealer draws to twenty.
+DEAL = "8s 6h Th Ks 8d 5h 9c"
+ANSWERS = (
+    (0, "split", "2h"),
+    (0, "double", "Td 9d"),
+    (0, "stand", ""),
+    (1, "double", "Tc"),
+    (2, "stand", "Qs"),
+)
+
+CARDS = " ".join([DEAL, *(cards for _, _, cards in ANSWERS)])
+
+
+def digest_of(room):
+    return room.machine.games[GAME].digest
+
+
+def sit_down(rooms, cards=CARDS):
+    """Everybody bets, and the first cards are dealt."""
+    chance = dealing(cards, decks=8)
+    for room in rooms:
+        lay(room, chance)
+    table_of(rooms).close(digest_of(rooms[0]))
+    assert [room.state for room in rooms] == [State.PLAYING] * len(rooms)
+
+
+def lay(room, chance):
+    """A player with credit bets."""
+    room.machine.chance = chance
+    room.insert(CREDIT_CENTS)
+    room.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
+    room.engine.handle(EventType.PLAY)
+    assert room.state is State.BETTING, room.notice
+
+
+def table_of(rooms):
+    return rooms[0].machine.state(SharedTable)
+
+
+def answer(rooms, seat, choice):
+    """A seat answers, and the others hear of it."""
+    before = len(open_game(rooms[seat].machine).steps)
+    rooms[seat].engine.handle(EventType.CHOOSE, value=choice)
+    assert len(open_game(rooms[seat].machine).steps) == before + 1, rooms[seat].notice
+    follow(table_of(rooms))
+
+
+def play_on(rooms, answers=ANSWERS):
+    for seat, choice, _ in answers:
+        answer(rooms, seat, choice)
+
+
+def shown(room):
+    return room.hands.told[-1]
+
+
+def end(rooms):
+    """The outcomes are shown; what each has."""
+    for room in rooms:
+        room.shown()
+        assert room.state is State.IDLE
+    return [room.credit_cents for room in rooms]
+
+
+def right(rooms):
+    """One deal, and each his own money: a push of two stakes and a loss; two won; one lost."""
+    games = [open_game(room.machine) for room in rooms]
+    assert len({game.round_id for game in games}) == 1
+    assert len({game.steps for game in games}) == 1
+    assert [game.staked_cents for game in games] == [3 * STAKE_CENTS, 2 * STAKE_CENTS, STAKE_CENTS]
+    assert [[(each.name, each.credits) for each in game.outcome.settlements] for game in games] == [
+        [("push", 20), ("lost", 0)],
+        [("won", 40)],
+        [("lost", 0)],
+    ]
+    credits_cents = end(rooms)
+    assert credits_cents == [CREDIT_CENTS + cents for cents in (-STAKE_CENTS, 2 * STAKE_CENTS, -STAKE_CENTS)]
+
+
+def audited(rooms, folder):
+    rooms[0].journal.self_audit()
+    rooms[0].close()
+    with open_view(folder) as view:
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+
+
+@pytest.mark.requirement("B-01", "O-01")
+def test_three_players_play_one_round_with_a_split_and_two_doubles(seats, tmp_path):
+    rooms = seats(GAME, count=3)
+    sit_down(rooms)
+    asked = [shown(room) for room in rooms]
+    assert [isinstance(each, Decision) for each in asked] == [True] * 3
+    assert [each.options for each in asked] == [("stand", "hit", "double", "split"), (), ()]
+    assert [each.seat for each in asked] == [0] * 3
+    for number, each in enumerate(asked, 1):
+        assert [hand["id"] for hand in each.display["hands"] if "own" in hand] == [f"box-{number}"]
+        assert "advice" not in each.display or number == 1
+    play_on(rooms)
+    right(rooms)
+    audited(rooms, tmp_path)
+
+
+def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
+    one, two, three = rooms = seats(GAME, count=3)
+    sit_down(rooms)
+    two.engine.handle(EventType.CHOOSE, value="stand")
+    assert (two.notice, len(open_game(two.machine).steps)) == ("refused.choice_is_offered", 1)
+    one.engine.handle(EventType.CHOOSE, value="stand")
+    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 1, 1]
+    two.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet
+    assert len(open_game(two.machine).steps) == 1
+    follow(table_of(rooms))
+    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2, 2]
+    assert shown(two).options == ("stand", "hit", "double")
+    assert shown(three).options == ()
+
+
+def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
+    one, two, three = rooms = seats(GAME, count=3)
+    sit_down(rooms, f"{DEAL} Qs")
+    table = table_of(rooms)
+    assert [seat.machine.position.number for seat in answers_due(table)] == [1, 2, 3]
+    assert answers_due(table) == []
+    one.clock.pass_seconds(4.5)
+    told = [[(each.code, each.values) for each in notices(room.machine)] for room in rooms]
+    left = ANSWER_SECONDS - 4
+    assert told == [
+        [("answer_within", {"seconds": left})],
+        *[[("seat_answers", {"seat": 1, "seconds": left})]] * 2,
+    ]
+    for room in (one, two):
+        answers_due(table)
+        one.clock.pass_seconds(ANSWER_SECONDS)
+        answers_due(table)
+        assert room.notice == "answered_for"
+        assert (three.notice, len({len(open_game(each.machine).steps) for each in rooms})) == (None, 1)
+    answer(rooms, 2, "stand")
+    assert [game.outcome.win_credits for game in (open_game(room.machine) for room in rooms)] == [0, 0, 0]
+    end(rooms)
+    audited(rooms, tmp_path)
+
+
+@pytest.mark.requirement("O-06")
+def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp_path):
+    one, two, three = rooms = seats(GAME, count=3)
+    sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
+    answer(rooms, 0, "stand")
+    two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert two.state is State.TILT
+    answers_due(table_of(rooms))
+    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2, 2]
+    one.clock.pass_seconds(ANSWER_SECONDS)
+    answers_due(table_of(rooms))
+    assert [len(open_game(room.machine).steps) for room in rooms] == [3, 2, 3]
+    answer(rooms, 2, "stand")
+    for room in (one, three):
+        room.shown()
+    assert [room.state for room in rooms] == [State.IDLE, State.TILT, State.IDLE]
+    two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    two.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert two.state is State.PLAYING
+    follow(table_of(rooms))
+    game = open_game(two.machine)
+    assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
+    two.shown()
+    assert two.credit_cents == CREDIT_CENTS + STAKE_CENTS  # the dealer has twenty-two
+    audited(rooms, tmp_path)
+
+
+def test_bets_that_begin_no_game_are_dealt_and_stand(seats, tmp_path):
+    one, two, three = rooms = seats(GAME, count=3)
+    chance = dealing(f"{DEAL} Qs", decks=8)
+    for room in rooms:
+        lay(room, chance)
+    two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    table_of(rooms).close(digest_of(one))
+    assert [room.state for room in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
+    assert two.credit_cents == CREDIT_CENTS
+    answer(rooms, 0, "stand")
+    answers_due(table_of(rooms))  # nobody is there to answer for the second box
+    assert [len(open_game(room.machine).steps) for room in (one, three)] == [3, 3]
+    answer(rooms, 2, "stand")
+    end((one, three))
+    audited(rooms, tmp_path)
+
+
+def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
+    one, *_ = rooms = seats(GAME, count=3)
+    sit_down(rooms)
+    answers_due(table_of(rooms))
+    for room in rooms:
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
+    one.clock.pass_seconds(10 * ANSWER_SECONDS)
+    answers_due(table_of(rooms))
+    for room in rooms:
+        room.engine.handle(EventType.DOOR_CLOSED, door="main")
+        room.engine.settle()
+    assert [room.state for room in rooms] == [State.PLAYING] * 3
+    answers_due(table_of(rooms))
+    assert len(open_game(one.machine).steps) == 1
+    play_on(rooms)
+    right(rooms)
+
+
+def test_the_next_round_waits_for_the_one_in_play(seats):
+    one, *others, late = rooms = seats(GAME, count=4)
+    sit_down(rooms[:3])
+    lay(late, one.machine.chance)
+    assert table_of(rooms).is_in_play(digest_of(one))
+    play_on(rooms)
+    assert not table_of(rooms).is_in_play(digest_of(one))
+    right((one, *others))
+
+
+@pytest.mark.requirement("B-01")
+def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_path):
+    rooms = seats(GAME, count=3)
+    sit_down(rooms)
+    play_on(rooms)
+    right(rooms)
+    audited(rooms, tmp_path)
+    with open_view(tmp_path) as view:
+        entries = [entry for entry in map(decode, view.bodies()) if entry.kind.startswith("game.")]
+
+    def found(kind, number, change):
+        at = [n for n, entry in enumerate(entries) if entry.kind == kind][number]
+        record = deepcopy(entries[at].transaction.record)
+        change(record)
+        told = []
+        audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+        lie = entries[at]._replace(transaction=replace(entries[at].transaction, record=record))
+        for entry in (*entries[:at], lie, *entries[at + 1 :]):
+            audit.see(entry)
+        return "; ".join(told)
+
+    def another_card(record):
+        record["draws"][0][1] += 4
+
+    assert found("game.start", 0, lambda record: None) == ""
+    assert "with other bets" in found(
+        "game.start", 1, lambda record: record["wager"]["options"]["others"]["0"].update(main=20)
+    )
+    assert "other numbers or answers" in found("game.choice", 1, another_card)
+    assert "other numbers or answers" in found("game.choice", 2, lambda record: record.update(choice="stand"))
+    assert "is of the round" in found("game.choice", 3, lambda record: record.pop("round_id"))
+    firsts = [n for n, entry in enumerate(entries) if entry.kind == "game.choice"]
+    swapped = [*entries]
+    swapped[firsts[0]], swapped[firsts[1]] = entries[firsts[1]], entries[firsts[0]]
+    told = []
+    audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+    for entry in swapped:
+        audit.see(entry)
+    assert told == ["seat 0 was asked, and 'split' was answered for it"]
