@@ -4,7 +4,7 @@ The journal forgets nothing, so a ring is only how far back is shown. Journal ki
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -182,26 +182,41 @@ def details(entry: StoredEntry) -> Mapping[str, Any]:
 
 def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
     """Yield the last ``size`` plays, newest first, each whole."""
-    until = view.sequence + 1
-    starts = list(view.entries(PLAY_START, limit=size + 1, newest_first=True))
-    for n, start in enumerate(starts[:size]):
-        before = starts[n + 1].sequence if n + 1 < len(starts) else 0
-        kinds = (*PLAY_STEPS, PLAY_PUSH, *PLAY_ENDS)
-        after = list(view.entries(kinds, since=start.sequence, until=until))
+    starts = list(view.entries(PLAY_START, limit=size, newest_first=True))
+    later: dict[str, list[StoredEntry]] = {}  # those of several positions lie between each other
+    kinds = (*PLAY_STEPS, PLAY_PUSH, *PLAY_ENDS)
+    for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():
+        later.setdefault(entry.id.rpartition(".")[0], []).append(entry)
+    for n, start in enumerate(starts):
+        after = later.get(str(details(start)["play_id"]), [])
         yield Play(
             start=start,
             steps=tuple(e for e in after if e.kind in PLAY_STEPS),
             end=next((e for e in after if e.kind in PLAY_ENDS), None),
-            added_cents=_added(view, before, start.sequence),
+            added_cents=_added(view, _before(view, start, starts[n + 1 : n + 2]), start),
             push=next((e for e in after if e.kind == PLAY_PUSH), None),
         )
-        until = start.sequence
 
 
-def _added(view: JournalView, since: int, until: int) -> Mapping[str, int]:
-    """Sum what became credit between two entries, by source account."""
+def _position(entry: StoredEntry) -> int:
+    return int(entry.transaction.dims.get("position", 1))
+
+
+def _before(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
+    """Where the play before began at the same position; most often it is the ``last`` of all before."""
+    for entry in last:
+        if _position(entry) == _position(start):
+            return entry.sequence
+    earlier = view.entries(PLAY_START, until=start.sequence, newest_first=True)
+    return next((entry.sequence for entry in earlier if _position(entry) == _position(start)), 0)
+
+
+def _added(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
+    """Sum what became credit of the position of a play between an entry and its start, by source account."""
     added: Counter[str] = Counter()
-    for entry in view.entries(since=since, until=until):
+    for entry in view.entries(since=since, until=start.sequence):
+        if _position(entry) != _position(start):
+            continue
         moved = entry.transfers if entry.phase is Phase.POST else ()
         if entry.phase is Phase.SETTLE:
             reservation = view.get(entry.ref or "")

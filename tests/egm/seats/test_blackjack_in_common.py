@@ -14,6 +14,7 @@ from egm.seats.feature import notices
 from egm.seats.table import SharedTable
 from meters import open_view
 from meters.entry import decode
+from meters.recall import plays
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.verify import Auditor
 
@@ -120,6 +121,19 @@ def test_three_players_play_one_round_with_a_split_and_two_doubles(seats, tmp_pa
     play_on(rooms)
     right(rooms)
     audited(rooms, tmp_path)
+
+
+@pytest.mark.requirement("E-02", "E-04")
+def test_recall_has_the_steps_and_the_money_of_each_position_apart(seats):
+    rooms = seats(GAME, count=3)
+    sit_down(rooms)
+    play_on(rooms)
+    end(rooms)
+    found = list(plays(rooms[0].journal))
+    assert [len(play.steps) for play in found] == [len(ANSWERS)] * 3
+    assert [play.bet_cents for play in found] == [STAKE_CENTS, 2 * STAKE_CENTS, 3 * STAKE_CENTS]
+    assert [play.win_cents for play in found] == [0, 4 * STAKE_CENTS, 2 * STAKE_CENTS]
+    assert [sum(play.added_cents.values()) for play in found] == [CREDIT_CENTS] * 3
 
 
 def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
