@@ -387,13 +387,10 @@ class BlackjackRound:
                 shown.append({"id": name, "cards": names, "says": says(self._values(place), split=False)})
         for box in self.boxes:
             for hand in box.hands:
-                bets: dict[str, Json] = {} if self.seat is None else {"own": True}
-                if not self._is_own(box):
-                    bets = {}
-                elif hand.staked:
-                    bets["staked"] = hand.staked
-                else:
-                    bets["became"] = list(hand.became)
+                bets: dict[str, Json] = {} if self.seat is None else {"seat": box.seat}
+                if self._is_own(box):
+                    bets |= {} if self.seat is None else {"own": True}
+                    bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}
                 names = [card_name(card) for card in hand.cards]
                 said = says(hand.values, split=hand.split)
                 shown.append({"id": hand.id, "cards": names, "says": said, **bets})

@@ -176,7 +176,9 @@ class BlackjackRules(TableRules):
             {"id": BANK if n == 0 else f"{BANK}-{n + 1}", "names": _numbered(_DEALER, n, made.main.hands)}
             for n in range(made.main.hands)
         ]
-        hands = [{"id": f"box-{n + 1}", "names": _numbered(_PLAYER, n, boxes)} for n in range(boxes)]
+        alone = self.definition.boxes == 1  # one box a player: at a table of several the hands say whose
+        names = [_numbered(_PLAYER, n, 1 if alone and not n else boxes) for n in range(boxes)]
+        hands = [{"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)]
         return {
             "kind": "table",
             "felt": "cards",

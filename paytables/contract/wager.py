@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from paytables.contract.data import Json
 
@@ -114,7 +114,7 @@ class Wager:
         if "seats" in self.options:
             return _laid(self.options["seats"])
         if isinstance(bets := self.options.get("bets"), Mapping):
-            return _laid({self.seat or 0: bets})
+            return _laid({str(self.seat or 0): bets})
         return (Bet(WHOLE, self.credits),)
 
     @property
@@ -140,7 +140,7 @@ class Wager:
         return cls(credits=int(data["credits"]), options=dict(data["options"]))
 
 
-def _laid(seats: Mapping[Any, Mapping[str, Json]]) -> tuple[Bet, ...]:
+def _laid(seats: Mapping[str, Mapping[str, int]]) -> tuple[Bet, ...]:
     return tuple(
         Bet(spot, int(credits_), int(seat)) for seat, bets in seats.items() for spot, credits_ in bets.items()
     )

@@ -15,6 +15,8 @@ from powercut_storage import SimStorage
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
+from egm.kernel.positions import Position
+from egm.seats.table import SharedTable
 from egm.testing.machine import ScriptedStep
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -123,6 +125,77 @@ class Life:
                 self.room.lose()
             return False
         return True
+
+
+class LifeOfSeats(Life):
+    """Several positions of one machine around its table; after a cut a round is ended, and none is begun."""
+
+    SEATS = 0
+    CREDIT_CENTS = 0
+
+    def __init__(self, folder, disk, begun):
+        """``begun``: how many seats had begun their game, from cut to cut."""
+        super().__init__(folder, disk)
+        self.begun, self.rooms, self.table = begun, [], SharedTable()
+        self.is_played = self.is_ended = False
+
+    def rig(self, **more):
+        """A position, of ``more`` than its place; a test says which games."""
+        raise NotImplementedError
+
+    def bet(self):
+        """Everybody bets, and no more bets."""
+        raise NotImplementedError
+
+    def end(self):
+        """What was begun is played, shown and ended."""
+        raise NotImplementedError
+
+    def machine(self):
+        beside, place = self.room, Position(len(self.rooms) + 1, self.SEATS)
+        room = self.rig(position=place, beside=beside, storage=None if beside else self.storage)
+        self.rooms.append(room)
+        room.machine.install(self.table)
+        self.table.sit(room.machine, lambda event: room.engine.handle(event.type, **event.data))
+        return room
+
+    def boot(self):
+        super().boot()
+        for _ in range(self.SEATS - 1):
+            self.machine().boot()
+
+    def ready(self):
+        return self.rooms[-1].credit_cents == self.CREDIT_CENTS
+
+    def over(self):
+        return self.is_ended
+
+    def act(self):
+        if not self.rooms[-1].credit_cents:
+            for room in self.rooms:
+                room.insert(self.CREDIT_CENTS)
+        elif self.cut_at is not None and not self.is_played:
+            self.bet()
+            self.table.close(self.room.machine.games[self.room.machine.selection.game_id].digest)
+            self.is_played = True
+        else:
+            self.end()
+            self.is_ended = True
+
+    def lay(self, room, bets):
+        """Stake credits on spots at a position, and wait for the others."""
+        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        room.engine.handle(EventType.PLAY)
+        assert room.state is State.BETTING, room.notice
+
+    def count_begun(self):
+        """Note, after a cut, how many seats had begun; return whether each had."""
+        meters = self.room.journal.meters()
+        played = [meters.where(position=n).values["games_played"] for n in range(1, self.SEATS + 1)]
+        assert set(played) <= {0, 1}
+        if not self.is_played:
+            self.begun.add(sum(played))
+        return played
 
 
 def cuts(life, ready, every=1):

@@ -31,6 +31,8 @@ def option_words(stage: Stage, option: str) -> str:
 def question_words(stage: Stage, asked: Decision) -> str:
     """The question; of a kind that has no words, which choice is to be made."""
     key, kinds = f"decide.{asked.kind}", {str(option).rstrip("-0123456789") for option in asked.options}
+    if not asked.options and not stage.texts.has(key):
+        return stage.texts.say("decide.waits")
     if stage.texts.has(key) and asked.kind not in kinds:  # else the word is an answer's
         return stage.texts.say(key)
     listed = _listed(stage, asked)

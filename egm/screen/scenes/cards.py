@@ -53,7 +53,7 @@ class Hand:
 
     ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as;
     ``won`` the row of the table of pays it wins. Where it is set as two hands, the first
-    ``low`` cards are the low one.
+    ``low`` cards are the low one. At a table of several ``seat`` says whose it is, ``own`` that he sits here.
     """
 
     id: str
@@ -63,6 +63,8 @@ class Hand:
     became: tuple[str, ...] = ()
     low: int = 0
     won: str = ""
+    seat: int | None = None
+    own: bool = False
 
 
 # ---------------------------------------------------------------------- what is to be seen
@@ -76,8 +78,10 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
         if since >= stop:
             _moved(cards, cue)
     cards.pop("", None)  # what is burnt is in nobody's hand
-    order = [*dict.fromkeys([hand.id for hand in end] + list(cards))]
-    return [Hand(name, tuple(cards.get(name, ())), {}) for name in order]
+    whose = {hand.id: (hand.seat, hand.own) for hand in end}
+    order = [*dict.fromkeys([*whose, *cards])]
+    seats = [(name, *whose.get(name, (None, False))) for name in order]
+    return [Hand(name, tuple(cards.get(name, ())), {}, seat=seat, own=own) for name, seat, own in seats]
 
 
 def _hands(display: Mapping[str, Any]) -> list[Hand]:
@@ -90,6 +94,8 @@ def _hands(display: Mapping[str, Any]) -> list[Hand]:
             tuple(map(str, told.get("became", ()))),
             int(told.get("low", 0)),
             str(told.get("won") or ""),
+            told.get("seat"),
+            bool(told.get("own")),
         )
         for told in display.get("hands", ())
     ]
@@ -218,7 +224,7 @@ def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
     name, number = stage.texts.local(names[base]) if base else "", _number(stage, hand, hands)
     if not number:
         return name
-    alone = sum(not each.startswith("bank") for each in names) == 1
+    alone = len({_base(stage, each)[0] for each in hands if not each.startswith("bank")}) == 1
     return stage.texts.say("felt.hand" if alone else "felt.hand_of", name=name, number=number)
 
 
@@ -415,9 +421,20 @@ def _small(stage: Stage, area: Rect, rects: Sequence[Rect], hand: Hand) -> None:
         stage.painter.text(stage.texts.local(hand.says), at, style, width=area[2] - 16)
 
 
+def _name_of(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
+    """Whose hand it is: at a table of several the player's own, or a seat's; which of a split's."""
+    ids = [each.id for each in hands]
+    if hand.seat is None:
+        return hand_name(stage, hand.id, ids)
+    name, number = stage.texts.say("felt.own"), _number(stage, hand.id, ids)
+    if not hand.own:
+        name = stage.texts.say("felt.seat", number=hand.seat + 1)
+    return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
+
+
 def _said_of(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
     """What stands below a hand: whose it is, what it comes to, what is bet on it or what that became."""
-    said = [hand_name(stage, hand.id, [each.id for each in hands])] if len(hands) > 1 else []
+    said = [_name_of(stage, hand, hands)] if len(hands) > 1 else []
     if still and hand.says:
         said.append(stage.texts.local(hand.says))
     asked = stage.view.decision

@@ -1,4 +1,6 @@
-"""Player decisions: which reels to hold, which box to open, whether to double. No answer is timed.
+"""Player decisions: which reels to hold, which box to open, whether to double.
+
+None is timed, but where others at a table wait for it.
 
 What led to the question is shown first (:mod:`egm.screen.message_reducer` makes a show of it); here is the
 question.
