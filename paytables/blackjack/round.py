@@ -32,7 +32,6 @@ from paytables.contract import (
     Cue,
     Decision,
     Draw,
-    Json,
     LevelHit,
     Outcome,
     Play,
@@ -387,7 +386,7 @@ class BlackjackRound:
                 shown.append({"id": name, "cards": names, "says": says(self._values(place), split=False)})
         for box in self.boxes:
             for hand in box.hands:
-                bets: dict[str, Json] = {} if self.seat is None else {"seat": box.seat}
+                bets: dict[str, object] = {} if self.seat is None else {"seat": box.seat}
                 if self._is_own(box):
                     bets |= {} if self.seat is None else {"own": True}
                     bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}

@@ -10,8 +10,11 @@ import pytest
 from run_rig import Visit, cabinet, until
 
 from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import Decision as Question
 from egm.kernel.messages import Play, Snapshot
 from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 SECOND = """
 [devices.bill2]
@@ -143,3 +146,65 @@ def test_two_players_at_one_roulette_bet_in_one_time_and_see_one_number(tmp_path
         rounds = [entry.transaction.record["round_id"] for entry in view.entries("game.start")]
         assert len(rounds) == 2
         assert len(set(rounds)) == 1
+
+
+BLACKJACK = SECOND + '\n[[games]]\ngame = "quebec-blackjack"\n'
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("O-01", "B-01", "A-08")
+def test_two_players_at_one_blackjack_that_is_killed_in_the_round(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    def machine():
+        def several(text):
+            return text.replace("[machine]", "[machine]\npositions = 2")
+
+        return cabinet(folder, more=BLACKJACK, change=several)
+
+    async def play_on(visits):
+        """Whoever is asked stands, until both have their outcome."""
+        over = {}
+        while len(over) < len(visits):
+            for visit in visits:
+                if visit in over:
+                    continue
+                told = await until(visit.screen, lambda m: isinstance(m, Play | Question))
+                if isinstance(told, Play):
+                    over[visit] = told
+                elif told.options:
+                    visit.wish("choose", told.options[0])
+        return [over[visit] for visit in visits]
+
+    async def session():
+        async with contextlib.AsyncExitStack() as stack:
+            running = await stack.enter_async_context(machine())
+            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+                for visit, bill in ((one, "bill"), (two, "bill2")):
+                    await until(visit.screen, quiet(0))
+                    await visit.insistently(bill, "insert", amount_cents=2000)
+                    await visit.sees(state="idle", credit_cents=2000)
+                    visit.wish("game", "quebec-blackjack")
+                    await visit.sees(game_id="quebec-blackjack")
+                    visit.wish("bet", 4, {"bets": {"main": 4}})
+                    await visit.sees(bet_credits=4)
+                one.wish("play")
+                two.wish("play")
+                await until(one.screen, lambda m: isinstance(m, Play | Question))
+                await until(two.screen, lambda m: isinstance(m, Play | Question))
+                os.kill(the_machine(running.pid), signal.SIGKILL)
+                for socket in (folder.screen_socket_of(1), folder.screen_socket_of(2)):
+                    socket.unlink(missing_ok=True)
+            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+                outcomes = await play_on((one, two))
+                hands = [{hand["id"]: hand["cards"] for hand in each.display["hands"]} for each in outcomes]
+                assert hands[0] == hands[1]
+                assert hands[0].keys() == {"bank", "box-1", "box-2"}
+                for visit, shown in zip((one, two), outcomes, strict=True):
+                    visit.wish("shown", shown.play_id)
+                    await visit.sees(state="idle", credit_cents=2000 - 100 + shown.win_cents)
+
+    asyncio.run(session())
+    with open_view(folder.root) as view:
+        view.self_audit()
+        assert Auditor(Shelf()).run(view.bodies()).findings == []

@@ -1,5 +1,6 @@
 """Several players at one blackjack: one deal, each asked in turn, every answer in each game, each his own money."""
 
+import asyncio
 from copy import deepcopy
 from dataclasses import replace
 
@@ -8,9 +9,10 @@ from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
+from egm.kernel.services import MachineContext
 from egm.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answers_due, follow
-from egm.seats.feature import notices
+from egm.seats.feature import BettingClock, notices
 from egm.seats.table import SharedTable
 from meters import open_view
 from meters.entry import decode
@@ -218,6 +220,32 @@ def test_bets_that_begin_no_game_are_dealt_and_stand(seats, tmp_path):
     answer(rooms, 2, "stand")
     end((one, three))
     audited(rooms, tmp_path)
+
+
+def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
+    one, *_ = rooms = seats(GAME, count=3)
+    sit_down(rooms, f"{DEAL} Qs")
+    handle = table_of(rooms).seats[1].handle
+    clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
+
+    async def session():
+        async def turn():
+            clock.changed(None)
+            for _ in range(9):  # it hears of it, and looks
+                await asyncio.sleep(0)
+            return [len(open_game(room.machine).steps) for room in rooms]
+
+        running = asyncio.create_task(clock.run())
+        found = [await turn()]
+        one.engine.handle(EventType.CHOOSE, value="stand")
+        found.append(await turn())
+        one.clock.pass_seconds(ANSWER_SECONDS + 1)
+        found += [await turn(), await turn()]
+        running.cancel()
+        return found
+
+    assert asyncio.run(session()) == [[1, 1, 1], [2, 2, 2], [3, 3, 3], [3, 3, 3]]
+    assert [room.notice for room in rooms] == [None, "answered_for", None]
 
 
 def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
