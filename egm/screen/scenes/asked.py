@@ -8,6 +8,8 @@ from egm.screen.scenes.stage import Stage
 
 #: More answers than this are not listed in a line: the field shows them.
 _LISTED: Final = 4
+#: Whose answer a table of several waits for.
+_TURN: Final = frozenset({"answer_within", "seat_answers"})
 
 
 def answer_words(stage: Stage, asked: Decision, option: str) -> str:
@@ -37,6 +39,16 @@ def question_words(stage: Stage, asked: Decision) -> str:
         return stage.texts.say(key)
     listed = _listed(stage, asked)
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")
+
+
+def turn_words(stage: Stage, asked: Decision) -> str:
+    """The question, and where others wait for its answer how long; of another's, that he is deciding."""
+    words, snapshot = question_words(stage, asked), stage.view.snapshot
+    turn = next((each for each in snapshot.notices if each.code in _TURN), None) if snapshot else None
+    if turn is None:
+        return words
+    said = stage.texts.say(f"notice.{turn.code}", **turn.values)
+    return f"{words}  \u00b7  {said}" if asked.options else said
 
 
 def first_words(stage: Stage, asked: Decision) -> str:

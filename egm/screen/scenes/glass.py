@@ -7,7 +7,7 @@ from egm.screen.layout import Layout
 from egm.screen.marks import form_in_force, is_keno, is_slip, price_near, spots, stakes_on
 from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.asked import first_words, option_words, question_words
+from egm.screen.scenes.asked import first_words, option_words, turn_words
 from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.felt_glass import felt_glasses, felt_status, settled_step
 from egm.screen.scenes.keno import form_rows, keno_prizes, what_is_bought
@@ -34,8 +34,6 @@ _LASTING: Final = frozenset(
     {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
 )
 _TURN_SECONDS: Final = 3.0
-#: Whose answer a table of several waits for.
-_TURN: Final = frozenset({"answer_within", "seat_answers"})
 #: A row of prizes higher than this has large figures.
 _LEAD_FROM: Final = 40.0
 #: Upright, so many prizes of a Keno card stand in two columns.
@@ -296,11 +294,7 @@ def status(stage: Stage) -> tuple[str, str]:
     if view.news is not None and view.now - view.notices_at < _stands(snapshot, view.news):
         return _notice_status(stage, view.news)
     if view.decision is not None and asking(view, stage.theme):
-        turn = next((each for each in snapshot.notices if each.code in _TURN), None)
-        words, advised = question_words(stage, view.decision), view.decision.display.get("advice")
-        if turn is not None:
-            said = notice_words(stage, turn)
-            words = f"{words}  \u00b7  {said}" if view.decision.options else said
+        words, advised = turn_words(stage, view.decision), view.decision.display.get("advice")
         if isinstance(advised, str) and advised in view.decision.options:
             option = option_words(stage, advised)
             words = f"{words}  \u00b7  {stage.texts.say('felt.advice', option=option)}"

@@ -6,12 +6,13 @@ from datetime import UTC
 import pygame
 import pytest
 
-from egm.kernel.messages import Decision, Felt
+from egm.kernel.messages import Decision, Felt, Notice
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
+from egm.screen.scenes.asked import turn_words
 from egm.screen.scenes.cards import hand_name, hands_now, split_hand
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
@@ -132,6 +133,43 @@ def test_hands_of_a_split_are_numbered_as_they_lie(split, theme, language, names
     bet = {"en": "Bet, hand 3", "fr": "Mise, main 3"}[language]
     assert split_hand(stage, bet.partition(",")[0], step, "box-1-2") == bet
     assert split_hand(stage, "Insurance", step, "") == "Insurance"
+
+
+@pytest.mark.parametrize(
+    ("language", "own", "other"),
+    [
+        ("en", "Your choice", "Player 1 is deciding: 9 s"),
+        ("fr", "Votre choix", "Le joueur 1 décide\N{NO-BREAK SPACE}: 9 s"),
+    ],
+)
+def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_it_is(
+    theme, language, own, other
+):
+    game, told = felt(OPTIONS)
+    wager = game.wager(10, bets={"main": 10})
+    said = []
+    for seat, code in ((0, "answer_within"), (1, "seat_answers")):
+        seated = game.rules.seated(wager, seat, {0: wager, 1: wager})
+        played = Round(game.play(seated, Drawn("8s 6h Th 8d 5h 8c")), seated)
+        played.advance()
+        played.advance(Choice("split"))
+        hands = hands_now(TableStep(played.decision.prompt, (), (), 0), None, None, 0.0)
+        assert [(hand.id, hand.seat, hand.own) for hand in hands] == [
+            ("bank", None, False),
+            ("box-1", 0, seat == 0),
+            ("box-1-2", 0, seat == 0),
+            ("box-2", 1, seat == 1),
+        ]
+        assert [bool(hand.staked) for hand in hands] == [hand.own for hand in hands]
+        view = at_rest((told,), told, language)
+        turn = Notice(code=code, values={"seat": 1, "seconds": 9})
+        view = replace(view, snapshot=view.snapshot.model_copy(update={"notices": (turn,)}))
+        options = played.decision.options if seat == 0 else ()
+        asked = Decision(play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt))
+        said.append(turn_words(Stage(Painter(theme), Texts(language), LANDSCAPE, view), asked))
+    assert said[0].startswith(own)
+    assert said[0].endswith(": 9 s")
+    assert said[1] == other
 
 
 def test_the_cues_of_a_split_lead_from_one_deal_to_the_next(split):

@@ -51,6 +51,10 @@ def is_natural(hand):
     return len(hand) == 2 and total(hand) == 21
 
 
+#: The bets against further hands of the dealer.
+MORE = {"bank-2": "second", "bank-3": "third"}
+
+
 class Referee:
     """Follows a round by its cues and answers, and says what every stake must bring back."""
 
@@ -59,6 +63,7 @@ class Referee:
         self.hands, self.base, self.added, self.dealt = {}, {}, {}, {}
         self.banks, self.even, self.insured = {}, set(), set()
         self.split = set()
+        self.laid = {(bet.seat, bet.spot) for bet in wager.bets}
 
     def cue(self, cue):
         hand, card = cue.data.get("hand"), cue.data.get("card")
@@ -146,6 +151,7 @@ class Referee:
             for hand, mine in self.hands.items()
             if hand not in self.even and self.at_once(mine) is None and total(mine) <= 21
             if not is_natural(mine) or hand in self.split
+            if name == "bank" or (int(hand[4]) - 1, MORE[name]) in self.laid
         ]
         if compared and not ("hole" in self.rules and is_natural(cards)):
             assert total(cards) >= 17
