@@ -7,6 +7,7 @@ were on the table when no more were taken and began no game.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
@@ -19,7 +20,8 @@ from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Decision
 
 #: So many seconds a player may think about an answer while others wait for it.
-ANSWER_SECONDS = 20
+ANSWER_SECONDS: Final = 20
+_SECOND_NS: Final = 1_000_000_000
 
 
 def follow(table: SharedTable) -> None:
@@ -79,12 +81,13 @@ def _answer(table: SharedTable, key: str, games: list[tuple[Seat, GameRecord, De
     """Answer a question if it is time, in the game of the seat that is asked where that can play."""
     own = [each for each in games if each[2].seat == (each[1].wager.seat or 0)]
     seat, game, decision = (own or games)[0]
-    turn, step = table.turns.get(key), len(game.steps)
+    turn, step, now_ns = table.turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step != step:
-        now_ns = seat.machine.clock.monotonic_ns()
-        turn = table.turns[key] = Turn(step, now_ns + ANSWER_SECONDS * 1_000_000_000)
-    if turn.seconds_left(seat.machine) and (own or _is_there(table, game, decision.seat)):
+        waits = ANSWER_SECONDS if own or _is_there(table, game, decision.seat) else 0
+        turn = table.turns[key] = Turn(step, now_ns + waits * _SECOND_NS)
+    if turn.seconds_left(seat.machine):
         return
+    turn.due_ns = now_ns + _SECOND_NS  # where it cannot be taken now (the generator has failed), then again
     seat.handle(_told(seat, decision.unanswered, decision))
     follow(table)
 

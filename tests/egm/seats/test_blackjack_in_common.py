@@ -14,6 +14,7 @@ from egm.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answers_due, follow
 from egm.seats.feature import BettingClock, notices
 from egm.seats.table import SharedTable
+from egm.testing.machine import FailingChance
 from meters import open_view
 from meters.entry import decode
 from meters.recall import plays
@@ -246,6 +247,24 @@ def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
 
     assert asyncio.run(session()) == [[1, 1, 1], [2, 2, 2], [3, 3, 3], [3, 3, 3]]
     assert [room.notice for room in rooms] == [None, "answered_for", None]
+
+
+def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a_second(seats):
+    one, *_ = rooms = seats(GAME, count=2)
+    sit_down(rooms, "8s 6h Ks 8d 5h Qs 9d")
+    answer(rooms, 0, "stand")
+    for room in rooms:
+        room.machine.chance = FailingChance()
+        room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    answers_due(table_of(rooms))
+    one.clock.pass_seconds(ANSWER_SECONDS)
+    heard = []
+    seat = table_of(rooms).seats[2]
+    seat.handle = lambda event, handle=seat.handle: (heard.append(event.type), handle(event))
+    for _ in range(5):
+        answers_due(table_of(rooms))
+    assert heard == [EventType.CHOOSE]
+    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2]
 
 
 def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
