@@ -1,5 +1,6 @@
 """What to answer best is told where the profile allows it, as words and as cards held; nothing else changes."""
 
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 
@@ -73,7 +74,9 @@ def test_the_screen_says_it_beside_the_question(tmp_path, language, words):
     view = heard(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
 
     def said(question):
-        return status(Stage(Painter(theme), Texts(language), LANDSCAPE, heard(view, question)))[0]
+        dealt = heard(view, question)
+        seen = replace(dealt, now=dealt.now + 60)  # when the cards that led to the question lie
+        return status(Stage(Painter(theme), Texts(language), LANDSCAPE, seen))[0]
 
     assert said(question) == words
     plain = words.partition(" / ")[0]
