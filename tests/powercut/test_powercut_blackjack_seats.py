@@ -33,6 +33,7 @@ def definition(folder):
     """The table with every option of the by-law, dealt from a shoe with a stop card."""
     text = (LIBRARY / "tables" / "quebec-blackjack-options.toml").read_text()
     text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"')
+    text = text[: text.index("\n[proved")]  # its figures are of a shoe shuffled for every round
     folder.mkdir(exist_ok=True)
     place = folder / f"{GAME}.toml"
     place.write_text(text.replace("decks = 8\n", "decks = 8\nstop = 260\n"))
