@@ -14,7 +14,7 @@ from egm.screen.view import last_step, playing
 
 #: A row is no higher than this; so much stands between two, and at either end of one.
 _ROW: Final = 52.0
-_BETWEEN: Final = 6.0
+_BETWEEN: Final = 5.5
 _INSET: Final = 10.0
 _LEADING: Final = 1.16
 #: The sizes a name may have, the largest first, and that of the figure beside it.
