@@ -12,8 +12,10 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 
 FAULT: Final = "screen_missing"
-#: How long a screen must have watched to be one; how long the machine goes on without; how often it looks.
+#: How long a screen must have watched to be one, and to be believed again after none was; how long the
+#: machine goes on without; how often it looks.
 _HOLDS_S: Final = 10.0
+_RETURNS_S: Final = 60.0
 _PATIENCE_S: Final = 30.0
 _LOOK_S: Final = 0.5
 
@@ -49,7 +51,7 @@ class ScreenWatch:
         elif now_s - self._since_s >= _HOLDS_S:
             self._seen_s = now_s
         missing = FAULT in self._machine.faults
-        if missing and self._seen_s == now_s:
+        if missing and now_s - self._since_s >= _RETURNS_S:
             self._handle(Event(EventType.FAULT_CLEARED, {"code": FAULT}))
         elif not missing and now_s - self._seen_s >= _PATIENCE_S:
             self._handle(Event(EventType.FAULT_RAISED, {"code": FAULT}))

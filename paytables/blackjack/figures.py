@@ -65,9 +65,9 @@ def _sampled(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
 @lru_cache(maxsize=8)
 def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
+    from paytables.blackjack import law as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import best_chart, lines  # noqa: PLC0415 (laboratory packages)
-    from paytables.blackjack.law import law, within_reach  # noqa: PLC0415 (laboratory packages)
 
     table = policies.Table(house, told=told)
     answers: dict[Question, int] = {}
@@ -76,7 +76,11 @@ def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
     charted = table.result(chart.chooser(table), chart.take)
     dealers = table.result(policies.as_the_dealer(house), policies.never)
     worst = table.result(policies.worst, policies.least)
-    nets = law(table, answers, best) if within_reach(table, best) else {}
+    law, variance = {}, None
+    if nets.within_reach(table, best, nets.LAW_MOST):
+        law = nets.law(table, answers, best)
+    elif nets.within_reach(table, best, nets.VARIANCE_MOST):
+        variance = nets.variance(table, answers, best)
     data = PlayData.of(house, answers, best.split, best.insured, best.even)
     return Proof(
         mean=exact(best.mean),
@@ -86,7 +90,8 @@ def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
         worst=exact(worst.mean),
         chart=lines(chart),
         policy=packed(data.text),
-        law={exact(net): exact(chance) for net, chance in nets.items()},
+        law={exact(net): exact(chance) for net, chance in law.items()},
+        variance=None if variance is None else exact(variance),
     )
 
 
@@ -190,8 +195,11 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
         mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()),
         notes=tuple(notes),
     )
-    if depth in {Depth.RETURN, Depth.PRIZES} or set(stakes) != {MAIN} or not proof.law:
+    if depth in {Depth.RETURN, Depth.PRIZES} or set(stakes) != {MAIN}:
         return figures
+    if not proof.law:
+        spread = proof.variance
+        return replace(figures, variance=None if spread is None else Fraction(spread) * cost**2)
     law = law_of({int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()})
     top = max(law.counts)
     return replace(

@@ -3,8 +3,9 @@
 Hands of a split share the shoe and the dealer's hand. But each plays by its own cards, and all orders of the
 shoe are as likely: hands with some cards come in as many ways as these can be drawn in, and the dealer's
 hand depends on nothing but what they hold together. So what hands come to is summed up by these cards, hand
-after hand, and the dealer is gone through once for each. Two hands are seconds; three are beyond a minute:
-their nets are sampled (:mod:`paytables.blackjack.sampled`).
+after hand, and the dealer is gone through once for each. Two hands are seconds; three are beyond a minute,
+but their square is that of each two less that of each one, so that the variance is exact; their nets are
+sampled (:mod:`paytables.blackjack.sampled`).
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from paytables.blackjack.weighed import compiled, weighed
 
 if TYPE_CHECKING:
     from paytables.blackjack.policies import Result, Table
-    from paytables.blackjack.solve import Round, Split, Tree
+    from paytables.blackjack.solve import Branch, Round, Split, Tree
     from paytables.cards.arrays import Ints
 
-#: Into how many hands a pair may be split.
-HANDS_MOST: Final = 2
+#: Into how many hands a pair may be split for the law, and for the variance.
+LAW_MOST: Final = 2
+VARIANCE_MOST: Final = 3
 _SEVENS: Final = 3 * CARD[6]
 _BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 #: What a hand comes to at each end of the dealer's, his blackjack last.
@@ -59,11 +61,11 @@ class _Sums:
         return _Sums(self.cards, ways, self.low, step)
 
 
-def within_reach(table: Table, played: Result) -> bool:
-    """Whether the hands of every split of a play are few enough, and their suits and ranks nothing to it."""
+def within_reach(table: Table, played: Result, most: int) -> bool:
+    """Whether no split of a play is into more hands, and their suits and ranks are nothing to it."""
     suited = table.house.suited_678 is not None
     return all(
-        into <= HANDS_MOST and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
+        into <= most and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
         for (_, pair, _), into in played.split.items()
     )
 
@@ -71,6 +73,13 @@ def within_reach(table: Table, played: Result) -> bool:
 def law(table: Table, answers: Mapping[Question, int], played: Result) -> dict[Fraction, Fraction]:
     """Return the chance of each net of one initial stake, by the answers a play gave and what it took."""
     return _Law(table, answers, played).law()
+
+
+def variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
+    """Return the variance of the same, in stakes squared."""
+    nets = _Law(table, answers, played).law()
+    mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
+    return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
 
 class _Law:
@@ -83,6 +92,7 @@ class _Law:
         self.kept = house.hole or house.original_only
 
     def law(self) -> dict[Fraction, Fraction]:
+        """Return each net's chance; where there are three hands, weights of the same first two moments."""
         found: dict[int, Fraction] = defaultdict(Fraction)
         for round_ in self.table.rounds:
             part = Fraction(self.table.shoe[round_.up - 1], sum(self.table.shoe))
@@ -124,17 +134,35 @@ class _Law:
         return (*(-self.unit // 2,) * ENDS, self._paid(odds / 2))
 
     def _split(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
-        """The nets of a pair that is split into two hands."""
-        hands = []
-        for first in (True, False):
-            found: dict[tuple[int, Nets], int] = defaultdict(int)
-            for branch in split.branches[HANDS_MOST]:
-                starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
-                for each, many in self._ends(round_, branch.tree, branch.kind, starts, first=first).items():
-                    found[each] += many
-            hands.append(found)
-        mine = {(cards, _added(nets, beside)): many for (cards, nets), many in hands[0].items()}
-        yield from _chances(round_, _joined(_start(mine), hands[1]), self.share**HANDS_MOST)
+        """The nets of a pair that is split into two hands, or where a second card is one of it, three."""
+        into = self.played.split[round_.up, split.pair, split.fewer]
+        mine, others = (self._hand(round_, split.branches[into], first=first) for first in (True, False))
+        mine = {(cards, _added(nets, beside)): many for (cards, nets), many in mine.items()}
+        if into == LAW_MOST:
+            yield from _chances(round_, _joined(_start(mine), others), self.share**2)
+            return
+        done, done_others = (
+            self._hand(round_, split.branches[into][:1], first=first) for first in (True, False)
+        )
+        done = {(cards, _added(nets, beside)): many for (cards, nets), many in done.items()}
+        yield from _chances(round_, _joined(_start(done), done_others), self.share**2)
+        for each, many in done.items():  # the first of three is open to any card, or done before the third
+            mine[each] = mine.get(each, 0) + many
+        pair = CARD[split.pair - 1]
+        for some, gone, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
+            two = _joined(_start(some, gone * pair), others)
+            yield from _chances(round_, two, self.share**2, times)
+        for some, gone, times in ((mine, 2, -1), (others, 2, -4), (others, 3, 2)):
+            yield from _chances(round_, _start(some, gone * pair), self.share, times)
+
+    def _hand(self, round_: Round, branches: Iterable[Branch], *, first: bool) -> dict[tuple[int, Nets], int]:
+        """How a hand of a split ends, of some branches."""
+        found: dict[tuple[int, Nets], int] = defaultdict(int)
+        for branch in branches:
+            starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
+            for each, many in self._ends(round_, branch.tree, branch.kind, starts, first=first).items():
+                found[each] += many
+        return found
 
     # ------------------------------------------------------------ one hand
     def _ends(
@@ -192,9 +220,9 @@ def _added(nets: Nets, beside: Nets) -> Nets:
 
 
 # ------------------------------------------------------------ hands together
-def _start(ends: Ends) -> _Sums:
-    """Sum up one hand."""
-    none: Ints = np.zeros(1, dtype=np.int64)
+def _start(ends: Ends, gone: int = 0) -> _Sums:
+    """Sum up one hand, where these cards are gone, too."""
+    none: Ints = np.array([gone], dtype=np.int64)
     return _joined(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
 
 
@@ -235,8 +263,8 @@ def _add(
                     found[at, place, net + nets[n, place]] += many[n] * ways[row, place, net]
 
 
-def _chances(round_: Round, sums: _Sums, shares: int) -> Iterable[tuple[int, Fraction]]:
-    """Return the chance of each net, of hands whose orders are in so many parts."""
+def _chances(round_: Round, sums: _Sums, shares: int, times: int = 1) -> Iterable[tuple[int, Fraction]]:
+    """Return the chance of each net, of hands whose orders are in so many parts, so many times."""
     full, dealer = round_.dealer.full, round_.dealer
     removed: Ints = sums.cards[:, None] >> BITS * np.arange(TEN) & MANY
     fits = (removed <= np.array(full)).all(axis=1)
@@ -249,4 +277,4 @@ def _chances(round_: Round, sums: _Sums, shares: int) -> Iterable[tuple[int, Fra
         counted = weighed(dealer, removed[of], ways[of], rests)
         whole = shares * fall(round_.cards, size) * fall(left, most)
         for net, count in enumerate(counted):
-            yield sums.step * net + sums.low, Fraction(count, whole)
+            yield sums.step * net + sums.low, times * Fraction(count, whole)

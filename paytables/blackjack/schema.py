@@ -322,7 +322,8 @@ class Proof(Strict):
     (:mod:`paytables.blackjack.advice`), ``staked`` the mean of all it stakes. ``chart`` is the best play by
     totals, in lines of :mod:`paytables.blackjack.chart`, ``charted`` its mean net; ``dealers`` is that of the
     dealer's own rules, ``worst`` of whoever decides worst every time. ``law`` has the chance of each net of
-    the best play; none where hands of a split are too many for it (:mod:`paytables.blackjack.law`).
+    the best play, ``variance`` that of them where hands of a split are too many for the law; none where they
+    are for both (:mod:`paytables.blackjack.law`).
     ``sampled`` is what no count reaches: a shoe to its stop card, and what has no law.
     """
 
@@ -334,6 +335,7 @@ class Proof(Strict):
     chart: tuple[ChartLine, ...]
     policy: Policy
     law: dict[str, Exact] = Field({})
+    variance: Exact | None = None
     sampled: Sampled | None = None
 
 

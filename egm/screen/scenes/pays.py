@@ -14,7 +14,7 @@ from egm.screen.view import last_step, playing
 
 #: A row is no higher than this; so much stands between two, and at either end of one.
 _ROW: Final = 52.0
-_BETWEEN: Final = 6.0
+_BETWEEN: Final = 5.5
 _INSET: Final = 10.0
 _LEADING: Final = 1.16
 #: The sizes a name may have, the largest first, and that of the figure beside it.
@@ -64,13 +64,13 @@ class PayRow:
 def rows_of(stage: Stage, spot: Spot) -> list[Pay]:
     """The rows of the table of pays that say more of a spot than its odds."""
     rows = [pay for pay in pays_of(stage) if pay.spot == spot.id]
-    return rows if {paid(stage, pay) for pay in rows} - {spot.odds} else []
+    return rows if len(rows) > 1 or any(paid(stage, pay) != spot.odds for pay in rows) else []
 
 
 def odds_told(stage: Stage, spot: Spot) -> str:
     """The odds of a spot: of several pays its own, and up to what."""
     rows = [paid(stage, pay) for pay in rows_of(stage, spot)]
-    if not rows:
+    if set(rows) <= {spot.odds}:
         return spot.odds
     most = max((spot.odds, *rows), key=_worth)
     key = "felt.up_to" if most == spot.odds else "felt.odds_up_to"

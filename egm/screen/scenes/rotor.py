@@ -19,7 +19,7 @@ from egm.screen.theme import Colour, parse_colour
 POCKETS: Final[dict[str, Colour]] = {
     "red": parse_colour("#b01026"),
     "black": parse_colour("#16161d"),
-    "green": parse_colour("#0f7a3a"),
+    "green": parse_colour("#0a652f"),
     "yellow": parse_colour("#d9a400"),
     "white": parse_colour("#e8e8ee"),
     "blue": parse_colour("#1f4fb8"),

@@ -26,11 +26,11 @@ def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
     assert pass_seconds(3600, 1, 1) is State.IDLE
     assert pass_seconds(29, 1, 0) is State.IDLE
     assert pass_seconds(1, 1, 0) is State.OUT_OF_SERVICE
-    assert pass_seconds(9, 1, 1) is State.OUT_OF_SERVICE
+    assert pass_seconds(59, 1, 1) is State.OUT_OF_SERVICE
     for _ in range(20):  # it dies as often as it is started
         pass_seconds(2, 1, 0)
-        assert pass_seconds(8, 1, 1) is State.OUT_OF_SERVICE
-    assert pass_seconds(10, 1, 1) is State.IDLE
+        assert pass_seconds(45, 1, 1) is State.OUT_OF_SERVICE
+    assert pass_seconds(60, 1, 1) is State.IDLE
     for _ in range(2):
         pass_seconds(2, 0, 1)
         assert pass_seconds(8, 1, 1) is State.IDLE

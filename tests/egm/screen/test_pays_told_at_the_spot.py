@@ -32,6 +32,7 @@ TOLD = [
     ("quebec-three-card-poker", "pair-plus", "Pays up to 40:1", "Paie jusqu'à 40:1", 5),
     ("quebec-three-card-poker", "ante", "Pays 1:1, up to 5:1", "1:1, jusqu'à 5:1", 3),
     ("quebec-blackjack-options", "main", "Pays 1:1, up to 2:1", "1:1, jusqu'à 2:1", 3),
+    ("monaco-blackjack", "twenty-one-plus-three", "Pays 9:1", "Paie 9:1", 4),
     ("quebec-blackjack-options", "insurance", "Pays 2:1", "Paie 2:1", 0),
     (
         "quebec-craps",
