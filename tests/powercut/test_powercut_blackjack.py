@@ -87,7 +87,7 @@ def definition(folder):
     text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"')
     folder.mkdir(exist_ok=True)
     place = folder / f"{GAME}.toml"
-    place.write_text(text.replace("\n[proved", f"{SIDE}\n[proved", 1))
+    place.write_text(text[: text.index("\n[proved")] + SIDE)  # its figures are of a table without the level
     return place
 
 
