@@ -127,7 +127,7 @@ class Table(Strict):
     most_win: PositiveInt | None = Field(
         default=None, description="the most one player may be given back of a round, in credits"
     )
-    betting_seconds: PositiveInt = Field(
+    betting_seconds: Annotated[int, Field(strict=True, ge=1, le=600)] = Field(
         default=30, description="how long a table of several takes bets, from the first"
     )
 

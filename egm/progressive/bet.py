@@ -1,6 +1,7 @@
 """The bet in force: the player's choice, as its game and the machine's levels have accepted it, once."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
@@ -59,6 +60,10 @@ class BetInForce:
     bet: Bet | None = None
 
 
+#: What of a wager only a table says (:meth:`paytables.game.Rules.seated`): a player lays his own bets.
+_OF_TABLES: Final = frozenset({"seat", "others", "seats"})
+
+
 def bet_of(machine: Machine, selection: Selection) -> Bet | None:
     """The bet that a choice makes; None where its game has no such bet, or a level of it is not kept.
 
@@ -66,7 +71,7 @@ def bet_of(machine: Machine, selection: Selection) -> Bet | None:
     at.
     """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
-    if game is None:
+    if game is None or not _OF_TABLES.isdisjoint(selection.options):
         return None
     kept = table_of(machine, game.digest)
     if kept is not None and kept.staked and kept.denomination_cents != cents:

@@ -117,7 +117,7 @@ class BlackjackRules(TableRules):
         """
         seat, others = asked.pop("seat", None), asked.pop("others", {})
         made = self.cloth.wager(credits_, **asked)
-        if seat is not None:
+        if seat is not None or others:
             made = self.cloth.beside(made, seat, others)
         seats = made.by_seat
         for bets in seats.values():

@@ -190,6 +190,8 @@ class GameAudit:
             self._stakes.begins(entry, game)
         if game is not None and game.round_id:
             self._rounds.begins(entry, game, position)
+        elif game is not None and game.wager.seat is not None:
+            self._fault(entry, f"it is of seat {game.wager.seat}, and of no round that others play")
         return game
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:

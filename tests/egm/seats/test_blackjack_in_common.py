@@ -326,6 +326,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     assert "other numbers or answers" in found("game.choice", 1, another_card)
     assert "other numbers or answers" in found("game.choice", 2, lambda record: record.update(choice="stand"))
     assert "is of the round" in found("game.choice", 3, lambda record: record.pop("round_id"))
+    assert "of no round that others play" in found("game.start", 2, lambda record: record.pop("round_id"))
     firsts = [n for n, entry in enumerate(entries) if entry.kind == "game.choice"]
     swapped = [*entries]
     swapped[firsts[0]], swapped[firsts[1]] = entries[firsts[1]], entries[firsts[0]]
@@ -334,3 +335,26 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     for entry in swapped:
         audit.see(entry)
     assert told == ["seat 0 was asked, and 'split' was answered for it"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"bets": {"main": STAKE}, "seat": 0},
+        {"bets": {"main": STAKE}, "seat": 1, "others": {"0": {"main": 2 * STAKE}}},
+        {"bets": {"main": STAKE}, "others": {"1": {"main": STAKE}}},
+        {"seats": {"0": {"main": STAKE}}},
+        {"seats": {"1": {"main": STAKE}}},
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2])
+def test_where_he_sits_and_what_others_bet_is_not_a_players_to_say(seats, said, count):
+    """A game of a seat in no round was never answered: it held stake and credit for ever."""
+    room, *_ = rooms = seats(GAME, count=count)
+    room.insert(CREDIT_CENTS)
+    room.engine.handle(EventType.BET, value=STAKE, options=said)
+    assert room.notice == "refused.bet_is_offered"
+    room.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
+    room.engine.handle(EventType.PLAY)
+    assert room.state is (State.PLAYING if count == 1 else State.BETTING)
+    assert open_game(rooms[0].machine) is None or open_game(rooms[0].machine).wager.seat is None
