@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from egm.app.features import FEATURES
+from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
@@ -209,3 +210,20 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
 
 def test_the_feature_is_one_of_the_machines():
     assert "seats" in [feature.name for feature in FEATURES.all]
+
+
+def test_a_round_of_several_is_one_result_and_is_told_to_nobody_who_still_sees_it_turn(seats):
+    one, two, other, *_ = rooms = seats()
+    for room in rooms[:2]:
+        room.insert(2000)
+        join(room, "red")
+    no_more_bets(rooms)
+    result = (open_game(one.machine).outcome.display["result"],)
+
+    def told(room):
+        return snapshot(room.engine, fingerprint="").results
+
+    one.shown()
+    assert [told(room) for room in (one, two, other)] == [result, (), result]
+    two.shown()
+    assert [told(room) for room in (one, two, other)] == [result] * 3
