@@ -388,7 +388,7 @@ class MachineProcess:
                 await station.server.close()
 
     def _audiences(self) -> list[int]:
-        return [station.server.audience for station in self._stations]
+        return [station.server.living for station in self._stations]
 
     async def _until_stopped(self) -> None:
         if self._stopped is not None:

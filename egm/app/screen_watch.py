@@ -1,4 +1,4 @@
-"""Watch over the screens: a cabinet whose screen is dead, or dies again and again, begins nothing.
+"""Watch over the screens: a cabinet whose screen is dead, hangs, or dies again and again, begins nothing.
 
 A player who sees nothing must lose nothing: no money is taken and no game begun, what is owed is paid,
 and the tower calls. It is over when a screen has watched every position for a while.
@@ -18,6 +18,9 @@ _HOLDS_S: Final = 10.0
 _RETURNS_S: Final = 60.0
 _PATIENCE_S: Final = 30.0
 _LOOK_S: Final = 0.5
+#: A second unseen is made up for by so many seen: one crash is forgotten in a minute and a half, one a
+#: minute takes the machine out of service.
+_MAKES_UP: Final = 6.0
 
 
 class ScreenWatch:
@@ -32,7 +35,8 @@ class ScreenWatch:
         self._machine = machine
         self._handle = handle
         self._audiences = audiences
-        self._seen_s = self._since_s = self._now_s()
+        self._since_s = self._looked_s = self._now_s()
+        self._unseen_s = 0.0
 
     def _now_s(self) -> float:
         return self._machine.clock.monotonic_ns() / 1e9
@@ -46,12 +50,16 @@ class ScreenWatch:
     def look(self) -> None:
         """Raise what is the matter, and clear what no longer is."""
         now_s = self._now_s()
+        passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):
             self._since_s = now_s
-        elif now_s - self._since_s >= _HOLDS_S:
-            self._seen_s = now_s
+        if now_s - self._since_s < _HOLDS_S:
+            self._unseen_s += passed_s
+        else:
+            self._unseen_s = max(0.0, self._unseen_s - passed_s / _MAKES_UP)
         missing = FAULT in self._machine.faults
         if missing and now_s - self._since_s >= _RETURNS_S:
+            self._unseen_s = 0.0
             self._handle(Event(EventType.FAULT_CLEARED, {"code": FAULT}))
-        elif not missing and now_s - self._seen_s >= _PATIENCE_S:
+        elif not missing and self._unseen_s >= _PATIENCE_S:
             self._handle(Event(EventType.FAULT_RAISED, {"code": FAULT}))

@@ -78,6 +78,7 @@ class Station:
             greeting=self._greeting,
             on_intent=self._on_intent,
             on_peer_error=lambda text: machine.log("screen.refused", {"text": text}),
+            now_s=lambda: machine.clock.monotonic_ns() / 1e9,
         )
         machine.outbox = self
 

@@ -346,6 +346,8 @@ class Hello(_Message):
     """Texts that features bring beside the screen's own catalogues: by language, then by key."""
     onlooker: bool = False
     """It only looks on, as a top screen or an update does: no player sees and plays by what it is told."""
+    proves: bool = False
+    """It says :class:`Alive` for as long as it goes on; who does not say so here is never asked to."""
 
 
 class Play(_Message):
@@ -436,6 +438,12 @@ def _has_float(value: object) -> bool:
     return any(map(_has_float, value)) if isinstance(value, list) else isinstance(value, float)
 
 
+class Alive(_Message):
+    """The screen's frame loop has gone round: said every few seconds, by that loop."""
+
+    type: Literal["alive"] = "alive"
+
+
 class Pressed(_Message):
     """A button of the deck that means what its key on the screen means there and then: stop, skip, play.
 
@@ -465,7 +473,7 @@ class BenchReply(_Message):
 
 
 Message = Annotated[
-    Snapshot | Hello | Play | Decision | Pressed | Intent | BenchCommand | BenchReply,
+    Snapshot | Hello | Play | Decision | Pressed | Intent | Alive | BenchCommand | BenchReply,
     Field(discriminator="type"),
 ]
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)

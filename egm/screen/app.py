@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.kernel.messages import BenchCommand, BenchReply, Intent, Pressed
+from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
 from egm.kernel.touch import UNIT, placed
 from egm.links.screen.client import Client
 from egm.links.screen.starting import read
@@ -24,6 +24,8 @@ from egm.terminal import echo
 FRAMES_PER_SECOND: Final = 60
 #: How often an open drawer asks the bench for the state of its devices.
 BENCH_SECONDS: Final = 0.4
+#: How often the loop says that it goes round.
+ALIVE_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ class App:
         self._starting = starting
         self._look_at = now
         self._ask_bench_at = 0.0
+        self._alive_at = now
         self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
 
     def step(self) -> bool:
@@ -129,6 +132,9 @@ class App:
             self.surface.picture.draw(target, self.view)
             self.surface.show()
             self.surface.tell(self.surface.picture.words(self.view))
+        if now >= self._alive_at and not self._watching:
+            self._alive_at = now + ALIVE_SECONDS
+            self.machine.send(Alive())
         return True
 
     def act(self, action: Action) -> None:
@@ -215,5 +221,5 @@ def clients(
     """The links of a machine's state folder, to one of its player positions."""
     run = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"
-    machine = Client(run / f"{name}.sock", run / f"{name}.token", onlooker=onlooker)
+    machine = Client(run / f"{name}.sock", run / f"{name}.token", onlooker=onlooker, proves=not onlooker)
     return machine, Client(run / "bench.sock", run / "bench.token") if bench else None

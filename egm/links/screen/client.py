@@ -34,8 +34,11 @@ class Heard:
 class Client:
     """One unix stream link. ``now`` is monotonic seconds, always the caller's."""
 
-    def __init__(self, socket_path: Path, token_path: Path, *, onlooker: bool = False) -> None:
-        """``onlooker``: no player sees what comes."""
+    def __init__(
+        self, socket_path: Path, token_path: Path, *, onlooker: bool = False, proves: bool = False
+    ) -> None:
+        """``onlooker``: no player sees what comes. ``proves``: its owner says :class:`Alive`, or is hung."""
+        self._proves = proves
         self._onlooker = onlooker
         self._path = socket_path
         self._token_path = token_path
@@ -99,7 +102,7 @@ class Client:
             return False
         peer.setblocking(False)
         self._socket = peer
-        self._outbox += encode(Hello(token=token, onlooker=self._onlooker))
+        self._outbox += encode(Hello(token=token, onlooker=self._onlooker, proves=self._proves))
         return True
 
     def _write(self) -> None:

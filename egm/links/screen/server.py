@@ -2,18 +2,22 @@
 
 Who connects must first say hello with the token that stands beside the socket in a file only the machine's
 user can read. Then it is sent the games and a snapshot, and every change after that. It can send requests,
-and nothing else: a line that is no intent ends the connection.
+say that it lives, and nothing else: any other line ends the connection.
 """
 
 import asyncio
+import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Message, MessageError, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, Alive, Hello, Intent, Message, MessageError, decode, encode
 from egm.links.screen.private import is_token, listen
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 """A screen that does not read is dropped rather than buffered without end; it reconnects and is told all."""
+_QUIET_S = 10.0
+"""A screen that promised to say that it lives, and has said nothing for so long, hangs."""
 
 
 class ScreenServer:
@@ -27,14 +31,18 @@ class ScreenServer:
         greeting: Callable[[], tuple[Message, ...]],
         on_intent: Callable[[Intent], None],
         on_peer_error: Callable[[str], None],
+        now_s: Callable[[], float] = time.monotonic,
     ) -> None:
+        """``now_s``: monotonic seconds."""
         self._path = socket_path
         self._token = token
         self._greeting = greeting
         self._on_intent = on_intent
         self._on_peer_error = on_peer_error
         self._writers: set[asyncio.StreamWriter] = set()
-        self._screens: set[asyncio.StreamWriter] = set()
+        self._now_s = now_s
+        #: When each was last heard; never too long ago for one that makes no promise.
+        self._screens: dict[asyncio.StreamWriter, float] = {}
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -52,6 +60,12 @@ class ScreenServer:
     def audience(self) -> int:
         """How many screens show it to a player: who only looks on is none."""
         return len(self._screens)
+
+    @property
+    def living(self) -> int:
+        """How many of them go on: a program that hangs keeps its socket, and shows what was once so."""
+        now_s = self._now_s()
+        return sum(now_s - heard_s < _QUIET_S for heard_s in self._screens.values())
 
     def send(self, message: Message) -> None:
         """Tell every screen."""
@@ -73,9 +87,13 @@ class ScreenServer:
                 writer.write(encode(message))
             self._writers.add(writer)
             if not hello.onlooker:
-                self._screens.add(writer)
+                self._screens[writer] = self._now_s() if hello.proves else math.inf
             while line := await reader.readline():
                 message = decode(line)
+                if hello.proves and writer in self._screens:
+                    self._screens[writer] = self._now_s()
+                if isinstance(message, Alive):
+                    continue
                 if not isinstance(message, Intent):
                     raise MessageError(f"a screen sent {message.type!r}; only intents are taken")
                 self._on_intent(message)
@@ -92,4 +110,4 @@ class ScreenServer:
 
     def _forget(self, writer: asyncio.StreamWriter) -> None:
         self._writers.discard(writer)
-        self._screens.discard(writer)
+        self._screens.pop(writer, None)

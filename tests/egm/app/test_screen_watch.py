@@ -2,9 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from egm.app.screen_watch import FAULT, ScreenWatch
 from egm.kernel.events import State
-from egm.kernel.messages import Hello
+from egm.kernel.messages import Alive, Hello
 from egm.links.screen.client import Client
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
@@ -38,6 +40,69 @@ def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
     assert pass_seconds(8, 1, 1) is State.OUT_OF_SERVICE
     assert [told["code"] for told in room.records("fault.raised")] == [FAULT] * 2
     room.close()
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "state"),
+    [
+        (9, 3, State.OUT_OF_SERVICE),
+        (12, 5, State.OUT_OF_SERVICE),
+        (11, 18, State.OUT_OF_SERVICE),
+        (30, 19, State.OUT_OF_SERVICE),
+        (55, 5, State.OUT_OF_SERVICE),
+        (300, 5, State.IDLE),
+        (600, 19, State.IDLE),
+    ],
+)
+def test_a_screen_that_dies_again_and_again_is_none_and_one_that_died_once_is(tmp_path, up, down, state):
+    room = MachineRig(tmp_path).boot()
+    audience = [1]
+    watch = ScreenWatch(room.machine, room.happen, lambda: audience)
+    for seconds, audience[0] in [(up, 1), (down, 0)] * (1200 // (up + down)):
+        for _ in range(seconds):
+            room.clock.pass_seconds(1)
+            watch.look()
+    assert room.engine.state is state
+    assert bool(room.records("fault.raised")) is (state is State.OUT_OF_SERVICE)
+    room.close()
+
+
+def test_a_screen_that_hangs_is_none_though_it_keeps_its_socket(tmp_path):
+    """One that makes no promise to say that it lives is believed as long as it is linked."""
+    token, now_s = tmp_path / "token", [100.0]
+    server = ScreenServer(
+        tmp_path / "socket",
+        make_token(token),
+        greeting=lambda: (Hello(),),
+        on_intent=lambda _: None,
+        on_peer_error=pytest.fail,
+        now_s=lambda: now_s[0],
+    )
+
+    async def until(screen, living):
+        async with asyncio.timeout(60):
+            while server.living != living:
+                screen.poll(asyncio.get_running_loop().time())
+                await asyncio.sleep(0.01)
+
+    async def visit():
+        await server.start()
+        older, screen = (Client(server._path, token, proves=proves) for proves in (False, True))
+        await until(older, 1)
+        await until(screen, 2)
+        for _ in range(2):
+            now_s[0] += 9
+            assert server.living == 2
+            now_s[0] += 1
+            assert (server.living, server.audience) == (1, 2)
+            assert screen.send(Alive())
+            await until(screen, 2)
+        screen.close()
+        await until(older, 1)
+        older.close()
+        await server.close()
+
+    asyncio.run(visit())
 
 
 def test_who_only_looks_on_is_no_screen(tmp_path):

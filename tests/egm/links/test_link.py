@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from egm.kernel.messages import (
     LINE_BYTES_MAX,
+    Alive,
     BenchCommand,
     BenchReply,
     Decision,
@@ -29,6 +30,7 @@ MESSAGES = [
     Decision(play_id="p", kind="pick", options=(1, "b"), display={}),
     Intent(name="bet", value=3),
     Intent(name="play"),
+    Alive(),
     BenchCommand(device="bill", action="insert", values={"amount_cents": 500}),
     BenchReply(ok=True, text="in"),
 ]

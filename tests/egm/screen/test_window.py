@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import pygame
 import pytest
 
+from egm.kernel.messages import Alive, Hello, decode
 from egm.kernel.touch import CROSSES, UNIT, fit
 from egm.links.screen.client import Client
-from egm.screen.app import App, Tap, attended
+from egm.screen.app import App, Tap, attended, clients
 from egm.screen.audio.cues import Sounds
 from egm.screen.controls import BY_NAME, by_code, by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -156,6 +158,31 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     app.act(Action("play"))
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert not app.step()
+
+
+def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window, tmp_path):
+    """Of no other thread: when a frame hangs nothing is said, and the machine counts no screen."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "screen.token").write_text("secret")
+    now_s = [100.0]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(tmp_path / "run" / "screen.sock"))
+        listener.listen()
+        machine, _ = clients(tmp_path, bench=False)
+        app = App(
+            theme=theme,
+            surface=window,
+            machine=machine,
+            bench=None,
+            sounds=Sounds(theme),
+            clock=lambda: now_s[0],
+        )
+        for now_s[0] in (100.0, 100.5, 101.9, 102.0, 102.1, 103.9, 104.5, 104.6):
+            assert app.step()
+        machine.close()
+        link, _ = listener.accept()
+        with link, link.makefile("rb") as lines:
+            assert [decode(line) for line in lines] == [Hello(token="secret", proves=True), *[Alive()] * 3]
 
 
 @pytest.mark.requirement("J-14")
