@@ -15,6 +15,7 @@ from typing import Final
 from egm.config.cabinet_file import SIMULATED, CabinetFile
 from egm.config.faults import Fault, near
 from egm.config.levels import Kind
+from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import Certifying, admit
 from egm.play.prize_limits import largest_prizes
@@ -40,6 +41,7 @@ def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) 
             yield from _game(slot.game, f"games[{i + 1}].game")[1]
         return
     yield from _house(file, profile)
+    yield from _positions(file)
     games = yield from _games(file, profile, doing)
     yield from _levels(file, games)
 
@@ -139,6 +141,19 @@ def _files(file: CabinetFile) -> Iterator[Fault]:
             check_certificates(file.progressive_link, file.machine.serial)
         except OperatorError as error:
             yield Fault("progressive_link.certificate", str(error), stops=False)
+
+
+def _positions(file: CabinetFile) -> Iterator[Fault]:
+    """Positions of several at which nothing takes money: nobody can play there."""
+    takes = {
+        device.position
+        for device in file.devices.values()
+        if PROTOCOLS[device.protocol].kind in {"bill_acceptor", "coin_acceptor"}
+    }
+    for number in range(1, file.machine.positions + 1) if file.machine.positions > 1 else ():
+        if number not in takes:
+            why = f"no device of position {number} takes money: a device says its own, position = {number}"
+            yield Fault("machine.positions", why, stops=False)
 
 
 def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:

@@ -216,6 +216,16 @@ def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, w
     assert (found[key].meant, found[key].stops) == (meant, stops)
 
 
+def test_a_position_at_which_nothing_takes_money_is_found():
+    two = GOOD.replace('site = "', 'positions = 2\nsite = "')
+    assert [str(fault) for fault in preflight(read(two, CabinetFile)[0])] == [
+        "machine.positions: no device of position 2 takes money: a device says its own, position = 2"
+    ]
+    assert not [
+        *preflight(read(f'{two}[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n', CabinetFile)[0])
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "key", "what"),
     [
