@@ -33,13 +33,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from egm.app.watchdog import notify
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import ActionError, Port, Twin
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
 from egm.links.screen.private import is_token, listen, make_token
+from egm.links.systemd import notify
 from egm.secret_files import replace_private
 from egm.terminal import echo
 

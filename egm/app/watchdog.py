@@ -1,34 +1,16 @@
-"""systemd's watchdog: says when the machine is up, and goes on saying so only while it makes progress.
-
-The protocol is sd_notify(3): datagrams to the socket in ``NOTIFY_SOCKET``; without one, nothing is said.
-"""
+"""systemd's watchdog: says when the machine is up, and goes on saying so only while it makes progress."""
 
 import asyncio
 import os
-import socket
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from egm.devices.driver import LineDriver
+from egm.links.systemd import GOES_ON, notify
 
-_SOCKET: Final = "NOTIFY_SOCKET"
 _INTERVAL: Final = "WATCHDOG_USEC"
 #: How often the state is said where systemd watches nothing.
 _IDLE_SECONDS: Final = 60.0
-
-
-def notify(state: str) -> None:
-    """Tell systemd ``state`` (``READY=1``), if it listens; what cannot be sent it finds out by itself."""
-    address = os.environ.get(_SOCKET, "")
-    if not address.startswith(("/", "@")):
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
-        sender.setblocking(False)  # a full queue may not hold up the machine
-        try:
-            sender.connect("\0" + address[1:] if address[0] == "@" else address)
-            sender.send(state.encode())
-        except OSError:
-            return
 
 
 async def heartbeat(progress: Callable[[], bool] = lambda: True) -> None:
@@ -41,7 +23,7 @@ async def heartbeat(progress: Callable[[], bool] = lambda: True) -> None:
     while True:
         await asyncio.sleep(interval or _IDLE_SECONDS)
         if progress():
-            notify("WATCHDOG=1")
+            notify(GOES_ON)
 
 
 class LinesMove:

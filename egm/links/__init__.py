@@ -1,1 +1,1 @@
-"""Links: the lines of hosts and inspectors (SAS, GAT, Prometheus) and the screen's socket."""
+"""Links: the lines of hosts and inspectors (SAS, GAT, Prometheus), the screen's socket, and systemd."""

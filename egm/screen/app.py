@@ -12,6 +12,7 @@ from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
 from egm.kernel.touch import UNIT, placed
 from egm.links.screen.client import Client
 from egm.links.screen.starting import read
+from egm.links.systemd import GOES_ON, notify
 from egm.screen.audio.cues import Sounds
 from egm.screen.input_reducer import MENU_TOLD, pressed
 from egm.screen.message_reducer import heard, heard_bench, lost, ticked
@@ -132,9 +133,11 @@ class App:
             self.surface.picture.draw(target, self.view)
             self.surface.show()
             self.surface.tell(self.surface.picture.words(self.view))
-        if now >= self._alive_at and not self._watching:
+        if now >= self._alive_at:
             self._alive_at = now + ALIVE_SECONDS
-            self.machine.send(Alive())
+            notify(GOES_ON)
+            if not self._watching:
+                self.machine.send(Alive())
         return True
 
     def act(self, action: Action) -> None:

@@ -160,12 +160,18 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     assert not app.step()
 
 
-def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window, tmp_path):
-    """Of no other thread: when a frame hangs nothing is said, and the machine counts no screen."""
+def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window, tmp_path, monkeypatch):
+    """To the machine and to systemd, by no other thread: when a frame hangs nothing is said."""
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "screen.token").write_text("secret")
     now_s = [100.0]
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd,
+    ):
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.setblocking(False)
         listener.bind(str(tmp_path / "run" / "screen.sock"))
         listener.listen()
         machine, _ = clients(tmp_path, bench=False)
@@ -183,6 +189,9 @@ def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window
         link, _ = listener.accept()
         with link, link.makefile("rb") as lines:
             assert [decode(line) for line in lines] == [Hello(token="secret", proves=True), *[Alive()] * 3]
+        assert [systemd.recv(100) for _ in range(3)] == [b"WATCHDOG=1"] * 3
+        with pytest.raises(BlockingIOError):
+            systemd.recv(100)
 
 
 @pytest.mark.requirement("J-14")

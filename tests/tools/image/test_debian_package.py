@@ -48,6 +48,11 @@ def test_the_machine_is_watched_and_always_comes_back():
     assert unit(FOLDER / "open-egm-machine.service")["Unit"]["StartLimitIntervalSec"] == "0"
 
 
+def test_a_screen_that_hangs_is_ended_and_started_again():
+    service = unit(FOLDER / "open-egm-screen.service")["Service"]
+    assert (service["WatchdogSec"], service["Restart"]) == ("120", "always")
+
+
 @pytest.mark.parametrize("name", ["postinst", "prerm", "postrm", "egm"])
 def test_a_script_is_one_that_the_shell_can_read(name):
     assert subprocess.run(["sh", "-n", FOLDER / name], check=False).returncode == 0

@@ -5,9 +5,10 @@ import socket
 
 import pytest
 
-from egm.app.watchdog import LinesMove, heartbeat, notify
+from egm.app.watchdog import LinesMove, heartbeat
 from egm.devices.driver import LineDriver
 from egm.devices.framing import FrameReader
+from egm.links.systemd import notify
 
 
 @pytest.fixture
