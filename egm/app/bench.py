@@ -110,7 +110,7 @@ class Bench:
                 kept = json.loads(path.read_text(encoding="utf-8"))
                 if kept["kind"] == twin.kind:
                     twin.recall(kept)
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def keep() -> None:

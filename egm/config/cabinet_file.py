@@ -436,7 +436,7 @@ class StateFolder:
         """Whether the roster was written beside a machine key; before the first start there is none."""
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, RecursionError, TypeError):
             return False
 
     def prepare(self) -> None:

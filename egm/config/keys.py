@@ -77,4 +77,6 @@ def toml(value: object) -> str:
     if isinstance(value, dict):
         text = f"{{ {', '.join(f'{name} = {toml(part)}' for name, part in value.items())} }}"
         return "{}" if not value else text if len(text) <= _SHORT else "{ ... }"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+    if isinstance(value, str):  # JSON leaves DEL as it is, and TOML takes none
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value)

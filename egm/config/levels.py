@@ -1,11 +1,14 @@
 """Progressive levels in the cabinet file, and the link to their controller."""
 
+import re
+from contextlib import suppress
 from enum import StrEnum
 from fractions import Fraction
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from egm.exact import Rational
 
@@ -27,6 +30,9 @@ class Kind(StrEnum):
 GROUPS_MAX: Final = 255
 LEVELS_MAX: Final = 32
 """How many SAS numbers: a byte of groups, and 32 levels each."""
+_LABEL: Final = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?")
+_ADDRESS: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
 
 
 def _is_broadcast(name: str) -> bool:
@@ -87,11 +93,26 @@ class LevelSlot(_Table):
         return self
 
 
+def is_host(text: str) -> bool:
+    """Whether this is a host's name (RFC 1123, and ``_``) or its address; one of IPv6 may have its zone."""
+    if _ADDRESS.fullmatch(text):
+        with suppress(ValueError):
+            ip_address(text)
+            return True
+    return len(text) <= 253 and _NAME.fullmatch(text) is not None
+
+
+def _host(text: str) -> str:
+    if not is_host(text):
+        raise ValueError(f"{text!r} is neither a host name nor an address")
+    return text
+
+
 class LinkSlot(_Table):
     """Where the controller's broker is, and who this machine is to it (`egm progressive certificates`)."""
 
-    host: str = "127.0.0.1"
-    """Where the broker is reached."""
+    host: Annotated[str, AfterValidator(_host)] = "127.0.0.1"
+    """Where the broker is reached: a host name or an address."""
     port: Annotated[int, Field(ge=1, le=65535, strict=True)] = 8883
     """Its port, MQTT over TLS."""
     authority: Path

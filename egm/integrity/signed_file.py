@@ -58,7 +58,7 @@ class Signature:
             found = cls(**{**kept, "persons": tuple(map(str, kept["persons"]))})
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise OperatorError(f"{path}: not a signature of a cabinet file: {error!r}") from error
         expected = found._seal(path.parent)
         return found, bool(expected) and hmac.compare_digest(expected, seal)

@@ -89,7 +89,7 @@ class Roster:
             pins = {key: PinDigest(**entry["pin"]) for key, entry in kept["people"].items()}
             changes = tuple(Change(**change) for change in kept["changes"])
             seal = str(kept.get("seal", ""))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise RosterError(f"{path}: not a roster: {error!r}") from error
         roster = cls(path, people, pins, changes, spare=spare)
         if changes and kept["format"] == _UNSEALED_FORMAT:

@@ -21,6 +21,7 @@ from cryptography.x509.oid import NameOID
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
+from egm.progressive.certificates import reading
 from egm.secret_files import require_private
 
 T = TypeVar("T")
@@ -70,11 +71,13 @@ def check_certificates(slot: LinkSlot, serial: str) -> None:
     """
     tls(slot)  # the key is the certificate's
     try:
-        certificate = x509.load_pem_x509_certificate(slot.certificate.read_bytes())
-        authority = x509.load_pem_x509_certificate(slot.authority.read_bytes())
-        names = [str(one.value) for one in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
-        certificate.verify_directly_issued_by(authority)
-    except (OSError, ValueError, TypeError, InvalidSignature) as error:
+        with reading():
+            certificate = x509.load_pem_x509_certificate(slot.certificate.read_bytes())
+            authority = x509.load_pem_x509_certificate(slot.authority.read_bytes())
+            subject = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+            names = [str(one.value) for one in subject]
+            certificate.verify_directly_issued_by(authority)
+    except (OSError, ValueError, InvalidSignature) as error:
         raise OperatorError(f"{slot.certificate}: not signed by {slot.authority}: {error}") from error
     if names != [serial]:
         raise OperatorError(f"{slot.certificate}: names {', '.join(names)}, and this machine is {serial}")

@@ -6,6 +6,7 @@ which certificate that is: before its entry nothing has changed, and after it a 
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -45,14 +46,15 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
         return
-    stored, current = machine.memory.get(ProgressiveKey.CERTIFICATE), folder.current
+    kept = machine.memory.get(ProgressiveKey.CERTIFICATE)
+    stored = "" if kept is None else str(kept["certificate"])
     try:
-        if stored is not None and stored["certificate"] != current and folder.holds(stored["certificate"]):
-            folder.switch(stored["certificate"])
-        elif current and (stored is None or stored["certificate"] != current):
-            facts, signed = folder.facts(), machine.memory.get(IntegrityKey.CABINET)
-            if facts is not None:
-                _record(machine, facts, signed["persons"] if stored is None and signed is not None else ())
+        if stored and stored != folder.current and folder.holds(stored):
+            folder.switch(stored)
+        facts = folder.facts()
+        if facts is not None and stored != folder.current:
+            signed = machine.memory.get(IntegrityKey.CABINET)
+            _record(machine, facts, signed["persons"] if not stored and signed is not None else ())
         folder.tidy()
     except EnrolmentError as error:
         machine.log(
@@ -204,11 +206,14 @@ def _tables(machine: Machine) -> Iterator[Table]:
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
         return
     try:
-        key, present = enrolling.folder.asking(), enrolling.folder.facts()
+        key = enrolling.folder.asking()
         if key is not None:
             yield pairs((("link.key", plain(key_digest(key.public_key()))),), say("service.link.asks"))
         if enrolling.answer is not None:
             facts = enrolling.answer.facts()
+            present = None
+            with suppress(EnrolmentError):  # told with what is in use
+                present = enrolling.folder.facts()
             other = present is not None and present.authority != facts.authority
             yield fact_table(facts, "answer", other_authority=other)
     except OperatorError as error:

@@ -22,8 +22,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from egm.config.levels import is_host
 from egm.errors import OperatorError
-from meters.entry import canonical
+from egm.progressive.certificates import reading
+from meters.entry import canonical, parse
 
 #: Where the image names a stick that is plugged in.
 STICK: Final = Path("/dev/egm/stick")
@@ -76,12 +78,13 @@ def request_of(key: Ed25519PrivateKey, serial: str) -> str:
 def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
     """The serial and the key of a request. Raises OperatorError for what is none."""
     try:
-        request = x509.load_pem_x509_csr(text.encode())
-        key, names = request.public_key(), _names(request.subject)
-        if not request.is_signature_valid or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
-            raise OperatorError("the request on the stick is not as a machine signed it")
+        with reading():
+            request = x509.load_pem_x509_csr(text.encode())
+            key, names, whole = request.public_key(), _names(request.subject), request.is_signature_valid
     except ValueError as error:
         raise OperatorError(f"no request of a machine is on the stick: {error}") from error
+    if not whole or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
+        raise OperatorError("the request on the stick is not as a machine signed it")
     return names[0], key
 
 
@@ -112,29 +115,33 @@ class Answer:
                 "certificate": str(certificate),
                 "authority": str(authority),
                 "signature": str(signature),
-            } if 0 < port <= 65535 and host:
+            } if 0 < port <= 65535 and not isinstance(port, bool):
+                if not is_host(host):
+                    raise EnrolmentError("link_no_host", host=ascii(host[:80]))
                 return cls(host, port, certificate, authority, signature)
         raise EnrolmentError("link_not_whole")
 
     def facts(self) -> "Facts":
         """What it says. Raises EnrolmentError for one that is not whole, or not signed by its authority."""
         try:
-            certificate = x509.load_pem_x509_certificate(self.certificate.encode())
-            authority = x509.load_pem_x509_certificate(self.authority.encode())
-            key, signer = certificate.public_key(), authority.public_key()
-            names, issuers = _names(certificate.subject), _names(authority.subject)
+            with reading():
+                certificate = x509.load_pem_x509_certificate(self.certificate.encode())
+                authority = x509.load_pem_x509_certificate(self.authority.encode())
+                key, signer = certificate.public_key(), authority.public_key()
+                names, issuers = _names(certificate.subject), _names(authority.subject)
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
         try:
-            signs = authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
-            use = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
-            if not isinstance(signer, Ed25519PublicKey) or not isinstance(key, Ed25519PublicKey):
-                raise InvalidSignature
-            if not signs or ExtendedKeyUsageOID.CLIENT_AUTH not in use:
-                raise InvalidSignature
-            signer.verify(bytes.fromhex(self.signature), self._content())
-            certificate.verify_directly_issued_by(authority)
-        except (InvalidSignature, ValueError, TypeError, x509.ExtensionNotFound) as error:
+            with reading():
+                signs = authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+                use = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+                if not isinstance(signer, Ed25519PublicKey) or not isinstance(key, Ed25519PublicKey):
+                    raise InvalidSignature
+                if not signs or ExtendedKeyUsageOID.CLIENT_AUTH not in use:
+                    raise InvalidSignature
+                signer.verify(bytes.fromhex(self.signature), self._content())
+                certificate.verify_directly_issued_by(authority)
+        except (InvalidSignature, ValueError) as error:
             raise EnrolmentError("link_not_signed") from error
         return Facts(
             serial=", ".join(names),
@@ -192,7 +199,7 @@ class Stick:
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")
         try:
-            kept = json.loads(data[len(_MARK) :].rstrip(b"\0"))
+            kept = parse(data[len(_MARK) :].rstrip(b"\0"))
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
         if not isinstance(kept, dict):

@@ -21,8 +21,11 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from egm.errors import OperatorError
+from egm.progressive.certificates import reading
 from egm.progressive.enrolment import Answer, EnrolmentError, Facts, key_digest
 from egm.secret_files import medium_failure, replace_private, require_private, write_private
+from meters.entry import parse
 
 _NAME: Final = "link"
 _AUTHORITY, _CERTIFICATE, _KEY = "authority.crt", "machine.crt", "machine.key"
@@ -65,7 +68,7 @@ class LinkFolder:
             return None
         require_private(self._asks)
         try:
-            with _said():
+            with _said(), reading():
                 key = load_pem_private_key(self._asks.read_bytes(), None)
         except ValueError:  # another is made in its place
             return None
@@ -96,32 +99,39 @@ class LinkFolder:
         return all((self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER))
 
     def facts(self) -> Facts | None:
-        """What is in use; None where nothing is. Raises EnrolmentError."""
+        """What is in use; None where nothing is. Raises EnrolmentError, also for a damaged file."""
         name = self.current
         if not name:
             return None
+        path = self.root / name / _ANSWER
         with _said():
-            text = (self.root / name / _ANSWER).read_text(encoding="utf-8")
+            data = path.read_bytes()
         try:
-            return Answer.read(json.loads(text)).facts()
-        except ValueError as error:
-            raise EnrolmentError("link_not_whole") from error
+            return Answer.read(parse(data)).facts()
+        except (ValueError, EnrolmentError) as error:
+            raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
     def stage(self, answer: Answer) -> str:
         """Put an answer to the key that asks beside what is in use; its digest. Raises EnrolmentError."""
         key, facts = self.asking(), answer.facts()
         if key is None or key_digest(key.public_key()) != facts.key:
             raise EnrolmentError("link_other_key")
-        if self.holds(facts.certificate):
-            return facts.certificate
+        files: dict[str, str | bytes] = {
+            _KEY: _pem(key),
+            _CERTIFICATE: answer.certificate,
+            _AUTHORITY: answer.authority,
+            _ANSWER: json.dumps(asdict(answer)),
+        }
         fresh = self.root / f"{facts.certificate}.new"
         with _said():
+            if self.holds(facts.certificate):  # each anew: one of them may be damaged
+                for file, data in files.items():
+                    replace_private(self.root / facts.certificate / file, data)
+                return facts.certificate
             shutil.rmtree(fresh, ignore_errors=True)
             fresh.mkdir(mode=0o700)
-            write_private(fresh / _KEY, _pem(key))
-            write_private(fresh / _CERTIFICATE, answer.certificate)
-            write_private(fresh / _AUTHORITY, answer.authority)
-            write_private(fresh / _ANSWER, json.dumps(asdict(answer)))
+            for file, data in files.items():
+                write_private(fresh / file, data)
             _keep(fresh)
             fresh.rename(self.root / facts.certificate)
             _keep(self.root)
@@ -139,7 +149,7 @@ class LinkFolder:
     def tidy(self) -> None:
         """Drop what is not in use any more: older certificates, and the key that asked for this one."""
         name = self.current
-        with suppress(EnrolmentError, OSError):
+        with suppress(OperatorError, OSError):
             facts, key = self.facts(), self.asking()
             for other in [*self.root.iterdir()] if facts is not None else []:
                 if other.is_dir() and not other.is_symlink() and other.name != name:

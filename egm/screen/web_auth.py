@@ -164,7 +164,7 @@ def _remembered(memory: int) -> list[_Session]:
             _Session(str(digest), float(heard))
             for digest, heard in json.loads(os.pread(memory, _MEMORY_BYTES, 0))
         ]
-    except (ValueError, TypeError):
+    except (ValueError, RecursionError, TypeError):
         return []
 
 

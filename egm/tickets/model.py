@@ -137,7 +137,7 @@ class Ticket:
                     "house": _house(values["house"]),
                 }
             )
-        except (ValueError, KeyError, TypeError) as why:
+        except (ValueError, KeyError, RecursionError, TypeError) as why:
             raise InvalidTicket(f"not a ticket: {why!r}: {text[:200]}") from None
 
 

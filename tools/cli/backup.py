@@ -90,7 +90,7 @@ class Backup:
             )
             found = cls(machine, at, int(kept["sequence"]), head, public_key, files)
             whole = signed_by(bytes.fromhex(found.public_key), canonical(kept), signature)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise OperatorError(
                 f"{path}: not a backup, and a journal, its export or its archive is never put back: {error!r}"
             ) from error

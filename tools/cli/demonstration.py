@@ -54,7 +54,7 @@ def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime
     if path.exists():
         try:
             return tuple(Badge(**kept) for kept in json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError) as error:
+        except (ValueError, RecursionError, TypeError) as error:
             raise OperatorError(f"{path}: not the badges of a demonstration: {error}") from error
     roster = Roster.load(folder.staff)
     if roster.people or Place(DiskStorage(), folder.root, folder.root / SECOND_FOLDER).used:

@@ -34,5 +34,5 @@ def read(file: Path) -> Doing | None:
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
         return Doing(str(told["what"]), {str(name): value for name, value in told["values"].items()})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError):
         return None

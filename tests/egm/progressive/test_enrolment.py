@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import sys
+from base64 import b64decode, encodebytes
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
@@ -16,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.config.levels import LinkSlot
+from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
 from egm.people import Role
 from egm.progressive.connection import check_certificates
@@ -29,7 +31,7 @@ from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.floor.progressive.certificates import make_authority, make_certificate, revoke
+from tools.floor.progressive.certificates import answer_request, make_authority, make_certificate, revoke
 
 SERIAL, BROKER = "TEST-1", ("10.0.0.2", 8883)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -174,6 +176,97 @@ def test_what_is_wrong_with_a_stick_is_said_and_noted(hall):
     wrong = ["link_other_stick", "link_no_stick", "link_no_answer", "link_not_whole"]
     assert [told["why"] for told in hall.told("link.refused")] == wrong
     assert all(told["persons"] == ["4"] for told in hall.told("link.refused"))
+
+
+DEEP = b"[" * 16000
+
+
+def der(pem, old, new):
+    """A certificate or request with some of its bytes exchanged."""
+    kind = pem.split("-----")[1].removeprefix("BEGIN ")
+    body = b64decode("".join(pem.split("-----")[2].split()))
+    assert old in body
+    return f"-----BEGIN {kind}-----\n{encodebytes(body.replace(old, new, 1)).decode()}-----END {kind}-----\n"
+
+
+VERSION_4 = (b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x03")
+UNKNOWN_KEY = (b"\x30\x05\x06\x03\x2b\x65\x70\x03\x21", b"\x30\x05\x06\x03\x2b\x65\x7f\x03\x21")
+
+
+def test_whatever_is_on_a_stick_of_the_floors_the_machine_goes_on(hall):
+    hall.read()
+    key, request, good = hall.key(), Stick(hall.stick).read()["request"], Stick(hall.stick).answer()
+    for change in (VERSION_4, UNKNOWN_KEY):
+        Stick(hall.stick).write(request, replace(good, certificate=der(good.certificate, *change)))
+        assert hall.step("answer")[0] == "link_not_whole"
+    mark = hall.stick.read_bytes().partition(b"{")[0]
+    hall.stick.write_bytes(mark + DEEP)
+    assert hall.step("answer")[0] == "link_not_whole"
+    assert [told["why"] for told in hall.told("link.refused")] == ["link_not_whole"] * 3
+    assert "not complete" in floor(hall.authority, hall.stick, "--key", key, code=1)
+    assert hall.step("request")[0] == "service.done"  # the machine writes it anew
+    Stick(hall.stick).write(der(request, *UNKNOWN_KEY))
+    assert "no request of a machine" in floor(hall.authority, hall.stick, "--key", key, code=1)
+
+
+@pytest.mark.parametrize(
+    "host", ["a\x7fb", 'a"b', "a b", "", "-a", "a\n", "\ud800", "fe80::1%a\x7f", "x" * 64]
+)
+def test_a_host_is_a_name_or_an_address(hall, host):
+    hall.read()
+    with pytest.raises(OperatorError, match="neither a host name nor an address"):
+        answer_request(hall.authority, request_of(hall.link.asking(), SERIAL), hall.key(), NOW, (host, 8883))
+    spoil(hall, host=host)
+    notice, menu = hall.step("answer")
+    assert notice == "link_no_host"
+    assert said(menu.page.notice, "en").isprintable()
+    with pytest.raises(ValueError, match="neither a host name nor an address"):
+        LinkSlot(**hall.link.table(host, 8883))
+
+
+@pytest.mark.parametrize("host", ["h", "10.0.0.2", "broker.floor.example", "::1", "fe80::1%eth0", "b_1"])
+def test_names_and_addresses_are_hosts(tmp_path, host):
+    assert LinkSlot(**LinkFolder.of(tmp_path).table(host, 8883)).host == host
+
+
+def test_a_damaged_answer_keeps_nobody_from_starting_and_is_told_by_its_file(hall):
+    hall.read()
+    assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
+    path = hall.link.root / hall.link.current / "answer.json"
+    whole = path.read_bytes()
+    for at, bit in ((30, 0x80), (0, 0x01), (whole.index(b"10.0"), 0x01)):  # no text, no JSON, another answer
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
+        hall.start()
+        told = hall.told("link.refused")[-1]
+        assert (told["step"], told["why"]) == ("start", "link_file_damaged")
+        assert told["values"] == {"file": str(path)}
+        assert any(str(path) in line and "damaged" in line for line in hall.menu().lines())
+    assert len(hall.told("link.enrolled")) == 1
+    revoke(hall.authority, SERIAL, NOW)
+    hall.read()
+    assert hall.key()  # the key that asks is told beside the fault
+    assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
+    hall.start()
+    assert len(hall.told("link.refused")) == 3
+    check_certificates(hall.slot, SERIAL)
+
+
+def test_a_damaged_copy_of_the_same_answer_is_written_anew(hall):
+    hall.read()
+    answer = Stick(hall.stick).answer()
+    path = hall.link.root / hall.link.stage(answer) / "answer.json"
+    path.write_bytes(b"\xff")
+    hall.link.switch(hall.link.stage(answer))
+    assert hall.link.facts() == answer.facts()
+
+
+@pytest.mark.parametrize("change", [VERSION_4, UNKNOWN_KEY])
+def test_local_certificates_of_no_known_kind_are_an_operators_fault(hall, change):
+    hall.read()
+    hall.link.switch(hall.link.stage(Stick(hall.stick).answer()))
+    hall.slot.authority.write_text(der(hall.slot.authority.read_text(), *change))
+    with pytest.raises(OperatorError, match=r"authority\.crt"):
+        check_certificates(hall.slot, SERIAL)
 
 
 def test_a_device_that_fails_is_told_by_what_its_holder_can_do(tmp_path):

@@ -305,7 +305,7 @@ def readout(file: Path) -> None:
     try:
         signed = json.loads(contents(file))
         key = export.check_readout(signed, str(file))
-    except ValueError as why:
+    except (ValueError, RecursionError) as why:
         raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
     except JournalError as why:
         raise click.ClickException(str(why)) from why

@@ -145,7 +145,7 @@ def _difference(view: JournalView, values: dict[str, int], since: Path) -> dict[
         earlier = earlier.get("readout", earlier)
         sequence, head, then = int(earlier["sequence"]), earlier["head"], earlier["meters"]
         gained = {name: value - int(then.get(name, 0)) for name, value in values.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as why:
+    except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as why:
         raise click.ClickException(f"{since}: not a readout of meters ({why!r})") from why
     entry = next(view.entries(since=sequence - 1, limit=1), None)
     if entry is None or entry.hash_hex != head:

@@ -115,7 +115,7 @@ def _read_weights(path: Path) -> rng.Weights:
     try:
         table = json.loads(contents(path))
         weights, total = table["weights"], table["total"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, RecursionError, TypeError) as error:
         raise click.ClickException(f'{path}: not {{"weights": [...], "total": N}}: {error!r}') from error
     if not isinstance(weights, list):
         raise click.ClickException(f"{path}: weights is {weights!r}; it is a list of whole numbers")

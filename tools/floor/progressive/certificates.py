@@ -18,8 +18,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from egm.config.levels import is_host
 from egm.errors import OperatorError
 from egm.progressive import topics
+from egm.progressive.certificates import reading
 from egm.progressive.enrolment import Answer, key_digest, read_request
 from egm.secret_files import replace_private, require_private, write_private
 
@@ -72,6 +74,8 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
     ``request`` is a PKCS #10 (PEM); ``key`` the digest of its key as the machine's screen shows it;
     ``broker`` host and port. The certificate is kept beside the others. Raises OperatorError.
     """
+    if not is_host(broker[0]):
+        raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
     serial, public = read_request(request)
     if key.replace("-", "").lower() != key_digest(public).replace("-", ""):
         raise OperatorError(f"the request is of the key {key_digest(public)}, not of {key}")
@@ -121,7 +125,8 @@ def revoke(folder: Path, name: str, now: datetime) -> None:
     if name in {AUTHORITY, BROKER}:
         raise OperatorError(f"{name}: no list revokes it: make a new folder of certificates")
     try:
-        serial = x509.load_pem_x509_certificate(certificate.read_bytes()).serial_number
+        with reading():
+            serial = x509.load_pem_x509_certificate(certificate.read_bytes()).serial_number
     except (OSError, ValueError) as error:
         raise OperatorError(f"{certificate}: no certificate to revoke: {error}") from error
     write_revocations(folder, now, serial)
@@ -148,7 +153,8 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
         )
     )
     try:
-        known = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
+        with reading():
+            known = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
     except (OSError, ValueError) as error:
         raise OperatorError(f"{path}: not a list of revoked certificates: {error}") from error
     for revoked in known:
@@ -163,7 +169,8 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
 
 def _read(path: Path) -> x509.Certificate:
     try:
-        return x509.load_pem_x509_certificate(path.read_bytes())
+        with reading():
+            return x509.load_pem_x509_certificate(path.read_bytes())
     except (OSError, ValueError) as error:
         raise OperatorError(f"{path}: no certificate: {error}") from error
 
@@ -173,8 +180,9 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Ed25519PrivateKey]:
     key = folder / f"{AUTHORITY}.key"
     require_private(key)
     try:
-        authority = x509.load_pem_x509_certificate((folder / f"{AUTHORITY}.crt").read_bytes())
-        signer = serialization.load_pem_private_key(key.read_bytes(), None)
+        with reading():
+            authority = x509.load_pem_x509_certificate((folder / f"{AUTHORITY}.crt").read_bytes())
+            signer = serialization.load_pem_private_key(key.read_bytes(), None)
     except (OSError, ValueError) as error:
         raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
     if not isinstance(signer, Ed25519PrivateKey):

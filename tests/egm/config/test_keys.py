@@ -1,0 +1,15 @@
+"""Values as a file has them."""
+
+import tomllib
+
+import pytest
+
+from egm.config.keys import toml
+
+#: All controls and many letters; what would end a value; characters that are not shown.
+TEXTS = ("".join(map(chr, range(0x300))), 'a\n[money]\nx="', "\\'''", "\u2028\u202e\ufeff\U0010ffff")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_text_is_toml_and_comes_back(text):
+    assert tomllib.loads(f"key = {toml(text)}\n") == {"key": text}
