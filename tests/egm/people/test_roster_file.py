@@ -121,6 +121,7 @@ def test_two_who_change_it_at_once_lose_neither(path):
         '{"format": 1, "people": {"1": {}}, "changes": []}',
         "\x00",
         '{"format":1}',
+        "[" * 5000,
     ],
 )
 def test_a_broken_file_is_named_and_lets_nobody_in(path, text):

@@ -97,6 +97,17 @@ def test_what_is_too_much_for_a_parser_is_one_fault(command, text, said, tmp_pat
     assert len(told) < 2000
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("audit", "readout"), ("backup", "show"), ("rng", "outcomes", "--count", "1", "--weights")],
+    ids=" ".join,
+)
+def test_json_of_any_depth_is_one_fault(command, tmp_path):
+    file = tmp_path / "file.json"
+    file.write_text("[" * 5000)
+    assert str(file) in refused(*command, file)
+
+
 def test_a_large_file_is_not_read(tmp_path):
     file = tmp_path / "file.toml"
     with file.open("wb") as out:
