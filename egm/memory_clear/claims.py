@@ -218,6 +218,9 @@ def _game(book: ClaimBook, name: str) -> None:
     game = book.seen.games.get(play_id)
     if game is None:
         return  # its beginning cannot be read: what is kept of it leads to a tilt, and people decide
+    round_steps = book.seen.rounds.get(game.round_id, ())
+    behind = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
+    game = replace(game, round_steps=round_steps if behind > 0 else ())
     claim, outcome = f"game:{position}", game.outcome
     wins = {key: kept for key, kept in _claims_of(book).items() if kept.play_id == play_id}
     names = (name, at(position, ProgressiveKey.AWAITING), at(position, ProgressiveKey.UNDECIDED), *wins)
@@ -260,6 +263,7 @@ def _game(book: ClaimBook, name: str) -> None:
                 "staked_cents": stake_cents,
                 "prizes": prizes,
                 "awaited": waits,
+                "steps_behind_round": max(behind, 0),
             },
             carried=(_game_entry(book, claim, play_id, game, state),),
             paid=(lambda _: over) if by_hand else None,

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from egm.record_codec import RecordError, from_json
 from egm.records.earlier_journal import short_digest
-from egm.records.game_record import GameChoice, GameRecord, MysteryWon
+from egm.records.game_record import GameChoice, GameRecord, MysteryWon, Step
 from egm.records.games import CARRIED_GAME, MYSTERY_WON, WAGER
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.tickets.audit import EarlierLedger, LedgerAnchor, anchor_of
@@ -37,6 +37,8 @@ class Evidence:
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dims: dict[str, dict[str, str | int]] = {}
+        self.rounds: dict[str, tuple[Step, ...]] = {}
+        """The steps of the furthest game of each round that seats play together, while one of it is open."""
         self.levels: dict[str, JSON] = {}
         self.identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
@@ -92,7 +94,7 @@ class Evidence:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
                 staked = (*(game.staked or ()), *_staked(entry))
-                self.games[choice.play_id] = replace(game.after(choice), staked=staked)
+                self._see_steps(replace(game.after(choice), staked=staked))
             return
         if entry.kind == _PUSH:
             play_id = entry.id.rpartition(".")[0]
@@ -108,8 +110,14 @@ class Evidence:
         if entry.kind == PLAY_START:
             self._forget()
             game = replace(game, staked=_staked(entry))
-        self.games[game.play_id] = replace(game, claim="")
+        self._see_steps(replace(game, claim=""))
         self.dims[game.play_id] = dict(entry.transaction.dims)
+
+    def _see_steps(self, game: GameRecord) -> None:
+        self.games[game.play_id] = game
+        if game.wager.seat is not None and game.round_id:
+            known = self.rounds.get(game.round_id, ())
+            self.rounds[game.round_id] = max(known, game.steps, game.round_steps, key=len)
 
     def _forget(self) -> None:
         """Let go of games that are over, and of which no controller can have anything to say any more."""
@@ -120,6 +128,9 @@ class Evidence:
             )
             if game.ended and not waits:
                 del self.games[play_id], self.dims[play_id]
+        played = {game.round_id for game in self.games.values()}
+        for round_id in self.rounds.keys() - played:
+            del self.rounds[round_id]
 
 
 def _staked(entry: StoredEntry) -> tuple[tuple[str, int], ...]:

@@ -12,7 +12,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameRecord, Step
-from egm.records.games import CHOICE, open_game
+from egm.records.games import CHOICE, beginning, open_game
 from paytables import Decision, Wager
 
 
@@ -60,9 +60,9 @@ def gathered(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> C
     held = next((found for each in machines if (found := round_of(each, game)) is not None), None)
     if held is None:
         open_games = (open_game(each) for each in machines)
-        known = [one.steps for one in open_games if one is not None and one.round_id == game.round_id]
-        known.append(_recorded(machine, game))
-        furthest = max(known, key=len)
+        beside_it = [one for one in open_games if one is not None and one.round_id == game.round_id]
+        known = [steps for one in beside_it for steps in (one.steps, one.round_steps)]
+        furthest = max(*known, _recorded(machine, game), key=len)
         held = CommonRound(game.round_id, steps=list(furthest))
     machine.state(RoundInCommon).plays = held
     return held
@@ -76,7 +76,8 @@ def _recorded(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
         choice = from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if choice.round_id == game.round_id:
             taken = Step(choice=choice.choice, draws=choice.draws)
-            plays[choice.play_id] = (*plays.get(choice.play_id, game.steps[:1]), taken)
+            before = plays.get(choice.play_id)
+            plays[choice.play_id] = (*(before or beginning(machine, choice.play_id)[1].steps), taken)
     return max(plays.values(), key=len, default=game.steps)
 
 

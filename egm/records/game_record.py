@@ -102,6 +102,8 @@ class GameRecord:
     """Of such a game: the kind of entry that had ended it."""
     claim: str = omitted("")
     """Of such a game: the claim it was carried over with."""
+    round_steps: tuple[Step, ...] = omitted(())
+    """Of such a game: every step its round had taken, where others had come further."""
 
     @property
     def wager_cents(self) -> int:

@@ -13,6 +13,7 @@ from egm.kernel.machine import Machine
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
 from egm.records.keys import PlayKey
+from meters import StoredEntry
 
 CARRIED_GAME: Final = "game.carried"
 """The kind of entry that tells a game again which an authorised clear has carried over."""
@@ -41,6 +42,17 @@ def open_game(machine: Machine) -> GameRecord | None:
     """The game in progress, or None."""
     pointer = machine.memory.read(GamePointer, PlayKey.GAME)
     return None if pointer is None else _game(machine, pointer.play_id)
+
+
+def beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
+    """The entry a game begins with in this journal, and the game as it is there.
+
+    It has its first step; all its steps so far where a clear carried it over. Raises KeyError without one.
+    """
+    start = machine.journal.get(f"{play_id}.start")
+    if start is None:
+        raise KeyError(f"{play_id} has no beginning in the journal")
+    return start, from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
 
 
 def last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
@@ -86,10 +98,7 @@ def _game(machine: Machine, play_id: str) -> GameRecord:
 
 def _read(machine: Machine, play_id: str) -> GameRecord:
     """Put a game together from its entries."""
-    start = machine.journal.get(f"{play_id}.start")
-    if start is None:
-        raise KeyError(f"{play_id} has no beginning in the journal")
-    game = from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
+    start, game = beginning(machine, play_id)
     for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:

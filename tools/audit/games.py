@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from egm.errors import LocalError
+from egm.memory_clear.claim_book import KEPT
 from egm.play.conversation import Conversation
 from egm.progressive.pools import is_of_its_worth
-from egm.record_codec import RecordError
+from egm.record_codec import RecordError, from_json
 from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
 from egm.records.games import CARRIED_GAME
+from egm.records.keys import WheelKey
 from egm.records.money import PrizeRecord
 from egm.records.wheel import WheelSpin
 from meters import StoredEntry
@@ -44,8 +46,6 @@ _DOUBLE_UP: Final = "game.double_up"
 _TEXT_MAX_BYTES: Final = 4_000_000
 _RULING_PERSONS: Final = 2
 _WHEEL = "wheel.number"
-#: Spins of a real wheel that are remembered: longer than any game of one waits.
-_SPINS_KEPT = 1_000
 _PRIZE_WON: Final = "merchandise.won"
 _DEFINITION: Final = "definition:"
 _VOID: Final = "game.void"
@@ -114,8 +114,8 @@ class GameAudit:
         self._doubled: dict[str, tuple[int, ...]] = {}
         """What plays that are not over have posted of their double-up: the stakes, minor units."""
         self._rounds = RoundAudit(fault)
-        self._numbers: dict[str, int | None] = {}
-        """What a real wheel told, by round; of the last of them."""
+        self._carried_spin: WheelSpin | None = None
+        """The last spin of a real wheel before a clear, whose number a game may not have taken yet."""
         self._stakes = StakeAudit(games, fault)
         self.replayed = 0
         self.voided = 0
@@ -136,9 +136,11 @@ class GameAudit:
         begun = self._see(entry, entry.transaction.kind)
         self._stakes.see(entry)
         if entry.transaction.kind == _WHEEL and (spin := self._read(entry, WheelSpin)) is not None:
-            self._numbers[spin.round_id] = spin.number
-            if len(self._numbers) > _SPINS_KEPT:
-                del self._numbers[next(iter(self._numbers))]
+            self._rounds.told(spin.round_id, spin.number)
+        elif entry.transaction.kind == KEPT and (kept := entry.transaction.state.get(WheelKey.SPIN)):
+            self._carried_spin = from_json(
+                WheelSpin, kept, f"entry {entry.sequence}, {entry.transaction.kind}"
+            )
         return begun
 
     def _see(self, entry: StoredEntry, kind: str) -> GameRecord | None:
@@ -196,7 +198,9 @@ class GameAudit:
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
         """What a real wheel decides is the number that its reader told of that round, and was recorded."""
-        told = self._numbers.get(start.round_id)
+        told, before = self._rounds.number_of(start.round_id), self._carried_spin
+        if told is None and before is not None and before.round_id == start.round_id:
+            told = before.number
         if told is None and entry.transaction.kind == CARRIED_GAME:  # it was told in the journal before
             return
         if told is None or step.choice != str(told):
@@ -225,6 +229,7 @@ class GameAudit:
         if play is None:
             self._fault(entry, f"play {play_id} was not begun")
             return
+        self._rounds.ends(play_id)
         found = None if play.game is None else self._replayed(play, play.game)
         if kind == _VOID:
             self.voided += 1

@@ -14,10 +14,12 @@ from egm.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answers_due, follow
 from egm.seats.feature import BettingClock, notices
 from egm.seats.table import SharedTable
+from egm.testing.clearing import clear_it
 from egm.testing.machine import FailingChance
 from meters import open_view
 from meters.entry import decode
 from meters.recall import plays
+from tools.audit import rounds
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.verify import Auditor
 
@@ -203,6 +205,85 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
     two.shown()
     assert two.credit_cents == CREDIT_CENTS + STAKE_CENTS  # the dealer has twenty-two
+    audited(rooms, tmp_path)
+
+
+def end_without_the_second(rooms, first="stand"):
+    """The first and third answer, the second is answered for and its game waits for it."""
+    if first:
+        answer(rooms, 0, first)
+    follow(table_of(rooms))
+    answers_due(table_of(rooms))
+    rooms[0].clock.pass_seconds(ANSWER_SECONDS)
+    answers_due(table_of(rooms))
+    answer(rooms, 2, "stand")
+    rooms[0].shown()
+    rooms[2].shown()
+    assert [room.state for room in rooms] == [State.IDLE, State.TILT, State.IDLE]
+
+
+def goes_on(rooms):
+    """The fault of the second is over, and it takes up what it missed; its game then."""
+    two = rooms[1]
+    two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    two.engine.handle(EventType.KEY_TURNED, key="attendant")
+    follow(table_of(rooms))
+    game = open_game(two.machine)
+    assert game.outcome is not None, two.notice
+    two.shown()
+    assert two.state is State.IDLE
+    return game
+
+
+@pytest.mark.requirement("A-05", "B-01")
+@pytest.mark.parametrize("is_over", [True, False], ids=["its round is over", "its round goes on"])
+def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path, is_over):
+    rooms = seats(GAME, count=3)
+    sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
+    rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    if is_over:
+        end_without_the_second(rooms)
+    else:
+        answer(rooms, 0, "stand")
+    for again in range(2):
+        rooms[0].close()
+        if is_over or not again:
+            clear_it(tmp_path)
+        rooms = seats(GAME, count=3)
+        if not is_over and not again:
+            for room in rooms:
+                room.machine.chance = dealing("2d Qs", decks=8)
+            end_without_the_second(rooms, "")
+    rooms[1].machine.chance = dealing("3c 3d 4h 4s", decks=8)  # other cards than those that lie
+    game = goes_on(rooms)
+    assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
+    assert [len(step.draws) for step in game.steps[1:]] == [0, 0, 2]
+    assert rooms[1].credit_cents == CREDIT_CENTS + STAKE_CENTS
+    audited(rooms, tmp_path)
+    told = []
+    audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+    with open_view(tmp_path) as view:
+        for entry in map(decode, view.bodies()):
+            record = deepcopy(entry.transaction.record)
+            if entry.kind == "game.choice" and record["play_id"] == game.play_id and record["draws"]:
+                record["draws"][0][1] += 4
+            audit.see(entry._replace(transaction=replace(entry.transaction, record=record)))
+    assert any("other numbers or answers" in why for why in told)
+
+
+@pytest.mark.requirement("O-06")
+def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_path, monkeypatch):
+    monkeypatch.setattr(rounds, "_KEPT", 1)
+    rooms = seats(GAME, count=3)
+    sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
+    rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    end_without_the_second(rooms)
+    for _ in range(3):
+        lay(rooms[0], dealing("Ts Ks Td 9c", decks=8))
+        table_of(rooms).close(digest_of(rooms[0]))
+        answer(rooms, 0, "stand")
+        rooms[0].shown()
+    assert len(goes_on(rooms).steps) == 4
     audited(rooms, tmp_path)
 
 

@@ -1,6 +1,7 @@
 """A roulette that a real wheel decides: bets wait for its ball, and its number alone ends the games."""
 
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -13,10 +14,12 @@ from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
+from egm.records.keys import WheelKey
 from egm.records.wheel import last_spin
 from egm.seats.feature import notices
 from egm.seats.table import SharedTable
 from egm.seats.wheel import decide, turned
+from egm.testing.clearing import clear_it
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, PowerCutError
@@ -25,6 +28,7 @@ from meters.entry import decode
 from paytables import load_game
 from paytables.definition import LIBRARY
 from paytables.errors import DefinitionError
+from tools.audit import rounds
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.verify import Auditor
 
@@ -180,6 +184,57 @@ def test_a_restart_while_the_ball_runs_loses_no_game(tmp_path, told):
     (choice,) = again.records("game.choice")
     assert choice["outcome"]["win_credits"] == 36 * 5
     again.close()
+
+
+@pytest.mark.requirement("O-06")
+def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_path, monkeypatch):
+    monkeypatch.setattr(rounds, "_KEPT", 1)
+    table = SharedTable()
+    one = started(tmp_path, Position(1, 2), table=table)
+    two = started(tmp_path, Position(2, 2), one, table)
+    for each in (one, two):
+        each.insert(2000)
+    bet(two)
+    for number in range(3):
+        bet(one)
+        spin(one, number, 7 + number)
+        one.shown()
+        two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert [each.state for each in (one, two)] == [State.IDLE, State.TILT]
+    two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    two.engine.handle(EventType.KEY_TURNED, key="attendant")
+    two.shown()
+    assert two.state is State.IDLE
+    one.close()
+    with open_view(tmp_path / "state") as view:
+        assert Auditor(Shelf([tmp_path])).run(view.bodies()).findings == []
+
+
+@pytest.mark.requirement("A-05")
+@pytest.mark.parametrize(
+    ("told", "found"), [(17, []), (18, ["it ends with 17; of its spin the wheel told 18"])]
+)
+def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, found):
+    room = started(tmp_path).insert(2000)
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS)
+    phase(room, WheelPhase.NUMBER, number=17)
+    room.close()
+    clear_it(tmp_path / "state")
+    room = started(tmp_path)
+    decide(room.machine)
+    room.shown()
+    assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
+    room.close()
+    wrong = []
+    audit = GameAudit(Shelf([tmp_path]), lambda _, why: wrong.append(why))
+    with open_view(tmp_path / "state") as view:
+        for entry in map(decode, view.bodies()):
+            state = deepcopy(entry.transaction.state)
+            if entry.kind == "clear.kept":
+                state[WheelKey.SPIN]["number"] = told
+            audit.see(entry._replace(transaction=replace(entry.transaction, state=state)))
+    assert wrong == found
 
 
 @pytest.mark.parametrize("entries", range(4))
