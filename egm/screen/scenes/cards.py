@@ -1,14 +1,14 @@
 """Cards on a table: faces that are read at arm's length, hands as they are dealt, held and shown."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from egm.kernel.messages import Decision
 from egm.screen.flow import above_cloth, felt_rect
 from egm.screen.layout import Layout
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.dealt import Hand, card_flying, hands_now, hands_of
 from egm.screen.scenes.faces import BACK, draw_card
 from egm.screen.scenes.pays import draw_pays_columns, pays_columns, pays_of
 from egm.screen.scenes.stage import Stage, draw_button
@@ -45,94 +45,6 @@ _SEEN: Final = 0.7
 #: Of more hands than so many of one deal the small ones have this share of the field.
 _MANY: Final = 30
 _SMALL: Final = 0.66
-
-
-@dataclass(frozen=True, slots=True)
-class Hand:
-    """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to.
-
-    ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as;
-    ``won`` the row of the table of pays it wins. Where it is set as two hands, the first
-    ``low`` cards are the low one. At a table of several ``seat`` says whose it is, ``own`` that he sits here.
-    """
-
-    id: str
-    cards: tuple[str, ...]
-    says: Mapping[str, str]
-    staked: int = 0
-    became: tuple[str, ...] = ()
-    low: int = 0
-    won: str = ""
-    seat: int | None = None
-    own: bool = False
-
-
-# ---------------------------------------------------------------------- what is to be seen
-def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, since: float) -> list[Hand]:
-    """The hands at this moment: as the step ends, or as far as its cues have come."""
-    end = _hands(step.display)
-    if time is None:
-        return end
-    cards = {hand.id: list(hand.cards) for hand in _hands(before.display)} if before is not None else {}
-    for cue, stop in zip(step.cues, time.stops, strict=True):
-        if since >= stop:
-            _moved(cards, cue)
-    cards.pop("", None)  # what is burnt is in nobody's hand
-    whose = {hand.id: (hand.seat, hand.own) for hand in end}
-    order = [*dict.fromkeys([*whose, *cards])]
-    seats = [(name, *whose.get(name, (None, False))) for name in order]
-    return [Hand(name, tuple(cards.get(name, ())), {}, seat=seat, own=own) for name, seat, own in seats]
-
-
-def _hands(display: Mapping[str, Any]) -> list[Hand]:
-    return [
-        Hand(
-            str(told["id"]),
-            tuple(map(str, told["cards"])),
-            _words(told.get("says")),
-            int(told.get("staked", 0)),
-            tuple(map(str, told.get("became", ()))),
-            int(told.get("low", 0)),
-            str(told.get("won") or ""),
-            told.get("seat"),
-            bool(told.get("own")),
-        )
-        for told in display.get("hands", ())
-    ]
-
-
-def _words(told: object) -> Mapping[str, str]:
-    """What a hand comes to, by language; a sign such as its points is the same in each."""
-    return told if isinstance(told, Mapping) else {"en": str(told)} if told else {}
-
-
-def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
-    """Move what a cue moves; a shuffle or a burnt card is of no hand."""
-    if "hand" not in cue:
-        return
-    hand, kind = cards.setdefault(str(cue["hand"]), []), cue.get("cue")
-    index, card = int(cue.get("index", len(hand))), str(cue.get("card", ""))
-    if kind == "deal":
-        hand.append(card)
-    elif kind == "split" and hand:
-        cards.setdefault(str(cue.get("to", "")), []).append(hand.pop())
-    elif kind in {"flip", "draw", "discard"} and 0 <= index < len(hand):
-        hand[index] = card if kind != "discard" else ""
-
-
-def _flying(step: TableStep, time: StepTime | None, since: float) -> tuple[str, int, str, float] | None:
-    """The card on its way: its hand, place and face, and how far it has come; place -1: the next."""
-    if time is None:
-        return None
-    for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
-        if since < stop:
-            begin = time.stops[number - 1] if number else time.begin
-            if cue.get("cue") not in {"deal", "draw"}:
-                return None
-            share = (since - begin) / max(0.01, stop - begin)
-            place = int(cue["index"]) if "index" in cue else -1
-            return str(cue.get("hand", "")), place, str(cue.get("card", BACK)), share
-    return None
 
 
 # ---------------------------------------------------------------------- where
@@ -230,7 +142,7 @@ def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
 
 def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
     """The name of a bet with the number of the hand it lies on, where that was split."""
-    number = _number(stage, hand, [each.id for each in _hands(step.display)]) if hand else 0
+    number = _number(stage, hand, [each.id for each in hands_of(step.display)]) if hand else 0
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
@@ -340,7 +252,7 @@ def card_places(stage: Stage) -> list[Rect]:
     table, step = stage.view.table, last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
         return []
-    hands = _seats(stage, _hands(step.display))
+    hands = _seats(stage, hands_of(step.display))
     if not hands:
         return []
     places, asked = _places_of(stage, table, hands), stage.view.decision
@@ -372,7 +284,7 @@ def draw_cards(
     asked = stage.view.decision
     holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
     marks = -1 if asked is None or not marking(stage.view) or time is not None else _asked_hand(hands, asked)
-    flying, places = _flying(step, time, since), _places_of(stage, table, hands)
+    flying, places = card_flying(step, time, since), _places_of(stage, table, hands)
     areas, small = _areas_of(stage, table, hands), _of_one_deal(hands)
     for number, (hand, rects) in enumerate(zip(hands, places, strict=True)):
         if number and small:

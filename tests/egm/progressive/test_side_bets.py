@@ -315,7 +315,7 @@ def two_boxes(folder, levels):
     """Progressive blackjack on two boxes, both of which win the whole jackpot."""
     text = (paytables.definition.LIBRARY / "tables" / f"{TABLE}.toml").read_text()
     path = folder / f"{TABLE}.toml"
-    path.write_text(f"boxes = 2\n{text}")
+    path.write_text("boxes = 2\n" + text.replace("seats = 7\n", ""))  # one player's
     shoe, script = Shoe.of(6), []
     for card in cards_of(CARDS):
         script.append(sum(shoe.counts[:card]))

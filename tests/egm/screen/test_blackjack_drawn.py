@@ -13,7 +13,8 @@ from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.asked import turn_words
-from egm.screen.scenes.cards import hand_name, hands_now, split_hand
+from egm.screen.scenes.cards import hand_name, split_hand
+from egm.screen.scenes.dealt import hands_now
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep

@@ -8,7 +8,7 @@ from egm.kernel.service_pages import Replay
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import recalled
 from egm.screen.painter import Painter
-from egm.screen.scenes.cards import hands_now
+from egm.screen.scenes.dealt import hands_now
 from egm.screen.scenes.felt_glass import spot_lines
 from egm.screen.scenes.hand import hand_keys
 from egm.screen.scenes.pays import paid, pays_of

@@ -10,7 +10,8 @@ from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE, PORTRAIT, slim
 from egm.screen.painter import Painter
-from egm.screen.scenes.cards import _places_of, _seats, hands_now
+from egm.screen.scenes.cards import _places_of, _seats
+from egm.screen.scenes.dealt import hands_now
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-import pygame
 import pytest
 
 from egm.kernel.messages import Notice, Play
@@ -12,10 +11,7 @@ from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
 from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
-from egm.screen.roads import often
-from egm.screen.scenes.faces import card_art
 from egm.screen.scenes.felt_glass import settled_step, shown_results
-from egm.screen.scenes.scoreboard import shows_board
 from egm.screen.table import bets_in_force, closed, limits
 from egm.screen.view import Action, bet_credits, times, unfinished
 from paytables import WagerError, tables
@@ -462,83 +458,3 @@ def test_the_racetrack_and_its_keys_are_touched_whole(theme, layout):
                 found.add((touch.action.name, touch.action.value))
     assert len([one for one in found if one[0] == "pocket"]) == 37
     assert len([one for one in found if one[0] == "call"]) == 3
-
-
-# ---------------------------------------------------------------------- what is shown of cards
-def dealing(theme, name="monaco-punto-banco"):
-    """A round whose cards are on their way."""
-    scenes = dict(felt_scenes(*felt(name), "en", theme, LANDSCAPE))
-    return scenes["moving"], Picture(theme)
-
-
-@pytest.mark.parametrize("by", ["touch", "key"])
-def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
-    view, picture = dealing(theme)
-    left, top, wide, high = picture._stage(view).layout.field
-    action = picture.touched(view, left + wide / 2, top + high / 3) if by == "touch" else Action("play")
-    assert action is not None
-    cut, wishes = pressed(view, action, theme, picture.choices(view))
-    assert wishes == ()
-    assert cut.show.play == view.show.play
-    assert cut.again is None
-    ends = times(cut, theme).steps[-1]
-    assert len({stop for stop in ends.stops if cut.show.began + stop > view.now}) == 1
-    assert cut.show.began + ends.spun - view.now < 0.6 < times(view, theme).steps[-1].spun
-    later = replace(cut, now=cut.show.began + times(cut, theme).done)
-    assert picture.touched(later, left + wide / 2, top + 40) is None or action.name == "play"
-
-
-def test_a_punto_bancos_hands_are_called_as_its_bets(theme):
-    for name, called in (("monaco-punto-banco", ("Punto", "Banco")), ("quebec-baccarat", ("Player", "Bank"))):
-        hands = {hand["id"]: hand["names"]["en"] for hand in felt(name)[1].presentation["hands"]}
-        assert (hands["player"], hands["bank"]) == called
-
-
-def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
-    game, told = felt("quebec-baccarat")
-    view = at_rest((told,), told, "en")
-    stage = Picture(theme)._stage
-    assert not shows_board(stage(view), view.table)  # nothing has come yet
-    view = heard(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
-    assert shows_board(stage(view), view.table)
-    hidden, wishes = pressed(view, Action("board"), theme)
-    assert wishes == ()
-    assert not shows_board(stage(hidden), view.table)
-    settled = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
-    done = settled.show.began + times(settled, theme).done
-    assert not shows_board(stage(replace(settled, now=done + 1)), settled.table)
-    assert shows_board(stage(replace(settled, now=done + 4)), settled.table)
-
-
-@pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name, layout):
-    _, told = felt(name)
-    picture = Picture(theme, layout=layout)
-    view = at_rest((told,), told, "en")
-    places = [touch.rect for touch in picture.touches(view) if touch.action == Action("suits")]
-    ((x, y, w, h),) = places
-    action = picture.touched(view, x + w / 2, y + h / 2)
-    asked, wishes = pressed(view, action, theme)
-    assert (asked.four_colours, wishes) == (True, ())
-    faces = {}
-    for suit in "shdc":
-        two, four = (
-            card_art(picture._stage(view), (72, 100), card=f"A{suit}", four=each) for each in (False, True)
-        )
-        faces[suit] = tuple(four.get_at((47, 71)))[:3]
-        assert (pygame.image.tobytes(two, "RGB") == pygame.image.tobytes(four, "RGB")) == (suit in "sh")
-    spade, heart, diamond, club = (faces[suit] for suit in "shdc")
-    assert max(spade) < 60
-    assert heart[0] == max(heart) > 150
-    assert diamond[2] == max(diamond) > 150
-    assert club[1] == max(club) > 100
-
-
-def test_what_came_most_and_least_often_is_counted_of_the_results_that_are_kept():
-    most, least = often(("7", "7", "0", "32", "7", "0"), ("0", "32", "15", "7"), 2)
-    assert most == [("7", 3), ("0", 2)]
-    assert least == [("15", 0), ("32", 1)]
-    most, least = often(("4-4-2", "4-1-2"), tuple("123456"), 3)
-    assert most == [("4", 3), ("2", 2), ("1", 1)]
-    assert least == [("3", 0), ("5", 0), ("6", 0)]

@@ -1,0 +1,97 @@
+"""The hands that lie on a table: as a step of the round leaves them, or as far as its cues have come."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from egm.screen.scenes.faces import BACK
+from egm.screen.show import StepTime
+from egm.screen.steps import TableStep
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to.
+
+    ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as;
+    ``won`` the row of the table of pays it wins. Where it is set as two hands, the first
+    ``low`` cards are the low one. At a table of several ``seat`` says whose it is, ``own`` that he sits here.
+    """
+
+    id: str
+    cards: tuple[str, ...]
+    says: Mapping[str, str]
+    staked: int = 0
+    became: tuple[str, ...] = ()
+    low: int = 0
+    won: str = ""
+    seat: int | None = None
+    own: bool = False
+
+
+def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, since: float) -> list[Hand]:
+    """The hands at this moment: as the step ends, or as far as its cues have come."""
+    end = hands_of(step.display)
+    if time is None:
+        return end
+    cards = {hand.id: list(hand.cards) for hand in hands_of(before.display)} if before is not None else {}
+    for cue, stop in zip(step.cues, time.stops, strict=True):
+        if since >= stop:
+            _moved(cards, cue)
+    cards.pop("", None)  # what is burnt is in nobody's hand
+    whose = {hand.id: (hand.seat, hand.own) for hand in end}
+    order = [*dict.fromkeys([*whose, *cards])]
+    seats = [(name, *whose.get(name, (None, False))) for name in order]
+    return [Hand(name, tuple(cards.get(name, ())), {}, seat=seat, own=own) for name, seat, own in seats]
+
+
+def hands_of(display: Mapping[str, Any]) -> list[Hand]:
+    """The hands as a step shows them at its end."""
+    return [
+        Hand(
+            str(told["id"]),
+            tuple(map(str, told["cards"])),
+            _words(told.get("says")),
+            int(told.get("staked", 0)),
+            tuple(map(str, told.get("became", ()))),
+            int(told.get("low", 0)),
+            str(told.get("won") or ""),
+            told.get("seat"),
+            bool(told.get("own")),
+        )
+        for told in display.get("hands", ())
+    ]
+
+
+def _words(told: object) -> Mapping[str, str]:
+    """What a hand comes to, by language; a sign such as its points is the same in each."""
+    return told if isinstance(told, Mapping) else {"en": str(told)} if told else {}
+
+
+def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
+    """Move what a cue moves; a shuffle or a burnt card is of no hand."""
+    if "hand" not in cue:
+        return
+    hand, kind = cards.setdefault(str(cue["hand"]), []), cue.get("cue")
+    index, card = int(cue.get("index", len(hand))), str(cue.get("card", ""))
+    if kind == "deal":
+        hand.append(card)
+    elif kind == "split" and hand:
+        cards.setdefault(str(cue.get("to", "")), []).append(hand.pop())
+    elif kind in {"flip", "draw", "discard"} and 0 <= index < len(hand):
+        hand[index] = card if kind != "discard" else ""
+
+
+def card_flying(step: TableStep, time: StepTime | None, since: float) -> tuple[str, int, str, float] | None:
+    """The card on its way: its hand, place and face, and how far it has come; place -1: the next."""
+    if time is None:
+        return None
+    for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
+        if since < stop:
+            begin = time.stops[number - 1] if number else time.begin
+            if cue.get("cue") not in {"deal", "draw"}:
+                return None
+            share = (since - begin) / max(0.01, stop - begin)
+            place = int(cue["index"]) if "index" in cue else -1
+            return str(cue.get("hand", "")), place, str(cue.get("card", BACK)), share
+    return None
