@@ -11,7 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from hashlib import shake_256
 from math import isqrt, lcm
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -53,8 +53,7 @@ def sample(
     for n, (_, each) in enumerate(known):
         for value, child in each.next:
             after[n, value + 1] = place[child]
-    answers, splits, insured = _tables(play, place)
-    rules = [
+    numbers = [
         *(house.hole, house.hits_soft_17, house.hole or house.original_only, house.original_only),
         *(house.hands, house.ace_hands, house.aces_one_card, house.same_rank, unit, hands),
         *(0 if odds is None else int(odds * unit) for odds in paid),
@@ -64,8 +63,18 @@ def sample(
             _BURN_FIRST if shoe.burn is True else shoe.burn,
         ),
         *(place.get(_SEVENS, -2), place.get(SIX_SEVEN_EIGHT, -2)),
-        shoe.rounds if shoe.stop is None else rounds,
+        *(shoe.rounds if shoe.stop is None else rounds, rounds),
     ]
+    rules, tables = _Rules(*map(int, numbers)), _Tables(after, totals, _VALUES, *_tables(play, place))
+    box = _Box(*(np.zeros(6, dtype=np.int64) for _ in _Box._fields))
+    steps = _Steps(
+        compiled(_card, borrows=True),
+        compiled(_shuffle, borrows=True),
+        compiled(_split, borrows=True),
+        compiled(_hand, borrows=True),
+        compiled(_bank, borrows=True),
+        compiled(_settle, borrows=True),
+    )
     cards: Ints = np.arange(52 * house.decks) % 52
     at: Ints = np.zeros(4, dtype=np.int64)
     found: Ints = np.zeros((hands, 2 * hands * _MOST * unit + 1), dtype=np.int64)
@@ -74,10 +83,7 @@ def sample(
     while found[0].sum() < rounds:
         words = np.frombuffer(shake_256(f"{seed} {block}".encode()).digest(4 * _WORDS), dtype="<u4")
         at[0], block = 0, block + 1
-        compiled(_play)(
-            compiled(_card), words, cards, at, np.array(rules, dtype=np.int64), after, totals, _VALUES,
-            answers, splits, insured, found, shoes, rounds,
-        )  # fmt: skip
+        compiled(_play, borrows=True)(steps, _Shoe(words, cards, at), rules, tables, box, found, shoes)
     middle = hands * _MOST * unit
     nets = {
         str(banks): {
@@ -116,8 +122,78 @@ def _tables(play: PlayData, place: dict[int, int]) -> tuple[Ints, Ints, Ints]:
     return answers, splits, insured
 
 
-def _card(words: Ints, cards: Ints, at: Ints) -> int:  # pragma: no cover (compiled)
+class _Shoe(NamedTuple):
+    """Words, the cards, and ``at``: words used, cards gone, the rounds of this shoe and their net."""
+
+    words: Ints
+    cards: Ints
+    at: Ints
+
+
+class _Rules(NamedTuple):
+    """The rules as numbers; what is paid is in units of a stake."""
+
+    hole: int
+    h17: int
+    kept: int
+    spares: int
+    hands: int
+    aces: int
+    one_card: int
+    same_rank: int
+    unit: int
+    banks: int
+    natural: int
+    insurance: int
+    sevens: int
+    suited: int
+    even_ace: int
+    even_ten: int
+    stop: int
+    burn: int
+    is_sevens: int
+    is_suited: int
+    served: int
+    rounds: int
+
+
+class _Tables(NamedTuple):
+    """Hands as places: the one after each value, its totals; the values of cards, and the best play."""
+
+    after: Ints
+    totals: Ints
+    values: Ints
+    answers: Ints
+    splits: Ints
+    insured: Ints
+
+
+class _Box(NamedTuple):
+    """The hands of the box: cards, how many, places, stakes, what is won at once, whether of one suit."""
+
+    first: Ints
+    second: Ints
+    many: Ints
+    node: Ints
+    stakes: Ints
+    won: Ints
+    same: Ints
+
+
+class _Steps(NamedTuple):
+    """The parts of a round, compiled."""
+
+    card: Callable[..., int]
+    shuffle: Callable[..., bool]
+    split: Callable[..., None]
+    hand: Callable[..., tuple[int, int]]
+    bank: Callable[..., tuple[int, bool]]
+    settle: Callable[..., int]
+
+
+def _card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
     """Take a card out of the shoe, any of what is left as likely."""
+    words, cards, at = shoe
     left = np.uint64(len(cards) - at[1])
     whole = np.uint64(1 << 32)
     product = np.uint64(words[at[0]]) * left
@@ -131,148 +207,194 @@ def _card(words: Ints, cards: Ints, at: Ints) -> int:  # pragma: no cover (compi
     return int(cards[at[1] - 1])
 
 
-def _play(  # noqa: C901, PLR0912, PLR0915 (one loop for numba)
-    card: Callable[..., int],
-    words: Ints,
-    shoe: Ints,
-    at: Ints,
-    rules: Ints,
-    after: Ints,
-    totals: Ints,
-    values: Ints,
-    answers: Ints,
-    splits: Ints,
-    insured: Ints,
-    found: Ints,
-    shoes: Ints,
-    rounds: int,
+def _shuffle(
+    steps: _Steps, shoe: _Shoe, rules: _Rules, values: Ints, shoes: Ints
+) -> bool:  # pragma: no cover (compiled)
+    """Count the shoe that is over and begin another, unless there were rounds enough."""
+    at = shoe.at
+    if at[2]:
+        shoes[0] += 1
+        shoes[1] += at[2]
+        shoes[2] += at[3]
+        shoes[3] += at[2] * at[2]
+        shoes[4] += at[3] * at[3]
+        shoes[5] += at[2] * at[3]
+        at[2] = at[3] = 0
+        if shoes[1] >= rules.rounds:
+            return False
+    at[1] = 0
+    away = rules.burn
+    if away < 0:
+        away = values[steps.card(shoe) >> 2]
+    for _ in range(away):
+        steps.card(shoe)
+    return True
+
+
+def _split(
+    steps: _Steps, shoe: _Shoe, tables: _Tables, box: _Box, hand: int, hands: int
 ) -> None:  # pragma: no cover (compiled)
-    hole, h17, kept, spares, hands_most, aces_most, one_card, same_rank, unit, banks = rules[:10]
-    natural_pays, insurance_pays, sevens_pay, suited_pay, even_ace, even_ten, stop, burn = rules[10:18]
-    sevens, suited_678, served = rules[18:21]
-    first, second = np.zeros(6, np.int64), np.zeros(6, np.int64)
-    many, node, stakes = np.zeros(6, np.int64), np.zeros(6, np.int64), np.zeros(6, np.int64)
-    won, same = np.zeros(6, np.int64), np.zeros(6, np.bool_)
-    while at[0] + _ROUND < len(words):
-        if at[1] == 0 or len(shoe) - at[1] <= stop or at[2] >= served:  # of this shoe: rounds, nets
-            if at[2]:
-                shoes[0] += 1
-                shoes[1] += at[2]
-                shoes[2] += at[3]
-                shoes[3] += at[2] * at[2]
-                shoes[4] += at[3] * at[3]
-                shoes[5] += at[2] * at[3]
-                at[2] = at[3] = 0
-                if shoes[1] >= rounds:
-                    return
-            at[1] = 0
-            away = burn
-            if burn < 0:
-                away = values[card(words, shoe, at) >> 2]
-            for _ in range(away):
-                card(words, shoe, at)
-        first[0] = card(words, shoe, at)
-        up_card = card(words, shoe, at)
-        second[0] = card(words, shoe, at)
-        hidden = card(words, shoe, at) if hole else 0
+    """Make two hands of a pair, the others behind moving up, and give the first its second card."""
+    first, second, many, node, stakes, won, same = box
+    low = tables.values[first[hand] >> 2]
+    for n in range(hands, hand + 1, -1):
+        first[n], second[n], many[n], node[n] = first[n - 1], second[n - 1], many[n - 1], node[n - 1]
+        stakes[n], won[n], same[n] = stakes[n - 1], won[n - 1], same[n - 1]
+    first[hand + 1], many[hand + 1], node[hand + 1] = second[hand], 1, tables.after[0, low]
+    stakes[hand + 1], won[hand + 1] = 1, 0
+    second[hand] = steps.card(shoe)
+    node[hand] = tables.after[tables.after[0, low], tables.values[second[hand] >> 2]]
+    same[hand] = first[hand] & 3 == second[hand] & 3
+
+
+def _hand(  # noqa: C901 (one loop for numba)
+    steps: _Steps,
+    shoe: _Shoe,
+    rules: _Rules,
+    tables: _Tables,
+    box: _Box,
+    up_card: int,
+    hand: int,
+    hands: int,
+    pair: int,
+) -> tuple[int, int]:  # pragma: no cover (compiled)
+    """Play a hand to its end; return how many there are now, and the value of the pair that was split."""
+    first, second, many, node, stakes, won, same = box
+    after, totals, values, answers, splits, _ = tables
+    up, low = values[up_card >> 2], values[first[hand] >> 2]
+    fewer = int(rules.same_rank and low == 10 and first[hand] >> 2 == up_card >> 2)
+    limit = rules.aces if low == 1 else rules.hands
+    if many[hand] == 1:
+        second[hand] = steps.card(shoe)
+        node[hand] = after[node[hand], values[second[hand] >> 2]]
+        same[hand], many[hand] = first[hand] & 3 == second[hand] & 3, 2
+    while node[hand] >= 0:
+        if many[hand] == 3 and node[hand] == rules.is_sevens and rules.sevens:
+            won[hand] = rules.sevens
+        if many[hand] == 3 and node[hand] == rules.is_suited and same[hand] and rules.suited:
+            won[hand] = rules.suited
+        if won[hand]:
+            break
+        twins = many[hand] == 2 and low == values[second[hand] >> 2]
+        if rules.same_rank:
+            twins = twins and first[hand] >> 2 == second[hand] >> 2
+        if twins and hands < limit and splits[up, low, fewer] > hands:
+            steps.split(steps, shoe, tables, box, hand, hands)
+            hands, pair = hands + 1, low
+            continue
+        best, soft = totals[node[hand], 0], totals[node[hand], 1]
+        if stakes[hand] == 2 or (best == 21 and not soft) or (pair and low == 1 and rules.one_card):
+            break
+        paired = int(pair > 0 and values[second[hand] >> 2] == pair)
+        suits = int(first[hand] & 3 == second[hand] & 3)
+        answer = answers[up, pair, paired, fewer if pair else 0, suits, node[hand]]
+        if answer == 0:
+            break
+        if answer == 2:
+            stakes[hand] = 2
+        drawn = steps.card(shoe)
+        same[hand] &= drawn & 3 == first[hand] & 3
+        node[hand], many[hand] = after[node[hand], values[drawn >> 2]], many[hand] + 1
+    return hands, pair
+
+
+def _bank(
+    steps: _Steps,
+    shoe: _Shoe,
+    rules: _Rules,
+    values: Ints,
+    up: int,
+    hidden: int,
+    looks: bool,  # noqa: FBT001
+    compared: bool,  # noqa: FBT001
+) -> tuple[int, bool]:  # pragma: no cover (compiled)
+    """Draw a hand of the dealer's as far as one is called for; return its total, and whether a natural."""
+    total, aces, drawn = up, int(up == 1), 1
+    if rules.hole:
+        total, aces, drawn = up + hidden, aces + int(hidden == 1), 2
+    elif looks:
+        value = values[steps.card(shoe) >> 2]
+        total, aces, drawn = total + value, aces + int(value == 1), 2
+    while compared:
+        best = total + 10 if aces and total <= 11 else total
+        if best > 17 or (best == 17 and not (rules.h17 and total == 7)):
+            break
+        value = values[steps.card(shoe) >> 2]
+        total, aces, drawn = total + value, aces + int(value == 1), drawn + 1
+    best = total + 10 if aces and total <= 11 else total
+    return best, drawn == 2 and best == 21
+
+
+def _settle(
+    rules: _Rules,
+    totals: Ints,
+    box: _Box,
+    hands: int,
+    best: int,
+    beaten: bool,  # noqa: FBT001
+) -> int:  # pragma: no cover (compiled)
+    """Return the net of hands that no natural is among, against a hand of the dealer's."""
+    node, stakes, won = box.node, box.stakes, box.won
+    total = 0
+    for n in range(hands):
+        if won[n]:
+            total += won[n] * stakes[n]
+        elif beaten and rules.kept:
+            total -= rules.unit if n == 0 else 0
+        elif beaten or node[n] < 0:
+            total -= rules.unit * stakes[n]
+        elif best > 21 or totals[node[n], 0] > best:
+            total += rules.unit * stakes[n]
+        elif totals[node[n], 0] < best:
+            total -= rules.unit * stakes[n]
+    return total
+
+
+def _play(  # noqa: C901, PLR0912 (one loop for numba)
+    steps: _Steps, shoe: _Shoe, rules: _Rules, tables: _Tables, box: _Box, found: Ints, shoes: Ints
+) -> None:  # pragma: no cover (compiled)
+    """Play rounds until the words run out or, at the end of a shoe, there were enough."""
+    at, values, first, second = shoe.at, tables.values, box.first, box.second
+    while at[0] + _ROUND < len(shoe.words):
+        over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.served
+        if over and not steps.shuffle(steps, shoe, rules, values, shoes):
+            return
+        first[0] = steps.card(shoe)
+        up_card = steps.card(shoe)
+        second[0] = steps.card(shoe)
+        hidden = values[steps.card(shoe) >> 2] if rules.hole else 0
         up, one, two = values[up_card >> 2], values[first[0] >> 2], values[second[0] >> 2]
-        node[0], many[0], stakes[0], won[0] = after[after[0, one], two], 2, 1, 0
-        same[0] = first[0] & 3 == second[0] & 3
-        hands, split, pair = 1, False, 0
+        box.node[0], box.many[0] = tables.after[tables.after[0, one], two], 2
+        box.stakes[0], box.won[0], box.same[0] = 1, 0, first[0] & 3 == second[0] & 3
         natural = one + two == 11 and (one == 1 or two == 1)
-        is_even = natural and ((up == 1 and even_ace) or (up == 10 and even_ten))
-        is_insured = not is_even and up == 1 and insured[one, two] and insurance_pays
-        ends = hole and up + values[hidden >> 2] == 11 and up in (1, 10)
-        hand = 0
-        while hand < hands and not natural and not ends:
-            if many[hand] == 1:
-                second[hand] = card(words, shoe, at)
-                node[hand] = after[node[hand], values[second[hand] >> 2]]
-                same[hand], many[hand] = first[hand] & 3 == second[hand] & 3, 2
-            while node[hand] >= 0:
-                if many[hand] == 3 and node[hand] == sevens and sevens_pay:
-                    won[hand] = sevens_pay
-                if many[hand] == 3 and node[hand] == suited_678 and same[hand] and suited_pay:
-                    won[hand] = suited_pay
-                best, soft = totals[node[hand]]
-                if won[hand]:
-                    break
-                low = values[first[hand] >> 2]
-                fewer = int(same_rank and low == 10 and first[hand] >> 2 == up_card >> 2)
-                twins = many[hand] == 2 and low == values[second[hand] >> 2]
-                if same_rank:
-                    twins = twins and first[hand] >> 2 == second[hand] >> 2
-                limit = aces_most if low == 1 else hands_most
-                if twins and hands < limit and splits[up, low, fewer] > hands:
-                    for n in range(hands, hand + 1, -1):
-                        first[n], second[n], many[n], node[n] = (
-                            first[n - 1],
-                            second[n - 1],
-                            many[n - 1],
-                            node[n - 1],
-                        )
-                        stakes[n], won[n], same[n] = stakes[n - 1], won[n - 1], same[n - 1]
-                    first[hand + 1], many[hand + 1], node[hand + 1] = second[hand], 1, after[0, low]
-                    stakes[hand + 1], won[hand + 1] = 1, 0
-                    hands, split, pair = hands + 1, True, low
-                    second[hand] = card(words, shoe, at)
-                    node[hand] = after[after[0, low], values[second[hand] >> 2]]
-                    same[hand] = first[hand] & 3 == second[hand] & 3
-                    continue
-                if stakes[hand] == 2 or (best == 21 and not soft) or (split and low == 1 and one_card):
-                    break
-                paired = int(split and values[second[hand] >> 2] == pair)
-                suits = int(first[hand] & 3 == second[hand] & 3)
-                answer = answers[up, pair, paired, fewer if split else 0, suits, node[hand]]
-                if answer == 0:
-                    break
-                if answer == 2:
-                    stakes[hand] = 2
-                drawn = card(words, shoe, at)
-                same[hand] = same[hand] and drawn & 3 == first[hand] & 3
-                node[hand], many[hand] = after[node[hand], values[drawn >> 2]], many[hand] + 1
+        is_even = natural and ((up == 1 and rules.even_ace) or (up == 10 and rules.even_ten))
+        is_insured = not is_even and up == 1 and tables.insured[one, two] and rules.insurance
+        perhaps = up in (1, 10)
+        ends = natural or (rules.hole and up + hidden == 11 and perhaps)
+        hands, pair, hand = 1, 0, 0
+        while hand < hands and not ends:
+            hands, pair = steps.hand(steps, shoe, rules, tables, box, up_card, hand, hands, pair)
             hand += 1
         compared, waits = False, natural and not is_even
         for n in range(hands):
-            if natural or ends or won[n]:
+            if ends or box.won[n]:
                 continue
-            if node[n] >= 0:
+            if box.node[n] >= 0:
                 compared = True
-            elif spares and up in (1, 10) and (n or stakes[n] == 2):
+            elif rules.spares and perhaps and (n or box.stakes[n] == 2):
                 waits = True
+        looks = compared or ((waits or is_insured) and perhaps)
         total = 0
-        for bank in range(banks):
-            sum_, aces, drawn = up, int(up == 1), 1
-            if hole:
-                sum_, aces, drawn = up + values[hidden >> 2], aces + int(values[hidden >> 2] == 1), 2
-            elif compared or ((waits or is_insured) and up in (1, 10)):
-                value = values[card(words, shoe, at) >> 2]
-                sum_, aces, drawn = sum_ + value, aces + int(value == 1), 2
-            while compared:
-                best = sum_ + 10 if aces and sum_ <= 11 else sum_
-                if best > 17 or (best == 17 and not (h17 and sum_ == 7)):
-                    break
-                value = values[card(words, shoe, at) >> 2]
-                sum_, aces, drawn = sum_ + value, aces + int(value == 1), drawn + 1
-            best = sum_ + 10 if aces and sum_ <= 11 else sum_
-            beaten = drawn == 2 and best == 21
+        for bank in range(rules.banks):
+            best, beaten = steps.bank(steps, shoe, rules, values, up, hidden, looks, compared)
             if is_insured:
-                total += insurance_pays // 2 if beaten else -(unit // 2)
-            for n in range(hands):
-                if is_even:
-                    total += unit
-                elif natural:
-                    total += 0 if beaten else natural_pays
-                elif won[n]:
-                    total += won[n] * stakes[n]
-                elif beaten and kept:
-                    total -= unit if n == 0 else 0
-                elif beaten or node[n] < 0:
-                    total -= unit * stakes[n]
-                elif best > 21 or totals[node[n], 0] > best:
-                    total += unit * stakes[n]
-                elif totals[node[n], 0] < best:
-                    total -= unit * stakes[n]
+                total += rules.insurance // 2 if beaten else -(rules.unit // 2)
+            if is_even:
+                total += rules.unit
+            elif natural:
+                total += 0 if beaten else rules.natural
+            else:
+                total += steps.settle(rules, tables.totals, box, hands, best, beaten)
             found[bank, total + found.shape[1] // 2] += 1
             if bank == 0:
                 at[3] += total

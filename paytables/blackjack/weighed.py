@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LIMB: Final = 32
 _LOW: Final = (1 << _LIMB) - 1
+_Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def weighed(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
@@ -47,13 +48,17 @@ def _limbs(number: int, count: int) -> list[int]:
     return [number >> _LIMB * n & _LOW for n in range(count)]
 
 
+def compiled(kernel: _Kernel, *, borrows: bool = False) -> _Kernel:
+    """Return a function of arrays compiled: without counting who holds them where it only borrows them."""
+    return cast("_Kernel", _compiled(kernel, borrows=borrows))
+
+
 @cache
-def compiled(kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return a function of arrays compiled."""
+def _compiled(kernel: Callable[..., object], *, borrows: bool) -> object:
     import numba  # noqa: PLC0415 (laboratory package)
 
-    made: Callable[..., None] = numba.njit(nogil=True)(kernel)
-    return made
+    njit: Callable[..., object] = numba.njit  # its types leave _nrt out
+    return njit(kernel, nogil=True, _nrt=not borrows)
 
 
 def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
