@@ -178,7 +178,11 @@ class BlackjackRules(TableRules):
         ]
         alone = self.definition.boxes == 1  # one box a player: at a table of several the hands say whose
         names = [_numbered(_PLAYER, n, 1 if alone and not n else boxes) for n in range(boxes)]
-        hands = [{"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)]
+        hands: list[dict[str, object]] = [
+            {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
+        ]
+        for other in hands[self.definition.boxes :]:  # what no bet of this player's brings: seen once it lies
+            other["with"] = []
         return {
             "kind": "table",
             "felt": "cards",

@@ -167,7 +167,7 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[Hand], longest: int) -> lis
     if _of_one_deal(hands):  # the first large, the others small above it
         high = h * (_SMALL if len(hands) > _MANY else 0.5)
         return [(x, y + high, w, h - high), *_tiles((x, y, w, high), len(hands) - 1)]
-    counts = _rows(hands, set(_with_bets(stage)))
+    counts = _rows(hands, {hand for hand, spots in _with_bets(stage).items() if spots})
     each, found = h / len(counts), list[Rect]()
     for row, count in enumerate(counts):
         here = hands[len(found) : len(found) + count]
