@@ -81,7 +81,7 @@ def test_some_definitions_of_every_family_that_proves_carry_figures():
     [
         ("jacks-or-better-9-6", "\npays = 9\n", "\npays = 10\n"),
         ("jacks-or-better-9-6", 'worst = "', 'worst = "1'),
-        ("quebec-blackjack", "\ndecks = 6\n", "\ndecks = 1\n"),
+        ("quebec-blackjack", "\ndecks = 6\n", "\ndecks = 8\n"),
         ("quebec-blackjack", 'chart = ["hard  4 H', 'chart = ["hard  4 S'),
         ("quebec-pai-gow", "\nof = 20\n", "\nof = 10\n"),
         ("quebec-three-card-poker", '[proved.main.law]\n"', '[proved.main.law]\n"1'),
