@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from paytables.contract import Json
 
@@ -220,6 +220,19 @@ class BetAnalysis:
     notes: tuple[str, ...] = ()
     beside: Mapping[str, int] = field(default_factory=dict)
     """Bets in none of these figures without which this one is not taken, in credits by spot."""
+
+    def with_law(self, law: Law) -> Self:
+        """Return these figures with all that the whole distribution of a round's win says."""
+        top = max(law.counts)
+        return replace(
+            self,
+            variance=law.variance(),
+            hit_probability=law.at_least(1),
+            return_bet_probability=law.at_least(self.cost_credits),
+            law=law,
+            max_win_credits=top,
+            max_win_probability=law.at_least(top),
+        )
 
     @property
     def mean_credits(self) -> Fraction:

@@ -445,7 +445,7 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
             if each.credits:
                 key = (each.name, each.spot, each.credits)
                 prizes[key] = prizes.get(key, 0) + case.weight
-    law, cost, top = law_of(wins), wager.credits, max(wins)
+    law, cost = law_of(wins), wager.credits
     figures = BetAnalysis(
         bet=name,
         cost_credits=cost,
@@ -469,10 +469,4 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
             )
             for (prize, spot, credits_), weight in prizes.items()
         ),
-        variance=law.variance(),
-        hit_probability=law.at_least(1),
-        return_bet_probability=law.at_least(cost),
-        law=law,
-        max_win_credits=top,
-        max_win_probability=law.at_least(top),
-    )
+    ).with_law(law)

@@ -57,6 +57,11 @@ class Commission(Strict):
         """Return what is kept, in credits."""
         return -(-credits_ // self.per)
 
+    def words(self, code: str) -> str:
+        """Return what is kept, as it follows the odds in one language."""
+        said = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}
+        return said[code].format(self.per)
+
 
 class BaccaratBet(BankBet):
     """A bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the margin it wins by.
@@ -112,8 +117,7 @@ def _paid(bet: BaccaratBet, code: str) -> str:
     more = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
     pays = bet.pays.text if bet.pays_six is None else more.format(bet.pays.text, bet.pays_six.text)
     if bet.commission is not None:
-        less = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}[code]
-        pays += less.format(bet.commission.per)
+        pays += bet.commission.words(code)
     return pays
 
 

@@ -40,8 +40,7 @@ class SuperPanBet(BankBet):
 
     def terms(self) -> Mapping[str, str]:
         """Return what a win pays less its commission."""
-        less = {"en": "{0}, less 1 credit for each {1} staked", "fr": "{0}, moins 1 crédit par {1} misés"}
-        return {code: words.format(self.pays.text, self.commission.per) for code, words in less.items()}
+        return {code: self.pays.text + self.commission.words(code) for code in ("en", "fr")}
 
 
 class SuperPanDefinition(BankDefinition):

@@ -201,16 +201,7 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
         spread = proof.variance
         return replace(figures, variance=None if spread is None else Fraction(spread) * cost**2)
     law = law_of({int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()})
-    top = max(law.counts)
-    return replace(
-        figures,
-        variance=law.variance(),
-        hit_probability=law.at_least(1),
-        return_bet_probability=law.at_least(cost),
-        law=law,
-        max_win_credits=top,
-        max_win_probability=law.at_least(top),
-    )
+    return figures.with_law(law)
 
 
 def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:

@@ -225,16 +225,7 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
         return replace(figures, variance=_variance(chain, laid, laws), notes=(note,))
     law = law_of(chain.wins(start))
-    top = max(law.counts)
-    return replace(
-        figures,
-        variance=law.variance(),
-        hit_probability=law.at_least(1),
-        return_bet_probability=law.at_least(cost),
-        law=law,
-        max_win_credits=top,
-        max_win_probability=law.at_least(top),
-    )
+    return figures.with_law(law)
 
 
 def _variance(chain: Chain, laid: State, laws: Mapping[Bet, Law]) -> Fraction:

@@ -77,7 +77,6 @@ def analyse_bets(
             p = n * parts.count(symbol) / len(parts)
             chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
     law = law_of(chances)
-    top = max(law.counts)
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
@@ -86,13 +85,7 @@ def analyse_bets(
         cycle=len(parts),
         prizes=prizes,
         features=_again(definition, rtp * cost, cost),
-        variance=law.variance(),
-        hit_probability=law.at_least(1),
-        return_bet_probability=law.at_least(cost),
-        law=law,
-        max_win_credits=top,
-        max_win_probability=law.at_least(top),
-    )
+    ).with_law(law)
 
 
 def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:

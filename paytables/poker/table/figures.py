@@ -71,7 +71,6 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
     cost = sum(bets.values())
     law = law_of({int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()})
     words, simplest = definition.strategy, definition.simplest
-    top = max(law.counts)
     mean = law.moment(1)
     levels = [side_bet(definition, level) for level in definition.progressive if level.spot == name]
     needs = None if name == MAIN else definition.spots[name].needs
@@ -82,19 +81,13 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
         rtp=mean / cost,
         beside={} if needs is None else {needs: definition.spots[needs].limits.least},
         progressives=tuple(level.share(mean) for level in levels),
-        variance=law.variance(),
-        hit_probability=law.at_least(1),
-        return_bet_probability=law.at_least(cost),
-        law=law,
-        max_win_credits=top,
-        max_win_probability=law.at_least(top),
         strategy=words.en if words else None,
         worst_rtp=1 + Fraction(proof.worst) * unit / cost,
         simplest_strategy=simplest.en if simplest and proof.simplest else None,
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
         notes=(REPEATED.format(time=_time(definition)),) if name == MAIN else (),
-    )
+    ).with_law(law)
 
 
 def _time(definition: PokerDefinition) -> str:
