@@ -3,10 +3,10 @@
 What reads a memory finds the archive by the memory's own folder, so no command needs a cabinet file for it.
 """
 
-import os
 from pathlib import Path
 
 from egm.errors import OperatorError
+from egm.secret_files import sync_folder
 from meters.archive import FOLDER
 
 
@@ -33,10 +33,6 @@ def place_archive(medium: Path, wanted: Path | None) -> None:
         if link.exists():
             link.rmdir()
         link.symlink_to(target)
-        folder = os.open(medium, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(medium)
     except OSError as why:
         raise OperatorError(f"the archive cannot lie in {target}: {why.strerror or why}") from why

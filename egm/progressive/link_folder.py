@@ -5,7 +5,6 @@ under its certificate's digest, and the symbolic link ``current`` leads to it; t
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 from egm.errors import OperatorError
 from egm.progressive.certificates import reading
 from egm.progressive.enrolment import Answer, EnrolmentError, Facts, key_digest
-from egm.secret_files import medium_failure, replace_private, require_private, write_private
+from egm.secret_files import medium_failure, replace_private, require_private, sync_folder, write_private
 from meters.entry import parse
 
 _NAME: Final = "link"
@@ -81,7 +80,7 @@ class LinkFolder:
             key = Ed25519PrivateKey.generate()
             with _said():
                 self.root.mkdir(mode=0o700, exist_ok=True)
-                _keep(self.root.parent)
+                sync_folder(self.root.parent)
                 replace_private(self._asks, _pem(key))
         return key
 
@@ -132,9 +131,9 @@ class LinkFolder:
             fresh.mkdir(mode=0o700)
             for file, data in files.items():
                 write_private(fresh / file, data)
-            _keep(fresh)
+            sync_folder(fresh)
             fresh.rename(self.root / facts.certificate)
-            _keep(self.root)
+            sync_folder(self.root)
         return facts.certificate
 
     def switch(self, name: str) -> None:
@@ -144,7 +143,7 @@ class LinkFolder:
             fresh.unlink(missing_ok=True)
             fresh.symlink_to(name)
             fresh.replace(self.root / "current")
-            _keep(self.root)
+            sync_folder(self.root)
 
     def tidy(self) -> None:
         """Drop what is not in use any more: older certificates, and the key that asked for this one."""
@@ -160,15 +159,6 @@ class LinkFolder:
 
 def _pem(key: Ed25519PrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-def _keep(folder: Path) -> None:
-    """Make what a folder lists durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
