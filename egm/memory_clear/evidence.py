@@ -14,7 +14,7 @@ from typing import Any, Final
 from egm.record_codec import RecordError, from_json
 from egm.records.earlier_journal import short_digest
 from egm.records.game_record import GameChoice, GameRecord, MysteryWon, Step
-from egm.records.games import CARRIED_GAME, MYSTERY_WON, WAGER
+from egm.records.games import CARRIED_GAME, CHOICE, MYSTERY_WON, WAGER
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.tickets.audit import EarlierLedger, LedgerAnchor, anchor_of
 from meters import StoredEntry
@@ -72,7 +72,7 @@ class Evidence:
 
     def _see_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         kind = entry.kind
-        if kind in {PLAY_START, CARRIED_GAME, "game.choice", _PUSH, MYSTERY_WON}:
+        if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # a game that cannot be read: people decide
                 self._see_game(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
@@ -90,7 +90,7 @@ class Evidence:
 
     def _see_game(self, entry: StoredEntry) -> None:
         where = f"entry {entry.sequence}, {entry.kind}"
-        if entry.kind == "game.choice":
+        if entry.kind == CHOICE:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
                 staked = (*(game.staked or ()), *_staked(entry))

@@ -10,14 +10,13 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameRecord
-from egm.records.games import open_game
+from egm.records.games import CHOICE, open_game
 from meters.entry import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 
 #: So many results of a table are kept; after a start they are looked for in so many entries.
 KEPT: Final = 200
 _LOOKED_AT: Final = 1_000
-_STEP: Final = "game.choice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def last_results(machine: Machine) -> tuple[str, ...]:
     if game is None or not game.rules.layout():
         return ()
     known, opened = machine.state(LastResults), open_game(machine)
-    kinds, since = (PLAY_START, _STEP, *PLAY_ENDS), known.read_to
+    kinds, since = (PLAY_START, CHOICE, *PLAY_ENDS), known.read_to
     if since < machine.journal.sequence:
         known.read_to = machine.journal.sequence
         new = machine.journal.entries(kinds, since=since, limit=_LOOKED_AT, newest_first=True)
@@ -60,7 +59,7 @@ def _read(known: LastResults, entry: StoredEntry) -> None:
     if entry.kind == PLAY_START:
         game = from_json(GameRecord, entry.record, where)
         known.begun[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
-    elif entry.kind == _STEP:
+    elif entry.kind == CHOICE:
         choice = from_json(GameChoice, entry.record, where)
         if choice.play_id in known.begun and choice.outcome is not None:
             known.begun[choice.play_id] = (known.begun[choice.play_id][0], choice.outcome.display)

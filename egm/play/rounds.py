@@ -32,7 +32,7 @@ from egm.progressive import game_levels as progressives
 from egm.progressive.bet import bet_in_force
 from egm.progressive.round import Round
 from egm.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
-from egm.records.games import GameInProgress, open_game
+from egm.records.games import CHOICE, GameInProgress, open_game
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.records.tables import left_in_common
 from meters.transaction import JSON
@@ -207,7 +207,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     after = game.after(taken)
     transfers = (*staked, *dealings.transfers)
     machine.record(
-        "game.choice",
+        CHOICE,
         transaction_id=f"{game.play_id}.choice-{number}",
         transfers=transfers,
         dims=game.dims if transfers else {},

@@ -12,7 +12,7 @@ from egm.record_codec import to_json
 from egm.records.game_record import GameName, GameRecord, TableInCommon, TableRecord
 from egm.records.keys import TableKey
 from meters.transaction import JSON
-from paytables import Rules
+from paytables import Game, Rules
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ def table_of(machine: Machine, digest: str) -> TableRecord | None:
     table = joined(None if kept is None else kept.table, table_in_common(machine, digest), keys)
     if kept is not None:
         return replace(kept, table=table)
-    game = next((game for game in machine.games.values() if game.digest == digest), None)
+    game = _game(machine, digest)
     if table is None or game is None:
         return None
     named = GameName(id=game.id, version=game.version, digest=digest)
@@ -107,11 +107,15 @@ def _kept(machine: Machine, digest: str) -> TableInCommon | None:
     return machine.memory.read(TableInCommon, f"{TableKey.SHARED}{digest}")
 
 
+def _game(machine: Machine, digest: str) -> Game | None:
+    return next((game for game in machine.games.values() if game.digest == digest), None)
+
+
 def _keys(machine: Machine, digest: str) -> tuple[str, ...]:
     """Which keys of a table are common; none where each position has its own, as at most machines."""
     if machine.position.of == 1:
         return ()
     if (kept := _kept(machine, digest)) is not None:
         return kept.keys
-    game = next((game for game in machine.games.values() if game.digest == digest), None)
+    game = _game(machine, digest)
     return () if game is None else keys_in_common(game.rules, machine.position.of)

@@ -48,7 +48,7 @@ class Turn:
 
     def seconds_left(self, machine: Machine) -> int:
         """How long it is waited for, begun seconds counted whole."""
-        return max(0, -(-(self.due_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
+        return _seconds_until(self.due_ns, machine)
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class SharedTable:
         closes_ns, seat = self.closes_ns.get(game), next(iter(self.seats.values()), None)
         if closes_ns is None or seat is None:
             return None
-        return max(0, -(-(closes_ns - seat.machine.clock.monotonic_ns()) // 1_000_000_000))
+        return _seconds_until(closes_ns, seat.machine)
 
     def join(self, machine: Machine, game: str, seconds: int | None) -> None:
         """A seat has placed its bets; the first opens the betting time. None: a wheel ends it."""
@@ -178,6 +178,10 @@ def has_joined(machine: Machine) -> bool:
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     return seat is not None and bool(seat.game)
+
+
+def _seconds_until(due_ns: int, machine: Machine) -> int:
+    return max(0, -(-(due_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
 
 
 def seconds_left(machine: Machine) -> int | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from egm.records.game_record import GameChoice, GameRecord, Step
-from egm.records.games import CARRIED_GAME
+from egm.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
 from paytables import Bet, Decision
 
@@ -117,7 +117,7 @@ class RoundAudit:
     ) -> None:
         """Whoever is not asked answers nothing but what is taken of who says nothing."""
         round_ = self._rounds.get(start.round_id)
-        if start.wager.seat in {None, asked.seat} or round_ is None or entry.kind != "game.choice":
+        if start.wager.seat in {None, asked.seat} or round_ is None or entry.kind != CHOICE:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != asked.unanswered:

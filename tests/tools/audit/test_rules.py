@@ -5,7 +5,9 @@ Goal: no kind without a row and no row without a kind.
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import egm
 import meters
@@ -50,17 +52,24 @@ def constants(tree):
     return named
 
 
+def imported(tree):
+    """The same of what a module takes from others of the product."""
+    named = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] in {"egm", "meters"}:
+            known = vars(import_module(node.module))
+            for alias in node.names:
+                value, name = known.get(alias.name), alias.asname or alias.name
+                named |= {name: value} | (vars(value) if isinstance(value, ModuleType) else {})
+    return {name: {value} for name, value in named.items() if isinstance(value, str)}
+
+
 def written():
     """Every kind of entry that a line of the product writes, with the file it stands in."""
-    names = {
-        "ARCHIVED_KIND": {"journal.archived"},
-        "GENESIS_KIND": {"machine.genesis"},
-        "MYSTERY_WON": {"progressive.won"},
-    }
     found = {}
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        local = names | constants(tree)
+        local = imported(tree) | constants(tree)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
