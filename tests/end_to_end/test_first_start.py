@@ -133,6 +133,16 @@ async def answered(hand, *, site="Chez Lise"):
     await hand.pick("America/Toronto")
 
 
+async def chosen(hand):
+    """Simulated devices, and the games and denominations that the machine proposes."""
+    await hand.come_to("devices", ready=lambda page: hand.offers("simulated"))
+    await hand.touch("simulated")
+    for step in ("games", "denominations"):
+        await hand.touch("next")
+        await hand.come_to(step, ready=lambda page: hand.offers("next"))
+    await hand.touch("next")
+
+
 def floor(*arguments):
     """What the floor does with the stick."""
     done = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
@@ -317,13 +327,7 @@ def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp
     async def first():
         async with run(folder, file), Hand.at(folder) as hand:
             await answered(hand)
-            await hand.come_to("devices", ready=lambda page: hand.offers("simulated"))
-            await hand.touch("simulated")
-            await hand.touch("next")
-            await hand.come_to("games", ready=lambda page: hand.offers("next"))
-            await hand.touch("next")
-            await hand.come_to("denominations", ready=lambda page: hand.offers("next"))
-            await hand.touch("next")
+            await chosen(hand)
             await hand.touch("without")
             await enrolled(hand)
             await signed(hand)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from run_rig import PATIENCE_SECONDS, connect, until
-from test_first_start import PINS, Hand, answered, asking, enrolled, entries
+from test_first_start import PINS, Hand, answered, asking, chosen, enrolled, entries
 from test_media_at_start import fill, remount
 
 from egm.app.first_start.wizard import SEED_NAME
@@ -76,13 +76,7 @@ def test_a_read_only_medium_is_said_and_a_full_one_keeps_nobody_from_signing_onc
             await shows(folder, lambda one: one.page is not None)  # it has tried again by itself
             async with Hand.at(folder) as hand:
                 await answered(hand)
-                await hand.come_to("devices", ready=lambda page: hand.offers("simulated"))
-                await hand.touch("simulated")
-                await hand.touch("next")
-                await hand.come_to("games", ready=lambda page: hand.offers("next"))
-                await hand.touch("next")
-                await hand.come_to("denominations", ready=lambda page: hand.offers("next"))
-                await hand.touch("next")
+                await chosen(hand)
                 fill(medium)
                 await hand.touch("request")  # the key has no room
                 assert hand.notice == "notice.refused.medium_full"

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pygame
 import pytest
+from rigs.layouts import LAYOUTS
 
 from egm.screen.input_reducer import pressed
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, slim
+from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
 from egm.screen.roads import often
@@ -15,8 +16,6 @@ from egm.screen.scenes.scoreboard import shows_board
 from egm.screen.view import Action, times
 from tools.dev.gallery.felts import felt, felt_scenes
 from tools.lab.views import at_rest
-
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
 
 
 def dealing(theme, name="monaco-punto-banco"):

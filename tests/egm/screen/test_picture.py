@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import pygame
 import pytest
+from rigs.layouts import LAYOUTS
 
 from egm.screen.input_reducer import pressed
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
@@ -19,7 +20,6 @@ from tools.dev.gallery.machine import machine_scenes
 from tools.dev.gallery.pages import real_pages, real_scenes
 from tools.lab.views import at_rest
 
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
 #: Each size in one language in the quick tier, in the other one in the slow tier.
 QUICK = {("landscape", "fr"), ("portrait", "fr"), ("phone", "fr"), ("short phone", "en")}
 DRAWN = [

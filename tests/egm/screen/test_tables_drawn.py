@@ -4,11 +4,12 @@ import re
 from dataclasses import replace
 
 import pytest
+from rigs.layouts import LAYOUTS
 
 from egm.kernel.messages import Notice, Play
 from egm.screen.cloth import RACE, part_in_force, parts, sheets
 from egm.screen.input_reducer import pressed
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside, slim
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
 from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt_glass import settled_step, shown_results
@@ -19,7 +20,6 @@ from tools.dev.gallery import Walk, felts
 from tools.dev.gallery.felts import FELTS, felt, felt_scenes
 from tools.lab.views import UNIT_CENTS, at_rest, snapshot
 
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
 SLOW = [pytest.param(layout, marks=pytest.mark.slow) for layout in (PORTRAIT, PHONE)]
 WITH_SPOTS = tuple(name for name in FELTS if len(felt(name)[1].presentation["spots"]) > 1)
 

@@ -140,18 +140,16 @@ def test_every_key_by_name_is_a_key_by_code():
     assert by_name("KeyQ") is None
 
 
+def app_of(theme, window, machine, clock):
+    """The screen's loop without a bench."""
+    return App(theme=theme, surface=window, machine=machine, bench=None, sounds=Sounds(theme), clock=clock)
+
+
 def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     """No machine yet: the screen says so, and ends when its window is closed."""
     clock = iter(range(1000))
     machine = Client(tmp_path / "none.sock", tmp_path / "none.token")
-    app = App(
-        theme=theme,
-        surface=window,
-        machine=machine,
-        bench=None,
-        sounds=Sounds(theme),
-        clock=lambda: float(next(clock)),
-    )
+    app = app_of(theme, window, machine, lambda: float(next(clock)))
     for _ in range(3):
         assert app.step()
     assert app.view.scene is Scene.BOOT
@@ -175,14 +173,7 @@ def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window
         listener.bind(str(tmp_path / "run" / "screen.sock"))
         listener.listen()
         machine, _ = clients(tmp_path, bench=False)
-        app = App(
-            theme=theme,
-            surface=window,
-            machine=machine,
-            bench=None,
-            sounds=Sounds(theme),
-            clock=lambda: now_s[0],
-        )
+        app = app_of(theme, window, machine, lambda: now_s[0])
         for now_s[0] in (100.0, 100.5, 101.9, 102.0, 102.1, 103.9, 104.5, 104.6):
             assert app.step()
         machine.close()
@@ -200,14 +191,7 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
     rest = at_rest(published, published[0], "en")
     machine = Client(tmp_path / "none.sock", tmp_path / "none.token")
     clock = iter(range(1000))
-    app = App(
-        theme=theme,
-        surface=window,
-        machine=machine,
-        bench=None,
-        sounds=Sounds(theme),
-        clock=lambda: float(next(clock)),
-    )
+    app = app_of(theme, window, machine, lambda: float(next(clock)))
     sent = []
     app._send = sent.extend
 
