@@ -186,21 +186,27 @@ class Cabin:
         wait_for(lambda: self.does(device, action, **values), f"{device} never took {action}")
 
     def puts_in(self, cents: int) -> None:
-        """Insert a bill, and again if it comes back (as it may, while the machine is kept from running), until it is credit."""
+        """Insert a bill until it is credit."""
+        self._puts_in(cents, "insert", amount_cents=cents)
+
+    def puts_in_ticket(self, cents: int) -> None:
+        """Insert the ticket printed last, of so much, until it is credit."""
+        self._puts_in(cents, "insert_ticket", barcode=self.tickets()[-1])
+
+    def _puts_in(self, cents: int, action: str, **paper) -> None:
+        """Again if it comes back, as it does half a second (``--speed``) after a machine that is kept from running."""
         wanted_cents = wait_for(lambda: self.player.snapshot).credit_cents + cents
-
-        def is_credit() -> bool:
-            return bool((now := self.player.snapshot) and now.credit_cents == wanted_cents)
-
-        while not is_credit():
-            before_cents = self._hand.do("bill").state["returned_cents"]
-            self.insists("bill", "insert", amount_cents=cents)
+        held = before = len(self._acceptor()["stacked"])
+        while held == before:
+            self.insists("bill", action, **paper)
             wait_for(
-                lambda before_cents=before_cents: (
-                    is_credit() or self._hand.do("bill").state["returned_cents"] > before_cents
-                ),
-                lambda: f"a bill never became {wanted_cents} cents: {self.player.snapshot}",
+                lambda: self._acceptor()["status"] in {"idle", "disabled"}, lambda: f"{paper} stays under way"
             )
+            held = len(self._acceptor()["stacked"])
+        self.player.sees(credit_cents=wanted_cents)
+
+    def _acceptor(self) -> dict:
+        return self._hand.do("bill").state
 
     def turns_key(self) -> None:
         """The attendant's key, on and off."""

@@ -72,8 +72,8 @@ def live(cabin: Cabin, chance: random.Random) -> None:
                 credit = wait_for(lambda: cabin.player.snapshot).credit_cents
                 cabin.player.wish("cash_out")
                 cabin.player.sees(state="idle", credit_cents=0)
-                cabin.insists("bill", "insert_ticket", barcode=cabin.tickets()[-1])
-                cabin.player.sees(state="idle", credit_cents=credit)
+                cabin.puts_in_ticket(credit)
+                cabin.player.sees(state="idle")
     for _ in range(chance.randint(1, 3)):
         cabin.does("io", "door", name="main", open=True)
         cabin.player.sees(state="door_open")
