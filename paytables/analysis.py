@@ -85,6 +85,13 @@ class Prize:
     rtp: Fraction
     hits: int | None = None
 
+    def mean_credits(self, cost_credits: int) -> Fraction | None:
+        """Return what it pays on average when it is won, all that multiplies it included; None: never won.
+
+        ``credits`` are of a win nothing multiplies.
+        """
+        return self.rtp * cost_credits / self.rate if self.rate else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressiveShare:
@@ -255,6 +262,16 @@ class BetAnalysis:
     def never_won(self) -> tuple[Prize, ...]:
         """Prizes of the pay table that no result wins, among those that were worked out."""
         return tuple(prize for prize in self.prizes if not prize.rate)
+
+    @property
+    def multiplied(self) -> tuple[Prize, ...]:
+        """Prizes some of whose wins pay other credits than their own: something multiplies those."""
+        return tuple(p for p in self.prizes if p.mean_credits(self.cost_credits) not in {None, p.credits})
+
+    @property
+    def raised_credits(self) -> Fraction:
+        """What a round adds to the bet on average, under the strategy."""
+        return (self.mean_staked_credits or Fraction(self.cost_credits)) - self.cost_credits
 
     @property
     def sigma(self) -> float | None:

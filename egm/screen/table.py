@@ -45,6 +45,8 @@ class Spot:
     share: int | None = None
     times: int | None = None
     """It is laid with the spot it needs, so many times as high: a chip on either is one on both."""
+    added: tuple[str, ...] = ()
+    """Staked in a round alone: what it may be, in times the bet it needs."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """What it pays in words, by language, where its odds do not say all."""
     round: tuple[str, ...] = ()
@@ -132,6 +134,7 @@ def read_table(game: GameView) -> Table:
                 needs=None if told.get("needs") is None else str(told["needs"]),
                 covers=tuple(map(str, told.get("covers", ()))),
                 share=None if told.get("share") is None else int(told["share"]),
+                added=tuple(map(str, told.get("added", ()))),
                 terms={str(code): str(words) for code, words in told.get("terms", {}).items()},
                 times=None if told.get("times") is None else int(told["times"]),
             )

@@ -64,7 +64,8 @@ class BlackjackRules(TableRules):
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
             words = self._words(INSURED, box)
             odds = made.rules.insurance.text
-            spots.append(_spot(spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id))
+            spot = _spot(spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
+            spots.append(replace(spot, added=("1/2",)))
         for side in made.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
             words = self._words(side.name, box)

@@ -55,6 +55,8 @@ class Spot:
     """The bet is one credit for each so many on the spot it needs, no more and no less: an insurance."""
     times: int | None = None
     """The bet is laid with the one it needs, so many times as high, no more and no less."""
+    added: tuple[str, ...] = ()
+    """Staked in a round alone: what it may be, in times the bet it needs ("1/2", "1", "3")."""
     terms: Mapping[str, str] | None = None
     """What a win pays in words, by language, where the odds do not say all: a commission, several prices."""
 
@@ -83,6 +85,7 @@ class Spot:
             "covers": list(self.covers),
             **({} if self.share is None else {"share": self.share}),
             **({} if self.times is None else {"times": self.times}),
+            **({"added": list(self.added)} if self.added else {}),
             **({} if self.terms is None else {"terms": dict(self.terms)}),
         }
 

@@ -4,36 +4,55 @@ Every sentence is what the evaluator would pay, read from the same patterns and 
 can hold it against his own sheet before he reads a return.
 """
 
+import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from paytables.contract import Remark
 from paytables.reels.automaton import NOTHING, Award, End, Prize
-from paytables.reels.bonus import Hold, Pick, Wheel
+from paytables.reels.bonus import Hold, Pick, Prop, Wheel
 from paytables.reels.build import ModeStages
 from paytables.reels.components import COMBINE, Pattern, can_show
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.reelbuild import ReelBuilder
 from paytables.reels.run import Stage
-from paytables.reels.schema import Pay, ReelsDefinition, ReelsStage
+from paytables.reels.schema import HoldStage, Item, Pay, ReelsDefinition, ReelsStage
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
 from paytables.wording import counted
 
 #: A line as it is tried: a symbol's number a cell, or None where a symbol stands that fits nothing.
 Cells = Sequence[int | None]
+#: What several multipliers in one win come to, by the definition's ``wild_multipliers``.
+_SEVERAL: Final = {
+    "multiply": "several multiply one another",
+    "add": "several are added",
+    "highest": "of several the highest counts",
+}
+#: So many mixtures of a prize's symbols are tried for one that wins it.
+_MIXTURES_MAX: Final = 4096
 
 
 def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
-    """Return what each stage pays at level 1, in sentences; the first way to bet that plays it speaks."""
+    """Return what each stage pays at level 1, in sentences: every prize that may be won.
+
+    Of further ways to bet only what they pay differently.
+    """
     said: list[str] = []
     known: dict[tuple[str, ...], str] = {}
+    first: dict[str, tuple[str, ...]] = {}
     for reading in _readings(stages):
-        said.append(reading.title)
         sentences = tuple(reading.sentences())
+        if reading.name in first:
+            others = [sentence for sentence in sentences if sentence not in first[reading.name]]
+            said += [reading.title, *(f"  {s}" for s in others)] if others else []
+            continue
+        first[reading.name] = sentences
+        said.append(reading.title)
         before = known.setdefault(sentences, reading.name)
         said += [f"  pays as {before} does"] if before != reading.name else [f"  {s}" for s in sentences]
-        if reading.multiplier > 1:
-            said.append(f"  and every prize {reading.multiplier} times")
+        said += [f"  {times}" for times in reading.times()]
     return tuple(said)
 
 
@@ -50,11 +69,29 @@ def remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tu
 
 
 def _readings(stages: Mapping[str, ModeStages]) -> Iterator["_Reading"]:
-    """Every stage once."""
-    first = next(iter(stages.values()))
-    for name, table in first.definition.stage.items():
-        made = next((m for m in stages.values() if m.mode.stage == name), first)
-        yield _Reading(made, name, table, made.stage(name))
+    """Every stage for every way to bet that may come to it."""
+    made = list(stages.values())
+    reached = {id(each): _reached(each) for each in made}
+    for name, table in made[0].definition.stage.items():
+        for each in [m for m in made if name in reached[id(m)]] or made[:1]:
+            yield _Reading(each, name, table, each.stage(name))
+
+
+def _reached(made: ModeStages) -> set[str]:
+    """The stages a way to bet may come to."""
+    reached, new = set[str](), [made.mode.stage]
+    while new:
+        name = new.pop()
+        if name in reached:
+            continue
+        reached.add(name)
+        table = made.definition.stage[name]
+        rows: list[Pay | Item] = [*(table.pay if isinstance(table, ReelsStage) else table.items)]
+        if isinstance(table, HoldStage) and table.full is not None:
+            rows.append(table.full)
+        given = (a for row in rows for a in row.gives if a.modes is None or made.mode.id in a.modes)
+        new += [stage for stage in (*(a.stage for a in given), getattr(table, "then", None)) if stage]
+    return reached
 
 
 class _Reading:
@@ -67,13 +104,11 @@ class _Reading:
         self._ids = made.symbols.ids
         self._symbols = made.symbols
         self._mode = made.mode
-        self.multiplier = 1
         self._groups: dict[str, list[Pattern]] = {}
         self._lines: Sequence[Sequence[tuple[int, int]]] = ()
         if isinstance(table, ReelsStage) and isinstance(stage, Spin | Falls | Holds):
             self._builder = ReelBuilder(name, table, made.mode, made.symbols, 0, made.file)
             self._lines, self._groups = self._builder.line_patterns()
-            self.multiplier = table.multiplier
 
     @property
     def _reels(self) -> Reels:
@@ -94,19 +129,39 @@ class _Reading:
             yield from self._pay_sentences(self._table)
         elif isinstance(stage, Pick):
             yield f"{counted(stage.picks, 'pick')} from {counted(stage.boxes, 'box', 'boxes')}"
+            yield from _items(stage.props, "by weight" if stage.replaced else "boxes")
         elif isinstance(stage, Wheel):
             yield f"one spin of a wheel of {counted(len(stage.parts), 'part')}"
+            yield from _items(stage.parts, "parts")
         elif isinstance(stage, Hold):
             again = counted(stage.respins, "respin")
             yield f"hold and spin on {counted(stage.cells, 'cell')}, {again} after each new coin"
+            yield from _items(stage.props, "by weight")
+            if (full := stage.full) is not None:
+                yield f"{full.name} for a coin on every cell {_worth(full.credits, full.awards)}"
+
+    def times(self) -> Iterator[str]:
+        """Say what the whole stage is multiplied by."""
+        table = self._table
+        if not isinstance(table, ReelsStage):
+            return
+        if table.multiplier > 1:
+            yield f"and every prize {table.multiplier} times"
+        if max(table.multipliers) > 1:
+            each = "run" if table.advance == "run" else "step"
+            yield f"and every prize {_listed(table.multipliers)} times, from {each} to {each} of a series"
+        if max(table.cascade, default=1) > 1:
+            yield f"and every prize {_listed(table.cascade)} times, from fall to fall"
 
     def _pay_sentences(self, table: ReelsStage) -> Iterator[str]:
         said: dict[str, None] = {}
+        told: set[str] = set()
         for symbol in self._on_strips():
             for cells in self._tries(symbol):
                 reading = self._read(cells)
                 if reading.prize is not None and self._shows(cells, reading.prize):
                     said.setdefault(self._say(cells, reading))
+                    told.add(reading.prize.name)
         prizes = {p.prize.name: p.prize for patterns in self._groups.values() for p in patterns}
         for pay in table.pay:
             prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
@@ -116,6 +171,53 @@ class _Reading:
         for n, pay in enumerate(table.pay):
             if pay.on != "line":
                 yield from self._count_sentences(n, pay)
+            elif pay.of is not None:
+                yield from self._mixed_sentences(n, pay, told)
+        yield from self._multiplying(table)
+
+    def _mixed_sentences(self, number: int, pay: Pay, told: set[str]) -> Iterator[str]:
+        """Prizes of a row that no symbol alone wins: by several of its symbols mixed, or by substitutes."""
+        own = self._builder.element(f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("="))
+        for prize in self._builder.prizes_of(number, pay).values():
+            if prize.name in told or not (prize.credits or prize.awards):
+                continue
+            found = self._mixture(prize, own)
+            if found is None:
+                continue
+            cells, end = found
+            shown = [s for s in cells if s is not None]
+            if all(own[s] for s in shown):
+                names = [self._ids[s] for s in self._on_strips() if own[s]]
+                worth = _worth(end.value, prize.awards)
+                yield f"{len(shown)} mixed of {_listed(names)} on a line {worth}: as {prize.name}"
+            else:
+                yield self._say(cells, end)
+
+    def _mixture(self, prize: Prize, own: Sequence[int]) -> tuple[Cells, End] | None:
+        """A line that wins the prize, of its own symbols before any that stand for them; None: not found."""
+        on_strips = self._on_strips()
+        for pattern in (p for patterns in self._groups.values() for p in patterns if p.prize == prize):
+            fits = [
+                [None] if e is None else sorted((s for s in on_strips if e[s]), key=lambda s: not own[s])
+                for e in pattern.elements
+            ]
+            for cells in itertools.islice(itertools.product(*fits), _MIXTURES_MAX):
+                end = self._read(cells)
+                if end.prize == prize and self._shows(cells, prize):
+                    return cells, end
+        return None
+
+    def _multiplying(self, table: ReelsStage) -> Iterator[str]:
+        """Say of each symbol that multiplies the wins on lines and ways that it does."""
+        on = {pay.on for pay in table.pay if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)}
+        several = _SEVERAL[table.wild_multipliers if "line" in on else "multiply"]
+        for symbol in self._on_strips() if on else ():
+            if self._symbols.multipliers[symbol] > 1 and (
+                table.multiply_own or self._symbols.stands_for[symbol]
+            ):
+                helps = "" if table.multiply_own else " it helps to make"
+                times = self._symbols.multipliers[symbol]
+                yield f"{self._ids[symbol]} multiplies a win{helps} by {times}; {several}"
 
     def _count_sentences(self, number: int, pay: Pay) -> Iterator[str]:
         where = "anywhere" if pay.on == "scatter" else f"on reels in a row from the {_side(pay)}, a way"
@@ -127,7 +229,7 @@ class _Reading:
         return sorted({s for strip in self._reels.strips for s in strip})
 
     def _tries(self, symbol: int) -> Iterator[list[int | None]]:
-        """Lines that begin with so many of a symbol, and full ones with one substitute that multiplies."""
+        """Lines that begin with so many of a symbol, and full ones with a substitute that multiplies."""
         for length in sorted({len(line) for line in self._lines}):
             for count in range(1, length + 1):
                 cells = [symbol] * count + [None] * (length - count)
@@ -137,8 +239,9 @@ class _Reading:
                     self._ids[symbol] in self._symbols.stands_for[wild]
                     and self._symbols.multipliers[wild] > 1
                 ):
-                    for at in reversed(range(length)):
-                        yield [wild if i == at else symbol for i in range(length)]
+                    for wilds in range(1, length):
+                        for at in itertools.combinations(reversed(range(length)), wilds):
+                            yield [wild if i in at else symbol for i in range(length)]
 
     def _shows(self, cells: Cells, prize: Prize) -> bool:
         """Whether some window shows these symbols on a line."""
@@ -288,6 +391,22 @@ class _Reading:
         sides = {"left": [shown], "right": [shown[::-1]]}.get(pay.direction, [shown, shown[::-1]])
         longest = max([*side, False].index(False) for side in sides)
         return max((c for c in self._builder.prizes_of(number, pay) if c <= longest), default=0)
+
+
+def _listed(of: Sequence[object]) -> str:
+    *most, last = map(str, of)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _items(props: Sequence[Prop], of: str) -> Iterator[str]:
+    """What lies in boxes, on a wheel's parts or on coins, and how many of each there are."""
+    counts: Counter[Prop] = Counter()
+    for prop in dict.fromkeys(props):
+        counts[prop] += prop.count if of != "parts" else props.count(prop)
+    for prop, count in counts.items():
+        ends = " and end the picking" if prop.end else ""
+        worth = _worth(prop.credits, prop.awards)
+        yield f"{prop.name} ({count:,} of {counts.total():,} {of}) {worth}{ends}"
 
 
 def _side(pay: Pay) -> str:

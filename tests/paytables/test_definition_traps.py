@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
-from paytables import DefinitionError, Depth, analyse, game_from, remarks
+from paytables import DefinitionError, Depth, analyse, game_from, library, load_game, remarks
 
 TEXT = {"en": "x", "fr": "x"}
 
@@ -110,6 +110,49 @@ def test_what_wilds_alone_pay_is_said_and_can_be_chosen():
         assert "  3 W on a line pay 1,199" in of(own).rules.explain()
         assert not any("as 3 seven x 27" in text for text in said(own))
         assert "  2 seven and 1 W on a line pay 300: as 3 seven x 3" in of(own).rules.explain()
+
+
+MIXED = {
+    "heights": [1, 1, 1],
+    "strips": ["one two W blank"] * 3,
+    "lines": [[0, 0, 0]],
+    "pay": [{"of": "one", "pays": {3: 10}}, {"of": "any", "pays": {3: 2}, "id": "mix"}],
+}
+MIXING = {"one": {}, "two": {}, "W": {"substitutes": ["*"], "multiplier": 2}, "blank": {}}
+
+
+@pytest.mark.requirement("R-10")
+def test_prizes_of_mixed_symbols_and_of_several_substitutes_are_said():
+    data = definition(symbols=MIXING, **MIXED) | {"groups": {"any": ["one", "two"]}}
+    told = of(data).rules.explain()
+    assert "  2 one and 1 W on a line pay 20: as 3 one x 2" in told
+    assert "  2 W and 1 one on a line pay 40: as 3 one x 4" in told
+    assert "  W multiplies a win it helps to make by 2; several multiply one another" in told
+    assert "  3 two on a line pay 2: as 3 mix" in told
+    best = {"of": "two", "pays": {3: 5}}
+    told = of(
+        definition(symbols=MIXING, **{**MIXED, "pay": [*MIXED["pay"], best]}) | {"groups": data["groups"]}
+    )
+    assert "  3 mixed of one and two on a line pay 2: as 3 mix" in told.rules.explain()
+
+
+@pytest.mark.requirement("R-10")
+@pytest.mark.parametrize("name", [n for n in library() if load_game(n).family == "reels"])
+def test_a_game_says_every_prize_that_its_sheet_has(name):
+    game = load_game(name)
+    told: dict[str, list[str]] = {}
+    for line in game.rules.explain():
+        if not line.startswith(" "):
+            told.setdefault(line.partition(" ")[0], [])
+        told[list(told)[-1]].append(line)
+    like = {stage: words for stage, words in told.items() if "  pays as base does" in words}
+    for bet in analyse(game, Depth.PRIZES).bets:
+        for prize in bet.prizes:
+            words = told["base" if prize.where in like else prize.where]
+            times = game.rules.definition.stage[prize.where]
+            once = prize.credits // getattr(times, "multiplier", 1)
+            pays = f"pay {once:,}" if prize.credits else " give "
+            assert any(prize.name in word and pays in word for word in words), (bet.bet, prize)
 
 
 @pytest.mark.requirement("B-12", "B-17")

@@ -6,11 +6,12 @@ from typing import Any
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game
+from paytables.analysis import Prize
 from paytables.wording import counted
 from tools.cli.tables import Column, Columns, Table, facts, show
 from tools.cli.terminal import echo
 from tools.lab.parsheet.features import feature_sheets
-from tools.lab.parsheet.figures import one_in, percent
+from tools.lab.parsheet.figures import notes_of, one_in, percent
 from tools.lab.parsheet.forms import cell
 from tools.lab.parsheet.meter import Standing
 from tools.lab.parsheet.sheet import award_sheet, bet_sheet
@@ -23,7 +24,7 @@ def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
     for bet in analysis.bets:
         tables = [each for each in _bet(bet, game.denominations_cents) if each]
         bands = _bands(bet_sheet(bet)) if bet.sigma is not None else ()
-        notes = [f"note: {note}" for note in bet.notes]
+        notes = [f"note: {note}" for note in notes_of(bet)]
         before = f"\nBet {bet.bet}: {counted(bet.cost_credits, 'credit')}"
         show("text", *tables, *bands, before=before, after="\n".join(notes))
     for data in feature_sheets(game, analysis):
@@ -67,7 +68,8 @@ def _facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
     if bet.sigma is not None:
         yield "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
     if bet.max_win_credits is not None:
-        yield "highest win", counted(bet.max_win_credits, "credit"), one_in(bet.max_win_probability)
+        less = "highest win, less what was added" if bet.raised_credits else "highest win"
+        yield less, counted(bet.max_win_credits, "credit"), one_in(bet.max_win_probability)
 
 
 def _feature_sheet(data: dict[str, Any]) -> tuple[Table, ...]:
@@ -85,13 +87,21 @@ def _prizes(bet: BetAnalysis) -> Table:
             p.where,
             p.name,
             f"{p.credits:,}",
+            *([_mean(p, bet.cost_credits)] if bet.multiplied else []),
             "" if p.hits is None or p.hits > 10**15 else f"{p.hits:,}",
             one_in(p.rate),
             percent(p.rtp),
         )
         for p in bet.prizes
     )
-    return Table(("stage", "prize", *_right("credits", "hits", "odds", "return")), rows, naming=2)
+    mean = ("mean credits",) if bet.multiplied else ()
+    columns: Columns = ("stage", "prize", *_right("credits", *mean, "hits", "odds", "return"))
+    return Table(columns, rows, naming=2)
+
+
+def _mean(prize: Prize, cost_credits: int) -> str:
+    mean = prize.mean_credits(cost_credits)
+    return "-" if mean is None else f"{float(mean):,.2f}"
 
 
 def _features(bet: BetAnalysis) -> Table:

@@ -241,7 +241,7 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     highest -= highest % spot.step
     least, most, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
     key = "felt.only" if least == most else "felt.steps" if spot.step > 1 else "felt.limits"
-    lines.append((say(key, least=least, most=most, step=step), "text"))
+    lines.append((_in_round(stage, spot) or say(key, least=least, most=most, step=step), "text"))
     if spot.times is not None and spot.needs is not None:
         lead = stage.texts.local(table.spots[spot.needs].names)
         lines.append((say("felt.goes_with", spot=lead, times=spot.times), "text"))
@@ -348,6 +348,15 @@ def felt_status(stage: Stage) -> str:
     return stage.texts.counted("felt.buys", spots, price=price)
 
 
+def _in_round(stage: Stage, spot: Spot) -> str:
+    """What is staked on a spot in a round alone, in times the bet it needs; nothing of another spot."""
+    table = stage.view.table
+    if not spot.added or spot.needs is None or table is None:
+        return ""
+    bet = stage.texts.local(table.spots[spot.needs].names)
+    return stage.texts.say("felt.added", spot=bet, times=", ".join(spot.added))
+
+
 def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     """What the bets of these groups pay and what may be staked on one."""
     table, snapshot = stage.view.table, stage.view.snapshot
@@ -369,7 +378,7 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             odds, place, replace(style, paint="meter"), align="right", width=w * (0.13 if not slim else 0.26)
         )
         key = "felt.only" if least == most else "felt.limits"
-        words = [stage.texts.say(key, least=least, most=most)]
+        words = [_in_round(stage, spots[0]) or stage.texts.say(key, least=least, most=most)]
         told = stage.view.game.returns.get(group) if stage.view.game is not None else None
         if told is not None:
             sign = told.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")

@@ -1,7 +1,7 @@
 """The rules of one poker game against the bank, played from its definition."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -67,21 +67,34 @@ class PokerRules(TableRules):
     def cloth(self) -> Layout:
         """The places for bets; one that only a raise stakes takes no bet at first."""
         spots = tuple(
-            Spot(
-                id=spot.id,
-                group=spot.id,
-                names=spot.name.model_dump(),
-                odds=max((row.pays for row in spot.pay), key=lambda odds: (odds.share, odds.net)).text
-                if spot.pay
-                else "1:1",
-                **spot.limits.model_dump(),
-                open=not spot.raised,
-                needs=self.definition.ante.id if spot.raised else spot.of or spot.needs,
-                times=None if spot.of is None else int(spot.times),
-            )
+            self._raised(spot, self._spot(spot)) if spot.raised else self._spot(spot)
             for spot in self.definition.spot
         )
         return Layout(spots, self.definition.table, self.definition.form)
+
+    def _spot(self, spot: Stake) -> Spot:
+        return Spot(
+            id=spot.id,
+            group=spot.id,
+            names=spot.name.model_dump(),
+            odds=max((row.pays for row in spot.pay), key=lambda odds: (odds.share, odds.net)).text
+            if spot.pay
+            else "1:1",
+            **spot.limits.model_dump(),
+            open=not spot.raised,
+            needs=self.definition.ante.id if spot.raised else spot.of or spot.needs,
+            times=None if spot.of is None else int(spot.times),
+        )
+
+    def _raised(self, stake: Stake, spot: Spot) -> Spot:
+        """A spot with the limits that its options make of the ante's."""
+        options = (option for step in self.definition.step for option in step.option)
+        times = sorted({option.adds for option in options if option.spot == stake.id and option.adds})
+        if not times:
+            return spot
+        ante = self.definition.ante.limits
+        least, most = int(ante.least * times[0]), int(ante.most * times[-1])
+        return replace(spot, least=least, most=most, added=tuple(map(str, times)))
 
     def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""

@@ -1,6 +1,7 @@
 """What a spot pays is told at the spot: all of several pays, what is kept of a win, and what pays more."""
 
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -10,6 +11,7 @@ from egm.screen.scenes.felt_glass import spot_lines
 from egm.screen.scenes.pays import rows_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
+from paytables import load_game, tables
 from tools.dev.gallery.felts import felt
 from tools.lab.views import UNIT_CENTS, at_rest
 
@@ -59,3 +61,29 @@ def test_a_spot_tells_all_that_it_pays(theme, name, spot, english, french, rows)
         words = spot_lines(stage, found, UNIT_CENTS)[0][0]
         assert said in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
         assert len(rows_of(stage, found)) == rows
+
+
+ADDED = [
+    ("quebec-blackjack-options", "insurance", "During the round: 1/2 × Bet", "Durant la partie : 1/2 × Mise"),
+    ("quebec-caribbean-stud", "raise", "During the round: 2 × Ante", "Durant la partie : 2 ×"),
+    ("quebec-crazy-four-poker", "play", "During the round: 1, 2, 3 × Ante", "Durant la partie : 1, 2, 3 ×"),
+]
+
+
+@pytest.mark.parametrize(("name", "spot", "english", "french"), ADDED)
+def test_what_is_staked_in_a_round_alone_is_told_by_the_bet_it_needs(theme, name, spot, english, french):
+    """Its limits are no sums to bet: half of the bet, or so many times the ante."""
+    for language, said in (("en", english), ("fr", french)):
+        stage = staged(name, theme, language)
+        lines = [words for words, _ in spot_lines(stage, stage.view.table.spots[spot], UNIT_CENTS)]
+        assert any(said in re.sub("[\u00a0\u202f]", " ", words) for words in lines), lines
+        assert not any("Bets of" in words or "Mises de" in words for words in lines)
+
+
+def test_limits_of_a_raise_are_the_antes_times_what_it_adds():
+    for name in (name for name in tables() if load_game(name).family == "poker"):
+        spots = {spot.id: spot for spot in load_game(name).rules.layout()}
+        raised = [spot for spot in spots.values() if not spot.open]
+        for spot in raised:
+            ante, times = spots[spot.needs], [Fraction(each) for each in spot.added]
+            assert (spot.least, spot.most) == (int(ante.least * min(times)), int(ante.most * max(times)))

@@ -61,6 +61,32 @@ def test_the_sheet_as_csv_terminal_and_html(tmp_path):
     assert "http" not in text  # one file, nothing fetched
 
 
+@pytest.mark.requirement("R-02")
+def test_a_sheet_says_where_wins_are_multiplied_and_where_raises_are_taken_from_them():
+    """Three maples pay 60, 120 with one lantern and 240 with two: 11 hits come to 1,680 credits."""
+    text = run("par", "maple-classic")
+    assert re.search(r"3 maple +60 +152\.73 +11 ", text)
+    assert text.count("note: a prize's credits are of a win that nothing multiplies") == 1
+    assert "a win that nothing multiplies" not in run("par", "hold-fast")
+    (bet,) = json.loads(run("par", "maple-classic", "--json"))["bets"]
+    maple = next(prize for prize in bet["prizes"] if prize["prize"] == "3 maple")
+    assert Fraction(maple["mean_credits"]["exact"]) == Fraction(1680, 11)
+    for game in ("quebec-three-card-poker", "quebec-blackjack", "quebec-war"):
+        text = run("par", game)
+        assert text.count("credits to the bet on average (doubles, splits, raises)") == 1, game
+        assert "highest win, less what was added" in text
+    assert "what was added" not in run("par", "quebec-let-it-ride")
+
+
+@pytest.mark.requirement("R-02")
+def test_insurance_has_its_own_return():
+    """Of six fresh decks without the dealer's ace 96 of 311 cards are tens, which pay 2 to 1."""
+    (sheet,) = json.loads(run("par", "quebec-blackjack", "--json"))["feature_sheets"]
+    assert dict(sheet["facts"])["insurance, always taken, of a fresh shoe"]["exact"] == str(
+        Fraction(3 * 96, 311)
+    )
+
+
 @pytest.mark.requirement("C-05", "R-09")
 def test_a_return_below_the_floor_fails_by_name(tmp_path):
     low = tmp_path / "low.toml"

@@ -22,6 +22,7 @@ def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
         "of the worst choices": proof.worst,
     }
     facts: list[list[object]] = [[label, exact(1 + Fraction(mean))] for label, mean in means.items()]
+    facts += _insurance(definition)
     facts += [
         ["mean staked, of each credit first bet", exact(Fraction(proof.staked))],
         ["key", _KEY],
@@ -37,3 +38,16 @@ def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
         rows.append([of.get(name, f"{name} {total}"), *row])
     columns = ["hand", *("A" if up == ACES else str(up) for up in UPS)]
     return {"sheet": "chart", "facts": facts, "columns": columns, "rows": rows}
+
+
+def _insurance(definition: BlackjackDefinition) -> list[list[object]]:
+    """What insurance returns: the dealer's second card is a ten, of a fresh shoe without his ace."""
+    odds = definition.rules.insurance
+    if odds is None:
+        return []
+    decks = definition.shoe.decks
+    returned = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
+    return [
+        ["insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"],
+        ["insurance, always taken, of a fresh shoe", exact(returned)],
+    ]

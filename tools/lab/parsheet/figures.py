@@ -4,6 +4,7 @@ from fractions import Fraction
 from math import log10
 from typing import Any
 
+from paytables import BetAnalysis
 from paytables.wording import percent as stated
 
 
@@ -31,6 +32,22 @@ def decimal(value: Fraction) -> float | None:
         return 0.0
     size = log10(abs(value.numerator)) - log10(value.denominator)
     return float(value) if abs(size) < 300 else None
+
+
+def notes_of(bet: BetAnalysis) -> tuple[str, ...]:
+    """Return what a reader must know of a bet's figures: its own notes, and what they say of themselves."""
+    said = list(bet.notes)
+    if bet.multiplied:
+        said.append(
+            "a prize's credits are of a win that nothing multiplies; its mean credits and its return count"
+            " wins as they are paid: multiplied by symbols, free games, falls, spins again or bonuses"
+        )
+    if bet.raised_credits:
+        said.append(
+            f"a round adds {float(bet.raised_credits):.4f} credits to the bet on average (doubles, splits,"
+            " raises): every win here, the highest too, is what comes back less what was added"
+        )
+    return tuple(said)
 
 
 def exact(value: Fraction | None) -> dict[str, Any] | None:

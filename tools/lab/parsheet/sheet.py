@@ -15,7 +15,7 @@ from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
 from tools.lab.parsheet.features import feature_sheets
-from tools.lab.parsheet.figures import exact
+from tools.lab.parsheet.figures import exact, notes_of
 
 DERIVATION = (
     "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
@@ -73,6 +73,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "variance_credits": exact(bet.variance),
         "sigma_bets": bet.sigma,
         "max_win_credits": bet.max_win_credits,
+        "mean_added_credits": exact(bet.raised_credits),
         **_when_always_doubled(bet),
         "max_win_odds": exact(bet.max_win_probability),
         "prizes": [
@@ -80,6 +81,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
                 "stage": p.where,
                 "prize": p.name,
                 "credits": p.credits,
+                "mean_credits": exact(p.mean_credits(bet.cost_credits)),
                 "hits": p.hits,
                 "per_game": exact(p.rate),
                 "return": exact(p.rtp),
@@ -127,7 +129,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "return_of_the_worst_choices": exact(bet.worst_rtp),
         "simplest_choices": bet.simplest_strategy,
         "return_of_the_simplest_choices": exact(bet.simplest_rtp),
-        "notes": list(bet.notes),
+        "notes": list(notes_of(bet)),
     }
 
 
