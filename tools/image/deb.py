@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -143,6 +143,20 @@ def run(
     except subprocess.CalledProcessError as error:
         said = (error.stderr or error.stdout).strip().splitlines()[-5:]
         raise OperatorError(f"{' '.join(command[:4])}: {' / '.join(said)}") from error
+
+
+def provide(packages: Sequence[str]) -> None:
+    """Install what of Debian's packages this computer lacks, and say so. Raises OperatorError."""
+    form = "${Package} ${db:Status-Status}\n"
+    told = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
+    there = {line.split()[0] for line in told if line.endswith(" installed")}
+    lacking = [name for name in packages if name not in there]
+    if not lacking:
+        return
+    echo(f"installing Debian's packages {' '.join(lacking)}")
+    as_root = () if os.geteuid() == 0 else ("sudo",)
+    run(*as_root, "apt-get", "update", "--quiet")
+    run(*as_root, "apt-get", "install", "--quiet", "--yes", "--no-install-recommends", *lacking)
 
 
 @click.command()

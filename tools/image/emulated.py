@@ -6,6 +6,7 @@ it cannot show: a ninth bit or the pace of a line, a firmware that verifies what
 """
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -19,6 +20,8 @@ import click
 
 from egm.errors import OperatorError
 from egm.terminal import echo
+from tools.image import deb
+from tools.image.image import MADE_OF
 
 _FIRMWARE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
 _VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
@@ -157,22 +160,29 @@ def _button(*, down: bool) -> dict[str, object]:
 @click.argument(
     "image", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("build/image")
 )
-@click.option("--display", default="gtk", help="QEMU's: gtk, none, vnc=127.0.0.1:1 ...")
+@click.option(
+    "--display",
+    help="QEMU's: gtk, none, vnc=127.0.0.1:0 ...; else a window, VNC where there is no display.",
+)
 @click.option(
     "--state",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="State folder of a running bench (python -m egm.app.bench), whose devices are joined.",
 )
-def main(image: Path, display: str, state: Path | None) -> None:
+def main(image: Path, display: str | None, state: Path | None) -> None:
     """Start the image in the folder IMAGE on an emulated computer; its disks keep what happens."""
     ports = {} if state is None else {name: state / "run/dev" / name for name in PORTS}
     disks = [f"format=raw,file={image / name}" for name in ("open-egm.img", "second.img")]
     with tempfile.TemporaryDirectory() as scratch:
+        windows = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
         try:
-            computer = Emulated(Path(scratch), disks, ports, display=display)
+            deb.provide(MADE_OF["emulator"])
+            shown = display or ("gtk" if windows else "vnc=127.0.0.1:0")
+            computer = Emulated(Path(scratch), disks, ports, display=shown)
         except OperatorError as error:
             raise click.ClickException(str(error)) from error
-        echo("it is on; it takes a minute or more to its first picture")
+        where = f"; {shown}" if shown.startswith("vnc") else ""
+        echo(f"it is on{where}; it takes a minute or more to its first picture")
         try:
             computer.process.wait()
         except KeyboardInterrupt:

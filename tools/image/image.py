@@ -18,6 +18,7 @@ from typing import Any, Final
 import click
 
 from egm.errors import OperatorError
+from egm.secret_files import write_private
 from egm.terminal import echo
 from egm.verify.manifest import new_key, public_hex, read_key
 from tools.image import deb, slot
@@ -217,13 +218,12 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
         signer = key or out / "release.pem"
         if key is None and not signer.exists():
             out.mkdir(parents=True, exist_ok=True)
-            signer.write_bytes(new_key())
-            signer.chmod(0o600)
+            write_private(signer, new_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
+        deb.provide(MADE_OF["builder"])
         image = build(out, signer, overlays=overlays or (_HERE / "qemu",), debug=debug)
     except (OperatorError, OSError) as error:
-        needed = " ".join(MADE_OF["builder"])
-        raise click.ClickException(f"{error} (Debian's packages: {needed})") from error
+        raise click.ClickException(str(error)) from error
     echo(f"{image}{': DEBUG, with a root shell for whoever is at hvc0' if debug else ''}")
 
 
