@@ -50,6 +50,8 @@ class _Table(BaseModel):
 
 #: As many player positions as a machine may have.
 POSITIONS_MOST: Final = 16
+#: Bytes of a socket's path, by Linux (unix(7): sun_path, less the 0 that ends it).
+_SOCKET_PATH_MOST: Final = 107
 Name = Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
 
 
@@ -442,8 +444,14 @@ class StateFolder:
     def prepare(self) -> None:
         """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason.
 
-        The same for a key or a roster in it that others may read.
+        The same for a key or a roster in it that others may read, and for a path too long for its sockets.
         """
+        longest = self.screen_socket_of(POSITIONS_MOST)
+        if (over := len(os.fsencode(longest)) - _SOCKET_PATH_MOST) > 0:
+            raise OperatorError(
+                f"state folder {self.root}: its path is too long by {over} characters for the sockets in it"
+                f" ({longest.relative_to(self.root)}); take a shorter one"
+            )
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.run.mkdir(mode=0o700, exist_ok=True)
