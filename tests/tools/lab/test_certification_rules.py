@@ -23,8 +23,10 @@ def case_of(game):
 @pytest.mark.requirement("C-08")
 def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_path):
     whole = source_of("seven-rivers").path.read_text(encoding="utf-8")
-    (fine,) = return_by_stake(case_of(load_game("maple-classic")))
+    (fine,) = return_by_stake(case_of(load_game("seven-rivers")))
     assert fine.status is Status.PASS
+    (single,) = return_by_stake(case_of(load_game("maple-classic")))
+    assert (single.status, single.evidence) == (Status.NOTHING, "1 way to bet, of one stake")
     worse = tmp_path / "worse.toml"
     assert "pays = { 3 = [0, 333, 300] }" in whole
     worse.write_text(whole.replace("pays = { 3 = [0, 333, 300] }", "pays = { 3 = [0, 33, 300] }"), "utf-8")

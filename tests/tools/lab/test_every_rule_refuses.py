@@ -1,6 +1,7 @@
 """Every certification rule has something that it refuses: a definition, or a machine that plays otherwise."""
 
 import copy
+import re
 
 import pytest
 
@@ -129,6 +130,39 @@ def test_every_rule_there_is_has_its_refusal():
         named |= {f.rule for f in findings(case_of(load_game(game), games=20, depth=Depth.PRIZES))}
     named |= {f.rule for f in findings(case_of(CLASSIC, games=20))}
     assert named == set(REFUSED) | OF_PLAY
+
+
+@pytest.mark.requirement("C-26")
+@pytest.mark.parametrize("name", ["quebec-three-card-poker", "monaco-craps", "maple-classic", "river-wheel"])
+def test_a_rule_with_nothing_to_hold_says_so_and_passes_nothing(name):
+    """Every rule answers for every game, and none passes with a count of nothing."""
+    case = case_of(load_game(name), games=20, depth=Depth.PRIZES)
+    found = rules.hold(case)
+    answered = {f.rule for f in found}
+    assert {rule.__name__.replace("_", "-") for rule in rules.RULES} <= answered
+    empty = re.compile(r"\b0 (prize|game|stage|bet|way|award|word|part|stop)s?\b|up to 0\)")
+    assert not [f for f in found if f.status is Status.PASS and empty.search(f.evidence)]
+    none = {f.rule: f.evidence for f in found if f.status is Status.NOTHING}
+    assert none["double-up"] == "not applicable: the game has no double-up"
+    assert none["prizes-in-kind"] == "not applicable: the game gives no prize in kind"
+
+
+@pytest.mark.requirement("B-12")
+def test_a_bet_without_a_pay_table_is_held_by_what_it_can_win():
+    """Ante and play of three-card poker have no pay table in the figures; nor has blackjack, nor a law."""
+    full = case_of(load_game("quebec-three-card-poker"))
+    found = {f.evidence.partition(": ")[0]: f for f in chance.prizes_at_every_bet(full)}
+    assert found["bet main"].status is Status.PASS
+    assert "no pay table; it returns 96.6270 %, " in found["bet main"].evidence
+    bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
+    assert {f.status for f in chance.prizes_at_every_bet(bare)} == {Status.NOTHING}
+
+
+@pytest.mark.requirement("R-10")
+def test_a_simulation_in_which_no_win_shows_passes_nothing():
+    case = case_of(load_game("monaco-craps"), games=20)
+    rare = [f for f in rules.simulation(case) if f.evidence.startswith("bet craps-12:")]
+    assert [f.status for f in rare] == [Status.NOTHING]
 
 
 @pytest.mark.requirement("F-11")

@@ -151,6 +151,8 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     assert "whole, and signed by the key named; orchard-picnic" in said
     assert "is certified for quebec-casino" in said
     assert "is not the laboratory's key" in run("certify", "--verify", folder, "--signer", "00" * 32, code=1)
+    assert run("certify", "--verify", out, "--signer", key.hex()) == said
+    assert "no bundle: it has no manifest.json" in run("certify", "--verify", tmp_path / "laboratory", code=1)
     assert "--jurisdiction" in run("certify", "orchard-picnic", code=2)
     for name in ("orchard-picnic.toml", "par.json", "manifest.json"):
         whole = (folder / name).read_bytes()

@@ -33,7 +33,7 @@ from tools.lab.rng.service import start_service
 
 #: Where the source is that a submission is built from; an installed product has none, and is told so.
 _CHECKOUT = Path(__file__).resolve().parents[3]
-_STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
+_STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHING: DOUBT}
 
 
 @click.command()
@@ -64,7 +64,7 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
     "folders",
     multiple=True,
     type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="check a bundle instead: every file is what was signed",
+    help="check bundles instead, one or those of an OUT: every file is what was signed",
 )
 @click.option(
     "--signer", metavar="HEX", help="with --verify: the laboratory's public key, known from elsewhere"
@@ -111,6 +111,7 @@ def command(
             _write(case, findings, out, signing)
         if submission:
             _submit([case for case, _ in held], out, signing)
+        echo(f"signed in {out}; `egm certify --verify {out}` holds all of it", err=True)
     show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held])
     if failed := [case.game.id for case, findings in held if not _certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
@@ -201,7 +202,11 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
     by = "by the key in the bundle itself" if key is None else "by the key named"
     reports: list[dict[str, Any]] = []
     tables = []
-    for folder in folders:
+    try:
+        each_bundle = [each for folder in folders for each in bundle.bundles(folder)]
+    except bundle.BundleError as error:
+        raise click.ClickException(str(error)) from None
+    for folder in each_bundle:
         try:
             facts = bundle.verify(folder, key)
             with working(f"making {folder} again"):

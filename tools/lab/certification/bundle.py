@@ -20,7 +20,17 @@ from egm.errors import OperatorError
 from egm.secret_files import require_private, write_private
 from egm.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify
 
-__all__ = ["MANIFEST", "SIGNATURE", "SIGNER", "BundleError", "key_path", "laboratory_key", "verify", "write"]
+__all__ = [
+    "MANIFEST",
+    "SIGNATURE",
+    "SIGNER",
+    "BundleError",
+    "bundles",
+    "key_path",
+    "laboratory_key",
+    "verify",
+    "write",
+]
 
 _KEY_NAME: Final = "laboratory.key"
 
@@ -55,6 +65,19 @@ def laboratory_key(path: Path) -> Ed25519PrivateKey:
         raise BundleError(str(error)) from None
     except ValueError as error:
         raise BundleError(f"{path}: no signing key of 32 bytes in hex: {error}") from None
+
+
+def bundles(folder: Path) -> tuple[Path, ...]:
+    """Return the bundles of a folder: itself, or each folder within it that has a manifest, as ``--out`` has.
+
+    Raises BundleError where there is none.
+    """
+    if (folder / MANIFEST).exists():
+        return (folder,)
+    found = tuple(sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")))
+    if not found:
+        raise BundleError(f"{folder}: no bundle: it has no {MANIFEST}, nor has any folder in it")
+    return found
 
 
 def write(

@@ -35,7 +35,10 @@ _WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
 def chance_decides(case: Case) -> Iterator[Finding]:
     """The result of every bet rests on chance (QC s.88): its win is not the same in every game."""
     for bet in case.analysis.bets:
-        if bet.variance is not None:
+        if bet.variance is None:
+            words = f"bet {bet.bet}: its variance is beyond exact reach, and is not held"
+            yield Finding("chance-decides", ("B-01",), Status.NOTED, words)
+        else:
             first = "" if bet.cycle is None else f"{bet.cycle:,} equally likely first results; "
             words = f"sigma {bet.sigma:.3f} bets" if bet.variance else "every game wins the same"
             yield Finding(
@@ -45,9 +48,10 @@ def chance_decides(case: Case) -> Iterator[Finding]:
 
 def draw_on_every_path(case: Case) -> Iterator[Finding]:
     """However the player decides, something is drawn before there is a result."""
-    for name, option in _WAYS.items():
+    bets = [bet for bet in case.analysis.bets if bet.options and not bet.beside]
+    for name, option in _WAYS.items() if bets else ():
         asked = 0
-        for bet in (b for b in case.analysis.bets if b.options and not b.beside):
+        for bet in bets:
             for _ in range(_GAMES):
                 decided, drawn = _played(case, bet, option, asked)
                 asked += decided
@@ -56,7 +60,8 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
                         "draw-on-every-path", ("B-01",), Status.FAIL, f"bet {bet.bet}, {name}: nothing drawn"
                     )
                     return
-        yield Finding("draw-on-every-path", ("B-01",), Status.PASS, f"{name}: {counted(asked, 'decision')}")
+        words = f"{name}: {counted(_GAMES * len(bets), 'game')}, {counted(asked, 'decision')}"
+        yield Finding("draw-on-every-path", ("B-01",), Status.PASS, words)
         if not asked:
             return
 
@@ -144,6 +149,9 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
                 real = [bound for bound, _, _ in draw.records] == [shown]
                 found = f"{name}: {counted(shown, 'equal part')} of the wheel"
                 yield Finding("depicted-odds", requirements, passed(ok=real), found)
+    else:
+        words = f"what a game of {case.game.family} shows is not held against its draws here"
+        yield Finding("depicted-odds", requirements, Status.NOTED, words)
 
 
 def _bounds(case: Case, purpose: str) -> set[int]:
@@ -165,6 +173,11 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         never = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
         found, status = f"{counted(len(bet.prizes), 'prize')}", passed(ok=bet.rtp > 0)
+        if not bet.prizes:
+            wins = sorted(win for win in (bet.law.counts if bet.law else ()) if win > 0)
+            found = f"no pay table; it returns {percent(bet.rtp)}"
+            found += f", {counted(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}" if wins else ""
+            status = Status.FAIL if bet.rtp <= 0 else Status.PASS if wins else Status.NOTHING
         if never:
             found, status = f"no result wins {never}", Status.FAIL
         elif bet.bet in not_bought:

@@ -16,6 +16,8 @@ class Status(StrEnum):
     PASS = "pass"  # noqa: S105 (no password)
     FAIL = "fail"
     NOTED = "noted"
+    NOTHING = "n/a"
+    """Not applicable: the game has nothing that the rule could hold."""
 
 
 @dataclass(frozen=True, slots=True)

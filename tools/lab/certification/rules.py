@@ -1,6 +1,7 @@
 """The rules a game is held against, each a function that returns its findings with evidence.
 
 A finding passes, fails, or is noted: noted is what a laboratory must read but this profile does not forbid.
+A rule that finds nothing in a game to hold says that it is not applicable: it passes nothing unread.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from egm.errors import OperatorError
 from egm.play.prize_limits import largest_win_cents
 from egm.progressive.pools import bets_kept, is_of_its_worth, pools_of
 from paytables import (
+    BetAnalysis,
     Choice,
     Decision,
     Game,
@@ -209,7 +211,10 @@ def void_rule(case: Case) -> Iterator[Finding]:
     """The rules say what happens when the machine fails."""
     words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
-        said = words.get(code, "").lower() in case.game.help.get(code, "").lower()
+        if code not in words:
+            yield Finding("void-rule", ("C-25",), Status.NOTED, f"{code}: to be read, no word is looked for")
+            continue
+        said = words[code] in case.game.help.get(code, "").lower()
         yield Finding("void-rule", ("C-25",), passed(ok=said), f"{code}: {'said' if said else 'not said'}")
 
 
@@ -220,6 +225,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         found = awards(bet)
         if not found:
+            yield Finding("longest-odds", ("B-12",), Status.NOTHING, _no_award(bet))
             continue
         least = found[0]
         yield Finding(
@@ -234,13 +240,21 @@ def odds_told(case: Case) -> Iterator[Finding]:
     """State what the player is told of very long odds; the machine's help pages print the same list."""
     rules = case.profile.awards
     for bet in case.analysis.bets:
-        told = longer(awards(bet), rules.top_told_one_in, rules.other_told_one_in)
+        found = awards(bet)
+        told = longer(found, rules.top_told_one_in, rules.other_told_one_in)
+        if not found:
+            yield Finding("odds-told", ("C-23",), Status.NOTHING, _no_award(bet))
+            continue
         if told:
             words = "told to the player: " + ", ".join(_named(award) for award in told)
         else:
             words = "no award has odds so long that they must be told"
         status = Status.NOTED if told else Status.PASS
         yield Finding("odds-told", ("C-23",), status, f"bet {bet.bet}: {words}")
+
+
+def _no_award(bet: BetAnalysis) -> str:
+    return f"bet {bet.bet}: has no awards of a pay table"
 
 
 def _named(award: Award) -> str:
@@ -256,13 +270,11 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
         for a, b in pairwise(bets)
         if b.cost_credits > a.cost_credits and b.rtp < a.rtp - Fraction(1, 10_000)
     ]
+    words = "; ".join(falls) or f"{counted(len(bets), 'way')} to bet, none lower"
     status = Status.NOTED if falls else Status.PASS
-    yield Finding(
-        "return-by-stake",
-        ("C-08",),
-        status,
-        "; ".join(falls) or f"{counted(len(bets), 'way')} to bet, none lower",
-    )
+    if len({bet.cost_credits for bet in bets}) == 1:
+        status, words = Status.NOTHING, f"{counted(len(bets), 'way')} to bet, of one stake"
+    yield Finding("return-by-stake", ("C-08",), status, words)
 
 
 def bet_limit(case: Case) -> Iterator[Finding]:
@@ -307,6 +319,9 @@ def simulation(case: Case) -> Iterator[Finding]:
     """
     for bet in case.analysis.bets:
         if bet.variance is None or bet.beside:
+            why = "its variance is beyond exact reach" if bet.variance is None else "it is no bet by itself"
+            words = f"bet {bet.bet}: not simulated, {why}"
+            yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, words)
             continue
         rtp, variance, most, words = bet.rtp, bet.variance, None, ""
         if bet.law is not None:
@@ -314,6 +329,10 @@ def simulation(case: Case) -> Iterator[Finding]:
             held = bet.law.capped(most)
             rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
             words = f" (wins counted up to {most:,})" if most < max(bet.law.counts) else ""
+        if most is not None and most <= 0:
+            words = f"bet {bet.bet}: no win is so likely that {counted(case.games, 'game')} would show it"
+            yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
+            continue
         tally = play_batch(case.game, bet.cost_credits, bet.options, case.games, case.draw, most, bet.table)
         v = judge(tally, bet.cost_credits, rtp, variance)
         yield Finding(
@@ -328,6 +347,8 @@ def simulation(case: Case) -> Iterator[Finding]:
 def replay(case: Case) -> Iterator[Finding]:
     """Recorded draws and choices give the same outcome, win and display again."""
     games = min(case.games, 200)
+    if not games:
+        return
     for n in range(games):
         wager = case.game.wager(case.game.bet_options[n % len(case.game.bet_options)])
         draw = RecordingDraw(case.draw)
@@ -373,6 +394,22 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+#: What a rule is about that a game may have none of, where the rule's name does not say it.
+_NONE_OF = {
+    "double_up": "the game has no double-up",
+    "draw_on_every_path": "no bet that is played by itself",
+    "longest_odds": "no bet has awards of a pay table",
+    "prizes_in_kind": "the game gives no prize in kind",
+    "progressive_levels": "the game has no progressive level",
+    "stages_played": "the game has no stages",
+}
+
+
 def hold(case: Case) -> list[Finding]:
-    """Hold a game against every rule."""
-    return [finding for rule in RULES for finding in rule(case)]
+    """Hold a game against every rule; one with nothing to hold says so."""
+    return [finding for rule in RULES for finding in tuple(rule(case)) or (_nothing(rule),)]
+
+
+def _nothing(rule: Rule) -> Finding:
+    words = f"not applicable: {_NONE_OF.get(rule.__name__, 'nothing was found to hold')}"
+    return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, words)
