@@ -143,7 +143,7 @@ class Window:
                 self._display = pygame.display.get_surface() or self._display
                 self._fit()
             elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-                x, y = event.pos
+                x, y = self._pointed(event)
                 did.append(
                     Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height)
                 )
@@ -152,6 +152,17 @@ class Window:
                 if action is not None:
                     did.append(action)
         return did
+
+    def _pointed(self, event: pygame.event.Event) -> tuple[float, float]:
+        """Where on the display a touch or a click was.
+
+        SDL's driver without a display has one size of its own, and says by it where a pointer is.
+        """
+        x, y = event.pos
+        if self._buffer is None or event.touch:
+            return x, y
+        (wide, high), (here_wide, here_high) = pygame.display.get_desktop_sizes()[0], self._display.get_size()
+        return x * here_wide / wide, y * here_high / high
 
     def frame(self) -> pygame.Surface | None:
         """The part of the display the picture covers."""

@@ -237,6 +237,12 @@ def test_a_plain_frame_buffer_gets_every_frame_line_by_line(theme, tmp_path, mon
         drawn = device.read_bytes()
         middle = drawn[stride * 100 :][: 4 * 320]
         assert {middle[i : i + 3] for i in range(0, len(middle), 4)} == {bytes((30, 20, 10))}
+        # A pointer's place comes as one on the driver's own size, a finger's as one on the buffer.
+        wide, high = pygame.display.get_desktop_sizes()[0]
+        for pos, is_touch in (((wide // 2, high // 2), False), ((160, 100), True)):
+            pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=pos, touch=is_touch))
+            (tap,) = [did for did in kiosk.inputs() if isinstance(did, Tap)]
+            assert (tap.x, tap.y) == (pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     finally:
         kiosk.close()
         monkeypatch.undo()
