@@ -26,6 +26,7 @@ from pydantic import (
 from egm.config.faults import Fault, read, refused, wrong
 from egm.config.levels import Kind, LevelSlot, LinkSlot
 from egm.config.sas_line import SasLine
+from egm.config.serials import Serial
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.secret_files import require_private
@@ -52,15 +53,14 @@ class _Table(BaseModel):
 POSITIONS_MOST: Final = 16
 #: Bytes of a socket's path, by Linux (unix(7): sun_path, less the 0 that ends it).
 _SOCKET_PATH_MOST: Final = 107
-Name = Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
 
 
 class Machine(_Table):
     """Who the machine is (Monaco art. 19.1: a manufacturer's serial and an operator's number, both fixed)."""
 
-    serial: Name = Field(examples=["EGM-0000001"])
+    serial: Serial = Field(examples=["EGM-0000001"])
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. Never another."""
-    operator_number: Name = Field(examples=["7"])
+    operator_number: Serial = Field(examples=["7"])
     """The operator's number of the machine, of the same characters."""
     profile: str = Field(examples=["quebec-vlt"])
     """The rules of the place: a profile's id (`egm profile list`), or a profile file by its path."""

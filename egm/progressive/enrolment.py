@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from egm.config.levels import is_host
+from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.progressive.certificates import reading
 from meters.entry import canonical, parse
@@ -85,7 +86,7 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
         raise OperatorError(f"no request of a machine is on the stick: {error}") from error
     if not whole or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
         raise OperatorError("the request on the stick is not as a machine signed it")
-    return names[0], key
+    return check_serial(names[0]), key
 
 
 @dataclass(frozen=True, slots=True)

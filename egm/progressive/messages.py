@@ -30,6 +30,7 @@ from pydantic import (
 )
 
 from egm.config.levels import LevelId
+from egm.config.serials import Serial
 from egm.errors import PeerError
 from egm.exact import Rational
 from egm.progressive.trigger import Trigger, TriggerError
@@ -37,7 +38,7 @@ from egm.progressive.trigger import Trigger, TriggerError
 MESSAGE_BYTES_MAX: Final = 64 * 1024
 """A longer message is refused unread."""
 
-MachineId = Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
+MachineId = Serial
 ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
 Sequence = Annotated[StrictInt, Field(ge=0)]
 Cents = Annotated[StrictInt, Field(ge=0)]

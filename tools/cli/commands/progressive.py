@@ -16,6 +16,7 @@ import click
 
 from egm.clock import SystemClock
 from egm.config.levels import LinkSlot
+from egm.config.serials import check_serial
 from egm.links.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
 from egm.progressive.enrolment import EnrolmentError, Stick
@@ -74,6 +75,8 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
     """
     now = datetime.now(UTC)
     try:
+        for machine in machines:
+            check_serial(machine)
         if not (folder / f"{AUTHORITY}.crt").exists():
             make_authority(folder, now)
             make_certificate(folder, BROKER, now, (host,))

@@ -122,6 +122,8 @@ def revoke(folder: Path, name: str, now: datetime) -> None:
     The broker refuses its bearer from its next start on. Raises OperatorError where there is none.
     """
     certificate = folder / f"{name}.crt"
+    if certificate.parent != folder:
+        raise OperatorError(f"{name!r} names no certificate of {folder}")
     if name in {AUTHORITY, BROKER}:
         raise OperatorError(f"{name}: no list revokes it: make a new folder of certificates")
     try:

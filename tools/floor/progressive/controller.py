@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
+from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.messages import (
@@ -366,7 +367,8 @@ class Controller:
         return [f"{record.id}: new terms after the next win"]
 
     def admit(self, machine: str) -> None:
-        """Let a machine enrol."""
+        """Let a machine enrol. Raises OperatorError for what is no serial."""
+        check_serial(machine)
         with self._store.transaction() as session:
             session.add_machine(machine, self._at())
             session.note(self._at(), "admitted", machine=machine)

@@ -1,0 +1,23 @@
+"""A machine's serial number: one rule, wherever one comes in.
+
+It names certificates, files and topics of the link as well, so nothing else may stand in it.
+"""
+
+import re
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from egm.errors import OperatorError
+
+_PATTERN: Final = r"[A-Z0-9-]{1,24}"
+#: The same as a field of a table or a message.
+Serial = Annotated[str, Field(pattern=f"^{_PATTERN}$")]
+
+
+def check_serial(text: str) -> str:
+    """Return ``text``, a machine's serial. Raises OperatorError for what can be none."""
+    if not re.fullmatch(_PATTERN, text):
+        why = "capital letters, digits and hyphens, 24 at most, as the cabinet file has it"
+        raise OperatorError(f"{text!r} is no machine's serial: {why}")
+    return text

@@ -1,0 +1,45 @@
+"""A machine's serial is one thing wherever it comes in, and nothing else names a file or enters a list."""
+
+import pytest
+from click.testing import CliRunner
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from pydantic import ValidationError
+
+from egm.config.cabinet_file import Machine
+from egm.errors import OperatorError
+from egm.progressive.enrolment import read_request, request_of
+from tools.cli import main
+
+NONE = ["not a serial!", "", "egm-1", "EGM-1\n", "../EGM-1", "É-1", "A" * 25, "a/b"]
+
+
+def egm(*args, code=0):
+    result = CliRunner().invoke(main, ["progressive", *map(str, args)])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("serial", NONE)
+def test_what_is_no_serial_is_one_nowhere(tmp_path, serial):
+    store, folder = tmp_path / "levels.db", tmp_path / "keys"
+    assert "is no machine's serial" in egm("admit", "--store", store, "--", serial, code=1)
+    assert "is no machine's serial" in egm("certificates", folder, "EGM-1", serial, code=1)
+    assert not folder.exists()  # before anything is made
+    with pytest.raises(ValidationError):
+        Machine(serial=serial, operator_number="1", profile="generic", site="x")
+    if serial:
+        with pytest.raises(OperatorError, match="no machine's serial"):
+            read_request(request_of(Ed25519PrivateKey.generate(), serial))
+
+
+def test_a_serial_is_admitted_and_asked_for_as_it_is(tmp_path):
+    egm("admit", "--store", tmp_path / "levels.db", "EGM-0000001")
+    assert read_request(request_of(Ed25519PrivateKey.generate(), "EGM-1"))[0] == "EGM-1"
+
+
+def test_a_certificate_of_another_folder_is_not_revoked(tmp_path):
+    egm("certificates", tmp_path / "one", "EGM-1")
+    egm("certificates", tmp_path / "two")
+    kept = (tmp_path / "one" / "EGM-1.crt").read_bytes()
+    assert "names no certificate of" in egm("revoke", tmp_path / "two", "../one/EGM-1", code=1)
+    assert (tmp_path / "one" / "EGM-1.crt").read_bytes() == kept
