@@ -4,7 +4,6 @@ The digest of a definition is the SHA-256 of its data in canonical JSON (sorted 
 comments and layout do not change it and every number does.
 """
 
-import difflib
 import hashlib
 import json
 import tomllib
@@ -30,6 +29,7 @@ from pydantic import (
 from paytables.assets import SOUNDS
 from paytables.errors import DefinitionError
 from paytables.source import ID_PATTERN, Source, read, toml
+from paytables.wording import among, nearest
 
 LIBRARY: Path = Path(__file__).parent / "library"
 
@@ -112,7 +112,7 @@ class Art(Strict):
     def _known(cls, sounds: dict[str, str]) -> dict[str, str]:
         unknown = [name for name in sounds if name not in SOUNDS]
         if unknown:
-            raise ValueError(f"no sound {unknown[0]!r}; there are: {', '.join(SOUNDS)}")
+            raise ValueError(f"no sound {unknown[0]!r}; {among(unknown[0], SOUNDS)}")
         return sounds
 
 
@@ -194,7 +194,7 @@ def _unknown(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key:
     others = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
     tables = [frozenset(known) for known in _tables_of(model)]
     fitting = [known for known in tables if others <= known] or tables
-    near = difflib.get_close_matches(name, sorted(frozenset().union(*fitting)), 1)
+    near = nearest(name, sorted(frozenset().union(*fitting)), 1)
     return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
 
 

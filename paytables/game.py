@@ -33,7 +33,7 @@ from paytables.definition import Definition
 from paytables.errors import DefinitionError
 from paytables.layout import Limits, TableDefinition
 from paytables.source import Source
-from paytables.wording import counted
+from paytables.wording import among, counted
 
 #: family name of a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
@@ -250,8 +250,7 @@ class Game:
 def family(name: str, file: str = "") -> Family[Any]:
     """Return the family of that name. Raises :class:`DefinitionError` when there is none."""
     if name not in FAMILIES:
-        known = ", ".join(sorted(FAMILIES))
-        raise DefinitionError(file, "game.family", f"no family {name!r}; there are: {known}")
+        raise DefinitionError(file, "game.family", f"no family {name!r}; {among(name, sorted(FAMILIES))}")
     found: Family[Any] = importlib.import_module(FAMILIES[name]).FAMILY
     return found
 
@@ -268,8 +267,7 @@ def game_from(
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
     for name in checked.art.pictures:
         if name not in symbols:
-            known = ", ".join(symbols) or "none in this family"
-            raise DefinitionError(file, f"art.pictures.{name}", f"no symbol {name!r}; there are: {known}")
+            raise DefinitionError(file, f"art.pictures.{name}", f"no symbol {name!r}; {among(name, symbols)}")
     rules = kind.build(checked, file)
     if isinstance(checked, TableDefinition):
         _sums_are_made(checked, checked.game.denominations_cents, file)

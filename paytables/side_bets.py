@@ -18,7 +18,7 @@ from paytables.contract import LevelHit, LevelPlay, LevelShare
 from paytables.definition import Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import ODDS, Limits, Odds
-from paytables.wording import counted
+from paytables.wording import among, counted
 
 _PER_CENT: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
 
@@ -118,7 +118,7 @@ def check_levels(
             why = (
                 "another level has it"
                 if level.spot in spots
-                else f"there is none; there are: {', '.join(spots) or 'none'}"
+                else f"there is none; {among(level.spot, spots)}"
             )
             raise DefinitionError(file, f"{key}.spot", f"{level.spot!r}: {why}")
         limits, pays = spots[level.spot]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from paytables.errors import DefinitionError
+from paytables.wording import among
 
 #: Letters and digits first: an id can neither climb out of a folder nor be hidden in it.
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$"
@@ -132,8 +133,8 @@ def locate(name: str | Path, library: Path) -> Path:
         for path in (library / f"{written}{_SUFFIX}", *library.glob(f"*/{written}{_SUFFIX}")):
             if path.is_file():
                 return path.resolve()
-    known = ", ".join(sorted(path.stem for path in library.rglob(f"*{_SUFFIX}")))
-    raise DefinitionError(written, "id", f"not in the library; there are: {known}")
+    known = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
+    raise DefinitionError(written, "id", f"not in the library; {among(written, known)}")
 
 
 def read(name: str | Path, library: Path) -> Source:

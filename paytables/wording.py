@@ -1,8 +1,15 @@
-"""How figures are said, wherever people read one: returns rounded down, things counted."""
+"""How figures and names are said wherever people read one: rounded down, counted, the ones that are meant."""
 
+import difflib
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Final
 
-__all__ = ["counted", "percent"]
+__all__ = ["among", "counted", "nearest", "percent"]
+
+_NEAR: Final = 0.6
+#: Of more names than these, those that are near a wrong one are told alone.
+_LISTED: Final = 24
 
 
 def percent(share: Fraction, digits: int = 2) -> str:
@@ -22,3 +29,21 @@ def counted(count: int, noun: str, many: str = "") -> str:
     The screen counts in its own languages (:meth:`egm.screen.text.Texts.counted`).
     """
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def nearest(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
+    """The known words that ``word`` was probably meant to be, likeliest first: alike, or with it inside."""
+    known = [*known]
+    found = difflib.get_close_matches(word.lower(), known, most, _NEAR)
+    return tuple(found or [name for name in known if len(word) > 1 and word.lower() in name][:most])
+
+
+def among(word: str, known: Iterable[str]) -> str:
+    """What to say of a name that is none: which there are, and which was probably meant."""
+    known = [*known]
+    *others, last = nearest(word, known) or ("",)
+    meant = f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if last else ""
+    if meant and len(known) > _LISTED:
+        return meant
+    listed = f"there are: {', '.join(known) or 'none'}"
+    return f"{listed}; {meant}" if meant else listed

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.config.cabinet_file import SIMULATED, CabinetFile
-from egm.config.faults import Fault, near
+from egm.config.faults import Fault, near, wrong
 from egm.config.levels import Kind
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
@@ -23,7 +23,9 @@ from egm.profiles import Profile, available, load_profile
 from egm.progressive.connection import check_certificates
 from egm.tickets.templates import load_template
 from paytables import Game, PaytableError, load_game, shipped
+from paytables.source import is_path
 
+_NOT_THERE: Final = "not in the library"
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
@@ -106,9 +108,10 @@ def _profile(name: str) -> tuple[Profile | None, list[Fault]]:
     try:
         return load_profile(name), []
     except OperatorError as error:
-        return None, [
-            Fault("machine.profile", str(error), meant=near(name, available()), allowed=available())
-        ]
+        known = available()
+        if name in known or is_path(name):
+            return None, [Fault("machine.profile", str(error))]
+        return None, [wrong("machine.profile", f"{name}: {_NOT_THERE}", *known, given=name)]
 
 
 def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
@@ -116,7 +119,9 @@ def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
     try:
         return load_game(name), []
     except PaytableError as error:
-        return None, [Fault(key, str(error), meant=near(name, shipped()), stops=False)]
+        if not is_path(name) and name not in shipped():
+            return None, [Fault(key, f"{name}: {_NOT_THERE}", meant=near(name, shipped()), stops=False)]
+        return None, [Fault(key, str(error), stops=False)]
 
 
 def _files(file: CabinetFile) -> Iterator[Fault]:

@@ -1,6 +1,5 @@
 """Errors of a TOML file, for the person who wrote it: each with its line and its key."""
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,9 +13,9 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from paytables.definition import readable
 from paytables.source import toml
+from paytables.wording import nearest
 
 _M = TypeVar("_M", bound=BaseModel)
-_NEAR: Final = 0.6
 _LISTED: Final = 24
 
 Where = tuple[str | int, ...]
@@ -50,8 +49,7 @@ class Fault:
 
 def near(word: str, known: Iterable[str]) -> str:
     """The known word that ``word`` was probably meant to be, or nothing."""
-    found = difflib.get_close_matches(word.lower(), [*known], n=1, cutoff=_NEAR)
-    return found[0] if found else ""
+    return next(iter(nearest(word, known, 1)), "")
 
 
 def wrong(key: str, what: str, *allowed: str, given: str = "") -> Fault:

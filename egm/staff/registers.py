@@ -17,6 +17,7 @@ from egm.kernel.messages import Notice
 from egm.staff.form import persons_of, says
 from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
+from paytables.wording import among
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,7 @@ def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, objec
     Raises OperatorError for a name that is no register.
     """
     if name not in REGISTERS:
-        raise OperatorError(f"no register is called {name!r}; there are: {', '.join(REGISTERS)}")
+        raise OperatorError(f"no register is called {name!r}; {among(name, REGISTERS)}")
     register = REGISTERS[name]
     for entry in entries:
         if register.takes(entry):

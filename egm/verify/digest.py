@@ -16,6 +16,7 @@ from typing import Final, Protocol
 from egm.errors import LocalError, OperatorError
 from egm.verify.tree import component_of
 from paytables.source import Source
+from paytables.wording import among
 
 _LINK: Final = b"symbolic link\0"
 _UNREADABLE: Final = "unreadable: "
@@ -99,7 +100,7 @@ def signatures(
         parts[component_of(name)].append(name)
     missing = sorted(set(wanted) - parts.keys())
     if missing:
-        raise OperatorError(f"no component {missing[0]!r}; there are: {', '.join(sorted(parts))}")
+        raise OperatorError(f"no component {missing[0]!r}; {among(missing[0], sorted(parts))}")
     chosen = sorted(wanted) or sorted(parts)
     return {name: _signature(files, sorted(parts[name], key=str.encode), algorithm, key) for name in chosen}
 

@@ -14,7 +14,7 @@ from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import Strategy
 from paytables.craps.state import OPENING, most_odds, thrown
 from paytables.errors import AnalysisError, WagerError
-from paytables.wording import percent
+from paytables.wording import among, percent
 
 #: Table states a way to play may reach.
 _STATES_MOST = 500
@@ -47,8 +47,8 @@ def named_strategy(name: str, rules: object) -> BetAnalysis:
     for strategy in rules.definition.strategy:
         if strategy.id == name:
             return of_strategy(strategy, rules)
-    known = ", ".join(strategy.id for strategy in rules.definition.strategy) or "none"
-    raise AnalysisError(f"no way to play {name!r}; there are: {known}")
+    known = [strategy.id for strategy in rules.definition.strategy]
+    raise AnalysisError(f"no way to play {name!r}; {among(name, known)}")
 
 
 def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:

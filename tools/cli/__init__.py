@@ -60,6 +60,15 @@ class CommandGroup(click.Group):
             error.message = lines(error.message)  # type: ignore[misc]
             raise
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command. Raises NoSuchCommand, with the names of the table that are near."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(error.command_name, possibilities=self._table, ctx=ctx) from None
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """The names of the table, sorted."""
         return sorted(self._table)

@@ -25,6 +25,7 @@ from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import DIGITS, House, Ticket, TicketKind, grouped
 from egm.tickets.words import amount_in_words
 from paytables.source import contents, toml
+from paytables.wording import among
 
 _FOLDER: Final = Path(__file__).parent
 #: The paper of ticket printers everywhere, and their 203 dots an inch: eight a millimetre.
@@ -328,7 +329,7 @@ def load_template(name: str | Path) -> Template:
     """
     path = name if isinstance(name, Path) else _FOLDER / f"{name}.toml"
     if not isinstance(name, Path) and name not in available():
-        raise InvalidTicket(f"no ticket template {name!r}; there are: {', '.join(available())}")
+        raise InvalidTicket(f"no ticket template {name!r}; {among(name, available())}")
     try:
         template = Template.model_validate(toml(contents(path).decode()))
     except OSError as why:

@@ -23,6 +23,7 @@ from meters import JournalError, open_view
 from meters.recall import details
 from paytables import DefinitionError, shipped
 from paytables.source import contents, toml
+from paytables.wording import among
 from tools.cli.cabinet_file import Asked, written
 from tools.cli.staff import prove, roster_of
 from tools.cli.tables import BAD, DOUBT, Column, Columns, Form, Style, Table, forms, show, working
@@ -112,7 +113,7 @@ def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     for value in values:
         protocol, _equals, port = value.partition("=")
         if protocol not in PROTOCOLS:
-            raise click.BadParameter(f"{protocol!r}: no protocol; there are: {', '.join(PROTOCOLS)}")
+            raise click.BadParameter(f"{protocol!r}: no protocol; {among(protocol, PROTOCOLS)}")
         found.append((protocol, port or "bench"))
     return tuple(found)
 

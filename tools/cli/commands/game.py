@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -27,7 +28,7 @@ from paytables.carried import DIGEST, PROVED
 from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
 from paytables.source import ID_PATTERN
-from paytables.wording import counted
+from paytables.wording import among, counted
 from tools.cli.commands.par import estimated, hold, load, profile_of, say_what_is_carried
 from tools.cli.tables import Column, Form, Table, forms, show, working
 from tools.cli.terminal import echo
@@ -64,11 +65,9 @@ def command() -> None:
 def list_(*, form: Form) -> None:
     """List the games of the library with their lowest returns, rounded down as on the screen."""
     rows = []
-    with working("analysing", len(shipped())) as done:
-        for name in shipped():
-            game = load_game(name)
-            lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
-            rows.append((name, game.family, lowest, game.title["en"], game.title["fr"]))
+    with working("analysing", len(shipped())) as done, ProcessPoolExecutor() as processors:
+        for row in processors.map(_listed, shipped()):
+            rows.append(row)
             done(len(rows))
     columns = (
         "game",
@@ -78,6 +77,13 @@ def list_(*, form: Form) -> None:
         Column("title in French", "title_fr"),
     )
     show(form, Table(columns, rows))
+
+
+def _listed(name: str) -> tuple[str, ...]:
+    """A game's line in the list."""
+    game = load_game(name)
+    lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
+    return name, game.family, lowest, game.title["en"], game.title["fr"]
 
 
 @command.command()
@@ -121,7 +127,7 @@ def _of_the_look(game: Game) -> list[Remark]:
     looks = load_theme().looks
     if game.art.look is None or game.art.look in looks:
         return []
-    return [Remark("art.look", f"no look {game.art.look!r}; there are: {', '.join(sorted(looks))}")]
+    return [Remark("art.look", f"no look {game.art.look!r}; {among(game.art.look, sorted(looks))}")]
 
 
 #: What a new game of a family begins with that has several and no template.
@@ -213,7 +219,7 @@ def art(sheet: Path | None, *, form: Form) -> None:
 def schema(family_name: str) -> None:
     """Print the JSON Schema of a FAMILY's definitions (default: reels)."""
     if family_name not in FAMILIES:
-        raise click.ClickException(f"no family {family_name!r}; there are: {', '.join(FAMILIES)}")
+        raise click.ClickException(f"no family {family_name!r}; {among(family_name, FAMILIES)}")
     data = with_digest(family(family_name).model.model_json_schema())
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     echo(json.dumps(data, indent=2))

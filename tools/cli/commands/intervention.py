@@ -17,7 +17,7 @@ from egm.screen.text import LOCALES, Texts
 from egm.staff.service.words import columns, moment, plain, say
 from egm.staff.sheet import Sheet, sheets
 from meters import JournalError, open_view
-from paytables.wording import counted
+from paytables.wording import among, counted
 from tools.cli.sheets import NO_MONEY, as_pdf, as_text
 from tools.cli.tables import Form, Table, forms
 from tools.cli.tables import show as show_table
@@ -44,8 +44,8 @@ def _read(state: Path | None) -> Iterator[list[Sheet]]:
 def _find(found: list[Sheet], name: str) -> Sheet:
     sheet = next((sheet for sheet in found if sheet.id == name), None)
     if sheet is None:
-        known = ", ".join(sheet.id for sheet in found) or "none"
-        raise click.ClickException(f"no intervention is called {name!r}; there are: {known}")
+        known = among(name, (sheet.id for sheet in found))
+        raise click.ClickException(f"no intervention is called {name!r}; {known}")
     return sheet
 
 

@@ -18,7 +18,7 @@ from meters.reading import DIGITS, shown
 from meters.storage import DiskStorage
 from meters.table import BY_NAME, Unit
 from paytables.source import contents
-from paytables.wording import counted
+from paytables.wording import among, counted
 from tools.cli.tables import Column, Columns, Form, Table, forms, show
 from tools.cli.terminal import echo
 from tools.cli.whole import Whole
@@ -39,10 +39,10 @@ def _tell_of_nothing(reading: MeterReading, dimension: str, value: str | None = 
     """Tell whoever asks for a part that nothing here belongs to, beside the answer: its zeros say nothing."""
     carried = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in carried:
-        echo(f"egm: no meter here has {dimension!r}; there are: {', '.join(carried) or 'none'}", err=True)
+        echo(f"egm: no meter here has {dimension!r}; {among(dimension, carried)}", err=True)
     elif value is not None and value not in reading.dimension(dimension):
-        there = ", ".join(reading.dimension(dimension))
-        echo(f"egm: no meter here has {dimension}={value}; there are: {there}", err=True)
+        there = among(value, reading.dimension(dimension))
+        echo(f"egm: no meter here has {dimension}={value}; {there}", err=True)
 
 
 @dataclass(frozen=True, slots=True)
