@@ -63,6 +63,8 @@ class Column:
     right: bool = False
     text: Callable[[Any], str] = shown
     style: Callable[[Any], Style | None] = lambda _: None
+    most: int = _UNBOUNDED
+    """So wide at most, if its words allow, also where there is no end to a line: for lists of any length."""
 
     @property
     def name(self) -> str:
@@ -212,8 +214,8 @@ def _widths(
             *title.split(),
             *(told if column.right else (word for line in told for word in line.split())),
         ]
-        widths.append(max(map(cell_len, [title, *told])))
         least.append(max(map(cell_len, parts), default=0))
+        widths.append(min(max(map(cell_len, [title, *told])), max(column.most, least[-1])))
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
     while over > 0:
         able = [i for i, wide in enumerate(widths) if wide > least[i]]

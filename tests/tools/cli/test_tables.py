@@ -105,6 +105,16 @@ def test_a_pipe_has_no_width_and_columns_gives_it_one():
     assert max(map(len, narrow.splitlines())) <= 70
 
 
+def test_a_column_of_lists_has_an_end_also_in_a_pipe():
+    listed = ", ".join(f"name-{n}" for n in range(60))
+    table = Table(("line", Column("there are", most=40)), [(1, listed), (2, "x" * 50)])
+    lines = table.to_text().splitlines()
+    assert max(map(len, lines)) == 6 + 50  # no word is cut
+    assert " ".join(line[6:] for line in lines[2:-1]) == listed
+    (kept,) = table.document()[:1]
+    assert kept["there_are"] == listed
+
+
 def test_an_empty_table_says_so_and_is_an_empty_list_for_programs():
     table = Table(("a", "b"), empty="nothing yet")
     assert (table.to_text(80), table.document(), table.to_csv()) == ("nothing yet", [], "a,b\n")

@@ -3,7 +3,7 @@
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from serial.tools.list_ports import comports
@@ -34,6 +34,10 @@ from tools.lab.named import refusal
 @click.group()
 def command() -> None:
     """Write, check and explain cabinet files: what a machine is made of (egm/CABINET-FILE.md)."""
+
+
+#: A list of all that is allowed is on lines of its own even in a pipe.
+_LIST_WIDE: Final = 60
 
 
 # ---------------------------------------------------------------------- check
@@ -72,9 +76,9 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         Column("line", right=True),
         "key",
         Column("", "stops", text=lambda stops: "wrong" if stops else "left out", style=_style),
-        Column("what is wrong", "what"),
+        Column("what is wrong", "what", most=_LIST_WIDE),
         Column("did you mean", "meant"),
-        Column("there are", "allowed"),
+        Column("there are", "allowed", most=_LIST_WIDE),
     )
     said = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
     show(form, Table(columns, rows, empty=f"{file}: {said}"))
