@@ -212,7 +212,7 @@ def _to_readers(application: "WSGIApplication", token: str) -> "WSGIApplication"
 
 
 class Exporter:
-    """Serves a collector, and the process's own figures, on 127.0.0.1. Raises OSError for a taken port.
+    """Serves a collector, and the process's own figures, on 127.0.0.1. Raises OSError naming a port not had.
 
     It answers to the names of this computer itself, and to ``hosts``: what a proxy before it is called. With
     a ``token``, a reader who shows it is known to be the monitoring system.
@@ -222,7 +222,10 @@ class Exporter:
         registry = CollectorRegistry()
         registry.register(collector)
         ProcessCollector(registry=registry)
-        self._server = _Server(("127.0.0.1", port))
+        try:
+            self._server = _Server(("127.0.0.1", port))
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, f"port {port} of 127.0.0.1") from None
         names = frozenset(name.lower() for name in (*_LOOPBACK, *hosts))
         application = make_wsgi_app(registry)
         self._server.set_app(_of_hosts(_to_readers(application, token) if token else application, names))

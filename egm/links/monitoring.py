@@ -71,14 +71,16 @@ class Monitoring:
                 exporter = Exporter(self._collector, port, hosts, token)
             except OSError as error:
                 if PORT_TAKEN not in self._machine.faults:
-                    detail = f"port {port}: {error}"
+                    detail = f"port {port}: {error.strerror}"
                     self._context.handle(
                         Event(EventType.FAULT_RAISED, {"code": PORT_TAKEN, "detail": detail})
                     )
                 if not self._said:
                     self._said = True
                     self._context.say(
-                        f"metrics are not served, and what port {port} says is not this machine: {error}"
+                        f"metrics are not served, and what port {port} says is not this machine: "
+                        f"{error.strerror}. End the program that has it, or name another as `port` of "
+                        f"[metrics] in the cabinet file (0: any that is free)"
                     )
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue

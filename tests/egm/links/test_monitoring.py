@@ -58,6 +58,9 @@ def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_fre
                     if said:
                         break
                 assert "not this machine" in said[0]
+                assert f"port {port} says" in said[0]
+                assert "Errno" not in said[0]
+                assert "name another as `port` of [metrics] in the cabinet file" in said[0]
                 assert monitoring.PORT_TAKEN in room.machine.faults
                 assert (shown(room).notices, shown(room).tilts) == (
                     (),

@@ -17,6 +17,7 @@ import click
 from egm.clock import SystemClock
 from egm.config.levels import LinkSlot
 from egm.config.serials import check_serial
+from egm.errors import OperatorError
 from egm.links.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
 from egm.progressive.enrolment import EnrolmentError, Stick
@@ -194,13 +195,21 @@ def serve(
         readings = Readings()
         with ExitStack() as stack:
             if metrics is not None:
-                stack.enter_context(closing(Exporter(readings, metrics)))
+                stack.enter_context(closing(_exporter(readings, metrics)))
             software = (
                 None if manifest is None else examine(manifest, key or "", own_level_files(source), (source,))
             )
             asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def _exporter(readings: Readings, port: int) -> Exporter:
+    try:
+        return Exporter(readings, port)
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}; end the program that has it, or name another (0: any)"
+        raise OperatorError(f"--metrics: {why}") from None
 
 
 async def _serve(

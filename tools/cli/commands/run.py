@@ -77,7 +77,8 @@ def _door(name: str, port: int) -> tuple[int, int]:
     try:
         listening = socket.create_server((HOST, port)).detach()
     except OSError as error:
-        raise click.ClickException(f"{name}: port {port} on {HOST}: {error.strerror}") from error
+        why = f"port {port} on {HOST}: {os.strerror(error.errno or 0)}"
+        raise click.ClickException(f"{name}: {why}; --port names another, 0 any that is free") from error
     return listening, os.memfd_create(name)
 
 

@@ -1,0 +1,29 @@
+"""A port that is taken is told by its number and its option, with what to do."""
+
+import socket
+
+import click
+import pytest
+
+from egm.errors import OperatorError
+from tools.cli.commands.progressive import _exporter
+from tools.cli.commands.run import _door
+from tools.floor.progressive.readings import Readings
+
+
+@pytest.fixture
+def taken():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        yield other.getsockname()[1]
+
+
+def test_a_screens_port_that_is_taken(taken):
+    with pytest.raises(click.ClickException) as refused:
+        _door("screen", taken)
+    said = f"screen: port {taken} on 127.0.0.1: Address already in use; --port names another"
+    assert refused.value.message.startswith(said)
+
+
+def test_a_controllers_metrics_port_that_is_taken(taken):
+    with pytest.raises(OperatorError, match=f"--metrics: port {taken} of 127.0.0.1: Address already in use"):
+        _exporter(Readings(), taken)
