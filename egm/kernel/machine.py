@@ -209,7 +209,7 @@ class Machine:
 
     @property
     def selection(self) -> Selection:
-        """The game, denomination, bet and language in force; the smallest of the first game at the start."""
+        """The game, denomination, bet and language in force; the first game's least bet at the start."""
         stored = self.memory.read(Selection, KernelKey.SELECTION)
         if stored is not None and stored.denomination_cents in self.denominations_cents.get(
             stored.game_id, ()
@@ -217,7 +217,7 @@ class Machine:
             if not stored.bet_cents or stored.bet_cents >= self.profile.play.bet_minimum_cents:
                 return stored  # what costs nothing, or is no bet yet, is under no least bet
             least = self.least_bet(stored.game_id, stored.denomination_cents)
-            return replace(stored, bet_credits=max(least, stored.bet_credits), options={})
+            return replace(stored, bet_credits=least, options={})
         game_id = next(iter(self.games), "")
         if not game_id:
             return Selection("", 1, 0, self.profile.languages[0])
@@ -226,7 +226,12 @@ class Machine:
         return Selection(game_id, denomination_cents, self.least_bet(game_id, denomination_cents), language)
 
     def least_bet(self, game_id: str, denomination_cents: int) -> int:
-        """The smallest bet of a game, in credits, that the place takes; its smallest where it takes none."""
+        """The smallest bet of a game, in credits, that the place takes; its smallest where it takes none.
+
+        None at a table with spots: whoever plays there has laid his bets himself.
+        """
+        if self.games[game_id].rules.layout():
+            return 0
         bets, minimum_cents = self.games[game_id].bet_options, self.profile.play.bet_minimum_cents
         return min((bet for bet in bets if bet * denomination_cents >= minimum_cents), default=min(bets))
 

@@ -54,6 +54,11 @@ def is_taken_here(machine: Machine, bet: Bet) -> bool:
     return bet.at_stake_cents <= rules.bet_limit_cents
 
 
+def bet_is_left_behind(machine: Machine) -> bool:
+    """Bets are laid at a table and no credit is left: whoever comes next has not laid them."""
+    return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _has_spots(machine)
+
+
 def _has_spots(machine: Machine) -> bool:
     game = machine.games.get(machine.selection.game_id)
     return game is not None and bool(game.rules.layout())
@@ -74,10 +79,16 @@ def set_bet(machine: Machine, event: Event) -> None:
     machine.select(replace(machine.selection, bet_credits=int(event.data["value"]), options=options))
 
 
-def select_game(machine: Machine, event: Event) -> None:
-    """Turn to another game at its smallest bet; a credit keeps its price where the game offers it.
+def clear_bet(machine: Machine) -> None:
+    """No bet is laid any more."""
+    machine.select(replace(machine.selection, bet_credits=0, options={}))
 
-    Where bets stand on its table, a credit is worth what it was when they were made.
+
+def select_game(machine: Machine, event: Event) -> None:
+    """Turn to another game at its smallest bet, at a table with none.
+
+    A credit keeps its price where the game offers it; where bets stand on its table, it is worth what it was
+    when they were made.
     """
     game_id = str(event.data["value"])
     offered, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents

@@ -10,14 +10,14 @@ from egm.kernel.states import PAYABLE, only
 from egm.money.forms import FORMS
 from egm.money.rulings import place_is_said
 from egm.play.tables import (
+    bets_are_nobodys,
     bets_may_leave,
     bets_stand,
     give_bets_back,
     give_bets_back_first,
-    give_changed_back,
     say_bets_stay,
-    table_is_gone,
     take_bets_down,
+    take_off_nobodys_bets,
 )
 from egm.records.keys import TableKey
 from egm.staff.form import form_rule
@@ -34,7 +34,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         give_bets_back_first,
         Next.SAME,
     ),
-    Rule(EventType.AFTER_EVENT, PAYABLE, (table_is_gone,), (give_changed_back,)),
+    Rule(EventType.AFTER_EVENT, PAYABLE, (bets_are_nobodys,), (take_off_nobodys_bets,)),
 )
 
 TABLES: Final = Feature(name="tables", keys=TableKey, rules=_RULES)

@@ -15,6 +15,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Felt, Notice, SpotNow
 from egm.money.host.controls import game_is_allowed
 from egm.play import player_protection as protection
+from egm.play.choosing import bet_is_left_behind, clear_bet
 from egm.progressive.pools import Pools, shut
 from egm.records.game_record import TableRecord, TableReturned
 from egm.records.games import PUSH
@@ -66,11 +67,12 @@ def bets_may_leave(machine: Machine, event: Event) -> bool:
     )
 
 
-def table_is_gone(machine: Machine, event: Event) -> bool:
-    """Bets stand on a table of a game that this machine has no more, or not as it was."""
-    return bets_stand(machine, event) and any(
+def bets_are_nobodys(machine: Machine, event: Event) -> bool:
+    """Bets stand on a table that this machine has no more as it was, or are laid by a player who has left."""
+    gone = bets_stand(machine, event) and any(
         _at(machine, table) is None for table in standing_tables(machine)
     )
+    return gone or bet_is_left_behind(machine)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -105,8 +107,13 @@ def say_bets_stay(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code="bets_stay", severity="warning", values={"amount_cents": standing_cents})
 
 
-def give_changed_back(machine: Machine, _: Event) -> None:
-    """The game is another since its last round: its table is void, and every bet on it goes back."""
+def take_off_nobodys_bets(machine: Machine, _: Event) -> None:
+    """Where a game is another since its last round, its table is void, and every bet on it goes back.
+
+    What was laid and not staked is laid no more when no credit is left: the next player has not laid it.
+    """
+    if bet_is_left_behind(machine):
+        clear_bet(machine)
     for table in standing_tables(machine):
         if _at(machine, table) is None:
             _give_back(machine, table, "changed")

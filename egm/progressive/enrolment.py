@@ -8,13 +8,14 @@ marked: nothing on a stick is mounted, and no other is written. See also :mod:`e
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -28,10 +29,13 @@ from egm.errors import OperatorError
 from egm.progressive.certificates import reading
 from meters.entry import canonical, parse
 
+_T = TypeVar("_T")
 #: Where the image names a stick that is plugged in.
 STICK: Final = Path("/dev/egm/stick")
 _MARK: Final = b"open-egm link stick 1\n"
 _SIZE: Final = 16384
+#: A stick that has not answered by then is lost.
+_SECONDS: Final = 2.0
 #: What a stick's device fails with -> the words for it; anything else, and it was pulled out or is dying.
 _FAILURES: Final[Mapping[int, str]] = {
     errno.ENOENT: "link_no_stick",
@@ -195,8 +199,7 @@ class Stick:
 
     def read(self) -> dict[str, object]:
         """What is on it: ``request`` and ``answer``. Raises EnrolmentError."""
-        with self._said(), self.path.open("rb") as device:
-            data = device.read(_SIZE)
+        data = self._device(self._read)
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")
         try:
@@ -227,15 +230,40 @@ class Stick:
         """Make it one of the floor's, with these on it, whatever it is. Raises EnrolmentError."""
         told = {"request": request, "answer": None if answer is None else asdict(answer)}
         data = (_MARK + json.dumps(told).encode()).ljust(_SIZE, b"\0")
-        with self._said(), self.path.open("r+b", buffering=0) as device:
+        self._device(lambda: self._write(data))
+
+    def _read(self) -> bytes:
+        with self.path.open("rb") as device:
+            return device.read(_SIZE)
+
+    def _write(self, data: bytes) -> None:
+        with self.path.open("r+b", buffering=0) as device:
             if device.write(data) != len(data):
                 raise EnrolmentError("link_stick_full")
             os.fsync(device.fileno())
 
-    @contextmanager
-    def _said(self) -> Iterator[None]:
-        """What a device fails with, in words for whoever holds it."""
+    def _device(self, do: Callable[[], _T]) -> _T:
+        """What is done with the device, in a thread that is waited for no longer than the limit.
+
+        A stick may stall without an end, and the machine must go on. As long as one does, no more is asked
+        of it. What it fails with is raised in words for whoever holds it.
+        """
+        name, done = f"stick {self.path}", Future[_T]()
+        if any(thread.name == name for thread in threading.enumerate()):
+            raise EnrolmentError("link_stick_lost")
+
+        def run() -> None:
+            try:
+                done.set_result(do())
+            except Exception as error:  # noqa: BLE001 (raised where it is waited for)
+                done.set_exception(error)
+
+        thread = threading.Thread(target=run, name=name, daemon=True)
+        thread.start()
+        thread.join(_SECONDS)
+        if thread.is_alive():
+            raise EnrolmentError("link_stick_lost")
         try:
-            yield
+            return done.result()
         except OSError as error:
             raise EnrolmentError(_FAILURES.get(error.errno or 0, "link_stick_lost")) from error

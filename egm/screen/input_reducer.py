@@ -23,7 +23,7 @@ from egm.screen.table import (
     neighbours,
     repeated,
     undone,
-    wish,
+    wished,
 )
 from egm.screen.theme import Theme
 from egm.screen.view import (
@@ -142,8 +142,7 @@ def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]
     takes = action.name == "bet_max" or (action.name == "play" and not plays)
     if takes and view.focused:
         return choices[view.focus % len(choices)]
-    unmarked = action.name == "bet_max" or (action.name == "play" and view.decision is not None)
-    return replace(view, focused=True) if unmarked and not holding else action
+    return replace(view, focused=True) if action.name == "bet_max" and not holding else action
 
 
 def _operator_key(view: View) -> tuple[BenchCommand, ...]:
@@ -259,9 +258,10 @@ def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
         "repeat": lambda: repeated(table, chips, held),
         "double": lambda: doubled(table, chips, held),
     }[name]()
-    changed = replace(view, chips=made, marked_at=view.now)
-    told = made.bets != chips.bets or made.plays != chips.plays
-    return changed, wish(made, snapshot) if told else ()
+    wishes: Messages = ()
+    if made.bets != chips.bets or made.plays != chips.plays:
+        made, wishes = wished(made, snapshot, view.now)
+    return replace(view, chips=made, marked_at=view.now), wishes
 
 
 def _felt_turned(view: View, name: str, value: Any) -> View:
@@ -293,8 +293,8 @@ def _stake(view: View, area: str) -> tuple[View, Messages]:
 
 def _bet(view: View, step: int) -> tuple[Intent, ...]:
     options = bets(view)
-    if view.snapshot is None or not options:
-        return ()
+    if view.snapshot is None or not options or (view.table is not None and view.table.spots):
+        return ()  # at a table with spots a bet is chips: these keys walk from spot to spot
     game = view.game if marks.is_keno(view.game) else None
     marked = game is not None and view.slip.marked
     common = marks.stake_of(view.snapshot, game) if marked and game else view.snapshot.bet_credits

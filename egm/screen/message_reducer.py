@@ -12,7 +12,7 @@ from egm.screen.outcome import OutcomeError, read_field, stages_of
 from egm.screen.service_input import at_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
-from egm.screen.table import Chips, bets_in_force, is_table, read_table, wish
+from egm.screen.table import Chips, answered, bets_in_force, is_table, read_table, wished
 from egm.screen.theme import Theme
 from egm.screen.view import Page, View, standing, times
 
@@ -205,20 +205,14 @@ def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
 
 
 def _chips_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
-    """The chips of the bet in force: another game's, one the machine changed by itself, or did not take."""
+    """The chips of the bet in force, as soon as no wish for another is on its way."""
     table = view.tables.get(snapshot.game_id or "")
     if table is None:
         return view
-    told = bets_in_force(table, snapshot)
     if old is None or old.game_id != snapshot.game_id:
-        return replace(view, chips=Chips(bets=told))
-    said = snapshot.bet_wager.get("working", {})
-    refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
-    changed = told != bets_in_force(table, old)
-    late = view.now - view.marked_at > ANSWER_SECONDS
-    if (refused and not changed) or (changed and late and told != view.chips.bets):
-        return replace(view, chips=replace(view.chips, bets=told, plays=said, before=()))
-    return view
+        return replace(view, chips=Chips(bets=bets_in_force(table, snapshot)))
+    waits = view.now - view.chips.wished_at <= ANSWER_SECONDS
+    return replace(view, chips=answered(table, view.chips, snapshot, waits=waits))
 
 
 def _page_told(view: View, snapshot: Snapshot) -> View:
@@ -282,10 +276,9 @@ def lost(view: View) -> View:
 
 def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
     """The view at a later moment; tells the machine, once, that a game has been shown, and plays the next."""
-    view = replace(view, now=now)
-    due = _told_off(view)
+    view, due = _chips_due(replace(view, now=now))
     if due:
-        return replace(view, chips=replace(view.chips, due=False)), due
+        return view, due
     line = times(view, theme)
     show = view.show
     if show is None or line is None or show.told or not show.whole or now - show.began < line.done:
@@ -295,9 +288,14 @@ def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
     return replace(view, show=replace(show, told=True)), (Intent(name="shown", value=show.play.play_id),)
 
 
-def _told_off(view: View) -> Messages:
-    """That the chips of the round before are off the cloth, as soon as the machine takes bets again."""
-    snapshot, chips = view.snapshot, view.chips
-    if not chips.due or snapshot is None or snapshot.state != "idle" or not view.accepts("bet"):
-        return ()
-    return wish(chips, snapshot)
+def _chips_due(view: View) -> tuple[View, Messages]:
+    """What is due of the chips: those of the round before off the cloth, and those of a wish unanswered."""
+    snapshot, chips, table = view.snapshot, view.chips, view.table
+    if snapshot is None or table is None:
+        return view, ()
+    if chips.due and snapshot.state == "idle" and view.accepts("bet"):
+        chips, due = wished(chips, snapshot, view.now)
+        return replace(view, chips=chips), due
+    if chips.wished is not None and view.now - chips.wished_at > ANSWER_SECONDS:
+        return replace(view, chips=answered(table, chips, snapshot, waits=False)), ()
+    return view, ()

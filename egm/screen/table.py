@@ -200,6 +200,9 @@ class Chips:
     refused: str = ""
     due: bool = False
     """The machine is to be told that the chips of the round before are off the cloth."""
+    wished: Bets | None = None
+    """The bet that the machine was asked for, until it has answered; None: it has told the one in force."""
+    wished_at: float = -10.0
 
     @property
     def credits(self) -> int:
@@ -445,14 +448,36 @@ def bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
     return next((form for form in table.forms if sum(form.values()) == snapshot.bet_credits), {})
 
 
-def wish(chips: Chips, snapshot: Snapshot) -> tuple[Intent, ...]:
-    """The wish for these bets; with none of them, that nothing is staked any more."""
+def under_least(chips: Chips, snapshot: Snapshot) -> bool:
+    """Whether the chips are less than the place takes: no bet yet, and none is in force meanwhile."""
+    return 0 < chips.credits < limits(snapshot).least_here
+
+
+def wished(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
+    """The wish for these bets, and the chips that wait for its answer; with none, that nothing is staked."""
     held = limits(snapshot)
     said = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
-    if 0 < chips.credits < held.least_here:  # no bet yet: none is in force meanwhile
-        return (Intent(name="bet", value=0, options={"bets": {}}),)
+    if under_least(chips, snapshot):
+        asked = Intent(name="bet", value=0, options={"bets": {}})
+        return replace(chips, due=False, wished={}, wished_at=now), (asked,)
     options: dict[str, object] = {"bets": dict(chips.bets)} | ({"working": said} if said else {})
-    return (Intent(name="bet", value=chips.credits, options=options),)
+    asked = Intent(name="bet", value=chips.credits, options=options)
+    return replace(chips, due=False, wished=chips.bets, wished_at=now), (asked,)
+
+
+def answered(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
+    """The chips of the bet in force, whatever lay there, or those that wait for the machine's answer.
+
+    ``waits``: a wish may still be on its way, so that an older bet told is no answer to it.
+    """
+    told = bets_in_force(table, snapshot)
+    refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
+    if chips.due or (waits and chips.wished is not None and told != chips.wished and not refused):
+        return chips
+    chips = replace(chips, wished=None)
+    if told == chips.bets or (not told and under_least(chips, snapshot)):
+        return chips
+    return replace(chips, bets=told, plays=snapshot.bet_wager.get("working", {}), before=())
 
 
 # ---------------------------------------------------------------------- the wheel's order

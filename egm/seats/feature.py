@@ -96,7 +96,8 @@ def notices(machine: Machine) -> Iterator[Notice]:
     yield from turn_notices(machine)
     left = seconds_left(machine)
     if left is not None:
-        yield Notice(code="bets_close", values={"seconds": left})
+        code = "bets_placed" if has_joined(machine) else "bets_close"
+        yield Notice(code=code, values={"seconds": left})
 
 
 SEATS: Final = Feature(

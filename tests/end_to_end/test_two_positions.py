@@ -130,7 +130,7 @@ def test_two_players_at_one_roulette_bet_in_one_time_and_see_one_number(tmp_path
                     await visit.sees(bet_credits=sum(bets.values()))
                 one.wish("play")
                 waiting = await one.sees(state="betting", credit_cents=2000)
-                assert [notice.code for notice in waiting.notices] == ["bets_close"]
+                assert [notice.code for notice in waiting.notices] == ["bets_placed"]
                 two.wish("play")
                 first = await until(one.screen, lambda m: isinstance(m, Play))
                 second = await until(two.screen, lambda m: isinstance(m, Play))

@@ -71,7 +71,7 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
         "languages": ("en", "fr"),
         "game_id": game.id,
         "denomination_cents": UNIT_CENTS,
-        "bet_credits": max(game.bet_options),
+        "bet_credits": 0 if game.presentation.get("spots") else max(game.bet_options),
         "credit_cents": 123450,
         "win_cents": 0,
         "last_display": None,

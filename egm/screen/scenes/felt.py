@@ -15,7 +15,7 @@ from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.asked import answer_words, question_words
 from egm.screen.scenes.cards import card_places, draw_cards
-from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_chip, draw_won
+from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_back, draw_chip
 from egm.screen.scenes.dice import draw_dice, draw_point
 from egm.screen.scenes.felt_glass import settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
@@ -328,10 +328,11 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
             draw_chip(stage, (x - aside, y), stood, STANDING, CHIP)
             if new < 0:
                 stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP)
-        if returned.get(spot):
-            draw_won(stage, (x + CHIP / 2, y), returned[spot])
-        elif new > 0:
-            draw_chip(stage, (x + aside, y), new, chip_colour(table, new), CHIP)
+        back, unit_cents = returned.get(spot, 0), view.snapshot.denomination_cents if view.snapshot else 1
+        if new > 0:
+            draw_chip(stage, (x + aside, y - (8 if back else 0)), new, chip_colour(table, new), CHIP)
+        if back:
+            draw_back(stage, (x, y), stage.money(back * unit_cents))
         if held is not None and new + stood > 0 and not returned.get(spot):
             _said(stage, table, spot, (x, y), held)
 

@@ -277,8 +277,11 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> flo
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(over.settlements, key=lambda each: -int(each["credits"]))
+    if any(int(each["credits"]) for each in rows):
+        style = Style("strong", "caption", stage.look.accent)
+        y += p.paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
     step = 38.0  # two lines of a long name
-    room = max(1, int(h // step))
+    top, room = y, max(1, int((rect[1] + h - y) // step))
     for i, each in enumerate(rows[:room]):
         at = y + (i + 0.5) * step
         if i == room - 1 and len(rows) > room:
@@ -293,7 +296,7 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> flo
         p.label(name, place, Style("strong", "caption", "text"), align="left")
         style = Style("numbers", "small", "win") if back else Style("text", "caption", "text")
         p.text(stage.money(back * unit) if back else named, (x + w, at), style, align="right", width=w * 0.28)
-    return step * min(room, len(rows))
+    return top - rect[1] + step * min(room, len(rows))
 
 
 def _strip(stage: Stage, table: Table) -> None:
@@ -332,11 +335,12 @@ def _strip(stage: Stage, table: Table) -> None:
 def felt_status(stage: Stage) -> str:
     """What PLAY would do: how much it stakes on how many spots, or that nothing is laid yet."""
     view, table = stage.view, stage.view.table
-    if table is None or view.snapshot is None or not table.spots:
-        return ""
-    if playing(view, stage.theme) or view.decision is not None:
+    shown = playing(view, stage.theme) or view.decision is not None
+    if table is None or view.snapshot is None or not table.spots or shown:
         return ""
     chips, unit = view.chips, view.snapshot.denomination_cents
+    if view.snapshot.state == "betting":
+        return stage.texts.say("notice.refused.betting")
     if chips.refused:
         return refused_words(stage, table.spots.get(chips.asked), chips.refused)
     spots = sum(each > 0 for each in chips.bets.values())

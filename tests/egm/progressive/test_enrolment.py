@@ -7,6 +7,8 @@ import os
 import shutil
 import stat
 import sys
+import threading
+import time
 from base64 import b64decode, encodebytes
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -282,6 +284,28 @@ def test_a_device_that_fails_is_told_by_what_its_holder_can_do(tmp_path):
     assert fails(Stick(Path("/dev/full")), Stick.write) == "link_stick_full"
     assert fails(Stick(small / "below"), Stick.read) == "link_no_stick"
     assert fails(Stick(tmp_path), Stick.read) == "link_stick_lost"
+
+
+def test_a_stick_that_stalls_is_told_as_lost_and_holds_nobody_up(tmp_path, monkeypatch):
+    """A device that never answers: each step is refused in the limit, and none is asked while one hangs."""
+    monkeypatch.setattr("egm.progressive.enrolment._SECONDS", 0.2)
+    silent = tmp_path / "silent"
+    os.mkfifo(silent)
+    stick = Stick(silent)
+    for _ in range(3):
+        began = time.monotonic()
+        with pytest.raises(EnrolmentError, match="link_stick_lost"):
+            stick.answer()
+        assert time.monotonic() - began < 5
+    assert sum(thread.name == f"stick {silent}" for thread in threading.enumerate()) == 1
+    os.close(os.open(silent, os.O_WRONLY))  # it was pulled out: the read comes to its end
+    for thread in threading.enumerate():
+        if thread.name == f"stick {silent}":
+            thread.join()
+    silent.unlink()
+    silent.write_bytes(b"")
+    Stick(silent).write("")
+    assert Stick(silent).read() == {"request": "", "answer": None}
 
 
 @pytest.mark.requirement("I-15")

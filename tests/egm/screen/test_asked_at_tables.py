@@ -5,10 +5,13 @@ import pytest
 from test_places import Scribe
 from test_visit import Visit
 
+from egm.screen.input_reducer import pressed
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import figures, lit
+from egm.screen.scenes.deck import figures, labels, lit
 from egm.screen.scenes.glass import status
-from egm.screen.view import asking
+from egm.screen.theme import load_theme
+from egm.screen.view import Action, asking
 from egm.testing.machine import ScriptedChance
 from paytables.cards import Shoe, cards_of
 
@@ -31,7 +34,7 @@ def visit(tmp_path, theme):
         found = Visit(tmp_path, theme, games=(GAME,))
         found.room.machine.chance = ScriptedChance(*numbers(cards))
         found.do(found.room.insert, 10_000)
-        for spot in spots:
+        for spot in ("main", *spots):
             found.press("spot", spot)
         found.press("play")
         return found
@@ -62,6 +65,23 @@ def test_nothing_is_asked_or_advised_before_the_cards_lie_and_play_lays_them_at_
     assert asking(at.view, at.theme)
     assert "STAND" in at.bar
     assert not lit(at.stage, "play")
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "telephone"])
+def test_a_key_that_is_dark_at_a_question_answers_nothing_and_a_lit_one_does_what_it_says(visit, layout):
+    """PLAY pressed again and again while cards come answers no question: only what a key names is taken."""
+    at, picture = shown(visit(SPLIT)), Picture(load_theme(), layout=layout)
+    for _ in range(3):
+        before = at.view
+        assert not lit(at.stage, "play")
+        at.view, wishes = pressed(at.view, Action("play"), at.theme, picture.choices(at.view))
+        assert (wishes, at.view.focused, at.view.decision) == ((), False, before.decision)
+    at.view, _ = pressed(at.view, Action("bet_more"), at.theme, picture.choices(at.view))
+    assert lit(at.stage, "play")
+    assert labels(at.stage, "play") == labels(at.stage, "bet_max") == "SELECT"
+    place = picture.choices(at.view)[at.view.focus]
+    _, (wish,) = pressed(at.view, Action("play"), at.theme, picture.choices(at.view))
+    assert (wish.name, wish.value) == (place.name, place.value)
 
 
 def test_the_meter_of_the_bet_counts_what_splits_and_doubles_have_added(visit):

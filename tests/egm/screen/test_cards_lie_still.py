@@ -81,7 +81,8 @@ def moved(stage, steps):
 def test_a_card_that_lies_does_not_move_while_others_are_dealt(theme, name):
     game = load_game(name)
     told = game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
-    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands())
+    form = max(game.bet_options)
+    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands(), bet_credits=form)
     hold = bool(game.presentation().get("hold"))
     bets = dict(view.chips.bets)
     wager = game.wager(5) if hold else game.wager(sum(bets.values()), bets=bets)

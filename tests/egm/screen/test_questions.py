@@ -127,8 +127,8 @@ def test_the_deck_alone_answers_any_question(games, published, theme):
     places = picture.choices(view)
     assert [place.value for place in places] == list(question.options)
     marked, wishes = pressed(view, Action("play"), theme, places)
-    assert (wishes, marked.focused) == ((), True)
-    for _ in range(3):
+    assert (wishes, marked.focused) == ((), False)
+    for _ in range(4):
         marked, _ = pressed(marked, Action("bet_more"), theme, places)
     _, (wish,) = pressed(marked, Action("play"), theme, places)
     assert wish.value == question.options[3]

@@ -3,17 +3,20 @@
 import re
 from dataclasses import replace
 
+import pygame
 import pytest
 from rigs.layouts import LAYOUTS
+from test_places import Scribe
 
 from egm.kernel.messages import Notice, Play
-from egm.screen.cloth import RACE, part_in_force, parts, sheets
+from egm.screen.cloth import RACE, cloth, part_in_force, parts, sheets
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
 from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt_glass import settled_step, shown_results
 from egm.screen.table import bets_in_force, closed, limits
+from egm.screen.text import Texts
 from egm.screen.view import Action, bet_credits, times, unfinished
 from paytables import WagerError, tables
 from tools.dev.gallery import Walk, felts
@@ -185,7 +188,7 @@ def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
         if player.bets:
             assert bet_credits(player.view) == sum(player.bets.values())
             assert not unfinished(player.view)
-    assert len(player.sent) > 60
+    assert len(player.sent) > 45
 
 
 def test_a_bet_the_machine_does_not_take_leaves_the_cloth(player):
@@ -197,6 +200,26 @@ def test_a_bet_the_machine_does_not_take_leaves_the_cloth(player):
     refused = Notice(code="refused.bet_is_offered", severity="warning")
     view = heard(view, view.snapshot.model_copy(update={"notices": (refused,)}))
     assert dict(view.chips.bets) == before
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "Paid back, stake included"), ("fr", "Remis, mise comprise")]
+)
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_place_says_the_sum_it_paid_back_and_keeps_the_chip_of_the_next_bet(theme, layout, language, told):
+    """No figure that reads as a profit, or as a chip: the sum in money, as in the list beside."""
+    game, published = felt("quebec-roulette-french")
+    view = dict(felt_scenes(game, published, language, theme, layout))["settled"]
+    picture = Picture(theme, layout=layout)
+    painter = picture.painter = Scribe(theme)
+    picture.draw(pygame.Surface(picture.pixels), view)
+    words, money = [words for words, _ in painter.written], Texts(language).money
+    laid = dict(cloth(view.table, view.chips, layout.with_felt()).at)
+    for each in view.show.play.settlements:
+        if each["credits"] and each["spot"] in laid:
+            assert money(each["credits"] * UNIT_CENTS, "CAD") in words
+    assert not [each for each in words if each.startswith("+")]
+    assert told in words or layout.slim
 
 
 # ---------------------------------------------------------------------- touch and keys

@@ -44,7 +44,7 @@ def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, languag
     at = visit("quebec-roulette-french")
     at.happen(EventType.LANGUAGE, value=language)
     before = at.view.snapshot.credit_cents
-    assert at.press("clear") == ["bet"]
+    assert at.view.chips.bets == {}  # nobody has laid anything
     assert "play" not in at.view.snapshot.accepts
     at.press("play")
     assert at.bar == words(language, "notice.refused.bet_is_laid")
@@ -86,6 +86,7 @@ def test_the_machine_tells_no_bet_from_a_bet_not_taken_and_from_too_little_credi
 def test_play_at_a_question_names_the_choice(visit, language, game, draws, said):
     at = visit(game, *draws)
     at.happen(EventType.LANGUAGE, value=language)
+    at.press("spot", next(iter(at.view.table.spots)))
     assert at.press("play") == ["play"]
     at.wait(10)
     assert at.view.decision is not None
@@ -114,7 +115,7 @@ def spot_words(at, spot):
 
 def test_on_a_come_out_the_line_comes_first_and_the_screen_says_so(visit):
     at = visit("quebec-craps", 1, 1)  # two twos: the point is 4
-    at.press("clear")
+    at.wait(10)
     said = "First a bet on Pass / Don\u2019t pass"
     assert said in spot_words(at, "hard-4")
     assert at.press("spot", "hard-4") == []  # the machine has nothing to refuse

@@ -1,10 +1,16 @@
 """A visit at tables on the real machine: chips laid on the screen are the bets that it journals and settles."""
 
+import random
+
 import pytest
 from test_visit import Visit
 
+from egm.kernel.events import EventType
+from egm.screen.input_reducer import pressed
+from egm.screen.message_reducer import heard
 from egm.screen.picture import Picture
-from egm.screen.view import Action, unfinished
+from egm.screen.table import ON_FELT, bets_in_force
+from egm.screen.view import Action
 
 
 def at(folder, theme, game):
@@ -15,8 +21,7 @@ def at(folder, theme, game):
 @pytest.mark.requirement("C-22")
 def test_chips_on_a_roulette_are_staked_settled_and_laid_again(tmp_path, theme):
     visit = at(tmp_path, theme, "quebec-roulette-french")
-    assert visit.press("clear") == ["bet"]
-    assert not unfinished(visit.view)
+    assert visit.view.chips.bets == {}
     visit.press("play")
     assert visit.view.snapshot.state == "idle"
     red = next(spot.id for spot in visit.view.table.spots.values() if spot.id == "red")
@@ -70,6 +75,7 @@ def test_a_pass_line_stands_until_its_point_is_made_or_missed(tmp_path, theme):
 def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, theme, game, cards):
     """Touched cards make the low hand; what is no legal way is not sent; the bank lies face down until then."""
     visit = at(tmp_path, theme, game)
+    assert visit.press("spot", next(iter(visit.view.table.spots))) == ["bet"]
     assert visit.press("play") == ["play"]
     visit.wait(30)
     asked = visit.view.decision
@@ -93,3 +99,56 @@ def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, th
     said = {hand["id"]: hand.get("says") for hand in last}
     assert said["player"] == asked.display["ways"][str(asked.display["house"])]
     assert "?" not in "".join(last[0]["cards"])
+
+
+@pytest.mark.parametrize("game", ["quebec-roulette-french", "quebec-craps", "quebec-blackjack-options"])
+def test_chips_shown_are_the_bet_in_force_whatever_is_touched_and_whoever_bets(tmp_path, theme, game):
+    """Touches, keys, bets of somebody else's at the machine, rounds: PLAY never stakes what does not lie there."""
+    visit, hands = at(tmp_path, theme, game), random.Random(5)
+    picture, chips, bare = Picture(theme), 0, visit.view.game.bet_options
+    for turn in range(120):
+        acts = [t.action for t in picture.touches(visit.view) if t.action.name in ON_FELT]
+        acts += [Action(name) for name in ("bet_less", "bet_more", "bet_max", "bet_max")]
+        act = hands.choice(acts)
+        visit.view, wishes = pressed(visit.view, act, theme, picture.choices(visit.view))
+        visit.send(wishes)
+        if turn % 7 == 3:
+            visit.happen(EventType.BET, value=hands.choice(bare))
+        if turn % 40 == 39:
+            visit.press("play")
+            visit.wait(20, 0.25)
+        while visit.view.decision is not None:
+            visit.press("choose", visit.view.decision.options[0])
+            visit.wait(20, 0.25)
+        told = visit.view.snapshot.bet_wager.get("bets")
+        in_force = bets_in_force(visit.view.table, visit.view.snapshot)
+        assert dict(visit.view.chips.bets) == dict(in_force if told is None else told), act
+        chips += bool(visit.view.chips.bets)
+    assert chips > 40
+
+
+def test_a_wish_that_nobody_answers_leaves_no_chips_that_are_not_in_force(tmp_path, theme):
+    visit = at(tmp_path, theme, "quebec-roulette-french")
+    visit.press("spot", "red")
+    before = dict(visit.view.chips.bets)
+    visit.view, wishes = pressed(visit.view, Action("spot", "black"), theme)
+    assert [wish.name for wish in wishes] == ["bet"]  # lost on its way
+    visit.view = heard(visit.view, visit.view.snapshot)  # an older word is no answer
+    assert set(visit.view.chips.bets) == {"red", "black"}
+    assert visit.press("play") == []
+    visit.wait(2)
+    assert dict(visit.view.chips.bets) == before
+
+
+def test_whoever_comes_next_finds_no_bet_that_he_has_not_laid(tmp_path, theme):
+    """A table opens with none, and what a player had laid is laid no more when his credit has gone."""
+    visit = at(tmp_path, theme, "quebec-roulette-french")
+    assert (visit.view.chips.bets, visit.view.snapshot.bet_credits) == ({}, 0)
+    visit.press("spot", "red")
+    visit.do(visit.room.cash_out_ticket)
+    assert visit.view.snapshot.credit_cents == 0
+    visit.do(visit.room.insert, 2000)
+    assert (visit.view.chips.bets, visit.view.snapshot.bet_credits) == ({}, 0)
+    before = visit.view.snapshot.credit_cents
+    visit.happen(EventType.PLAY)
+    assert (visit.view.snapshot.state, visit.view.snapshot.credit_cents) == ("idle", before)

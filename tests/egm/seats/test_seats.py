@@ -53,6 +53,7 @@ def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
     assert (one.credit_cents, open_game(one.machine)) == (2000, None)
     assert one.journal.meters().value("coin_in") == 0
     assert [(n.code, n.values) for n in notices(two.machine)] == [("bets_close", {"seconds": 30})]
+    assert [(n.code, n.values) for n in notices(one.machine)] == [("bets_placed", {"seconds": 30})]
     one.clock.pass_seconds(22.5)
     assert [n.values["seconds"] for n in notices(two.machine)] == [8]
 
