@@ -112,6 +112,8 @@ class _Shown:
     """Of every screen of a player: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
     asks: bool = False
     """Whether a cabinet file that is not there is asked for on the screen."""
+    stick: Path | None = None
+    """What stands for the stick by which the machine is enrolled, on a computer that has no such port."""
 
     @property
     def is_kiosk(self) -> bool:
@@ -132,6 +134,7 @@ def _children(
         ready = folder.run / "bench.ready"
         children.append(_Child("bench", python_module("egm.app.bench", *where, *which), ready))
     flags = [*(("--stay",) if shown.is_kiosk else ()), *(("--first-start",) if shown.asks else ())]
+    flags += [] if shown.stick is None else ["--stick", str(shown.stick)]
     machine = python_module("egm.app", *where, *which, *flags)
     children.append(_Child("machine", machine, after=folder.forget_lines))
     if screen != "none":
@@ -276,10 +279,17 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     is_flag=True,
     help="Where the cabinet file is not there, ask for it on the screen: place, devices, games, staff.",
 )
+@click.option(
+    "--stick",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="The stick by which the machine is enrolled with the floor, or a file that stands for one"
+    " (default: what is plugged in as /dev/egm/stick).",
+)
 def command(
     state: Path | None,
     cabinet: Path | None,
     game: str | None,
+    stick: Path | None,
     screen: str,
     port: int | None,
     *,
@@ -307,6 +317,7 @@ def command(
         top_display=top_display,
         flags=tuple(flag for flag, on in flags.items() if on),
         asks=first_start,
+        stick=None if stick is None else stick.absolute(),
     )
     if first_start and cabinet is None:
         raise click.UsageError("--first-start writes a cabinet file: say which, with --cabinet")
