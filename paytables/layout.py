@@ -148,7 +148,8 @@ class Form(Strict):
 class TableDefinition(Definition):
     """What the definition of every table contains; a family adds its own.
 
-    ``{pays}`` in the help of a language is replaced by :meth:`pay_lines`: the rules state what the bets pay.
+    ``{pays}`` in the help of a language is replaced by :meth:`pay_lines`, each a paragraph: the rules state
+    what the bets pay.
     """
 
     table: Table = Table()
@@ -160,9 +161,9 @@ class TableDefinition(Definition):
 
     @model_validator(mode="after")
     def _pays_in_help(self) -> "TableDefinition":
-        said = {code: "\n".join(lines) for code, lines in self.pay_lines().items()}
+        said = {code: "\n\n".join(("", *lines, "")) for code, lines in self.pay_lines().items()}
         words = self.game.help.model_dump()
-        help_ = {code: text.replace("{pays}", said.get(code, "")) for code, text in words.items()}
+        help_ = {code: text.replace("{pays}", said.get(code, "")).strip() for code, text in words.items()}
         return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 
 

@@ -34,6 +34,7 @@ from egm.screen.view import (
     asking,
     bets,
     betting,
+    board_wanted,
     choosing,
     last_step,
     marked_since,
@@ -270,7 +271,7 @@ def _felt_turned(view: View, name: str, value: Any) -> View:
     if name == "suits":
         return replace(view, four_colours=not view.four_colours)
     if name == "board":
-        return replace(view, board=not view.board)
+        return replace(view, board=not board_wanted(view), board_at=view.now)
     if name == "neighbours":
         place = NEIGHBOURS.index(chips.neighbours)
         changed = replace(chips, neighbours=NEIGHBOURS[(place + 1) % len(NEIGHBOURS)])

@@ -112,7 +112,8 @@ class View:
     marked_at: float = -10.0
     chips: Chips = field(default_factory=Chips)
     board: bool = True
-    """Where a table keeps a scoreboard: whether the player wants to see it."""
+    """Where a table keeps a scoreboard: whether the player wants to see it; ``board_at``: when he said."""
+    board_at: float = -10.0
     four_colours: bool = False
     """Each suit of the cards has a colour of its own: the player asked for it."""
     desk: Desk = field(default_factory=Desk)
@@ -253,6 +254,13 @@ def last_step(view: View) -> Step | None:
 def marked_since(view: View) -> bool:
     """Whether the player has touched the marks since the last game: the board then shows the marks."""
     return view.marked_at > (view.show.began if view.show is not None else -9.0)
+
+
+def board_wanted(view: View) -> bool:
+    """Whether a scoreboard is to be seen: a round's cards lie until the next bet, or until it is wished."""
+    began = view.show.began if view.show is not None else -9.0
+    lie = view.show is not None and not marked_since(view) and view.board_at <= began
+    return view.board and not lie
 
 
 def standing(view: View) -> Result | None:

@@ -193,9 +193,12 @@ def _race_words(stage: Stage, table: Table, action: Action) -> str:
 
 
 def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip: bool) -> None:
-    """A printed place; one that takes no bet now is dark."""
+    """A printed place; one that takes no bet now is dark. The name of a row is no place: it has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
+    if spot is None and cell.row:
+        _title(stage, table, cell)
+        return
     fill = mix(_GREEN, BLACK, 0.25)
     if cell.pocket:
         fill = POCKETS.get(table.colours.get(cell.pocket, ""), fill)
@@ -211,8 +214,6 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip
     ink = _SHUT_INK if shut else BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     if spot is not None:
         _spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
-    elif cell.row:
-        _title(stage, table, cell)
     else:
         at = (x + w / 2, y + h * (0.42 if h < 80 else 0.3))
         p.text(cell.pocket, at, Style("heavy", "body", ink), width=w - 12)

@@ -16,6 +16,7 @@ from egm.screen.view import (
     Action,
     Page,
     View,
+    board_wanted,
 )
 
 #: A tool's key narrower than this has a sign for its word.
@@ -112,7 +113,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         draw_button(stage, inner, "", lit=stage.view.four_colours)
         draw_suits(stage, inner)
     elif action.name == "board":
-        draw_key(stage, inner, say("felt.board"), lit=stage.view.board)
+        draw_key(stage, inner, say("felt.board"), lit=board_wanted(stage.view))
     else:
         on = stage.view.accepts("bet") and _helps(chips, action.name)
         draw_key(stage, inner, say(f"felt.{action.name}"), on=on)

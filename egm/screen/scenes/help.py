@@ -30,6 +30,7 @@ _RULES_PICTURED: Final = 3
 #: A page no wider than this is a telephone's.
 _NARROW: Final = 800.0
 #: Where a text may be broken into other lines; a no-break space holds a number's groups together.
+_PARAGRAPHS: Final = re.compile(r" *\n *\n\s*")
 _BREAKS: Final = re.compile(r"[ \n]+")
 #: In a prize table: nothing is paid for this.
 NO_PRIZE: Final = "\u2013"
@@ -150,8 +151,10 @@ def _rules(stage: Stage, rect: Rect) -> None:
         return
     p, (x, y, w, h) = stage.painter, rect
     h -= _pictured(stage, rect)
-    rules = _BREAKS.sub(" ", stage.texts.local(game.help)).strip()
-    for size in ("body", "small", "caption"):
+    told = _PARAGRAPHS.split(stage.texts.local(game.help).strip())
+    said = [_BREAKS.sub(" ", part) for part in told]
+    ways = [("\n".join(said), size) for size in ("body", "small", "caption")]
+    for rules, size in (*ways, ("  \u00b7  ".join(said), "caption")):
         style = Style("text", size, "text")
         if len(p.wrap(rules, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break

@@ -29,6 +29,7 @@ from egm.screen.view import Action, View
 _TALL: Final = 160.0
 _LEAST_PICTURE: Final = 24.0
 _APART: Final = 4.0
+_FACTS: Final = Style("strong", "caption", "text")
 _BALLS: Final = (7, 18, 33, 52, 80)
 
 
@@ -175,9 +176,6 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
         return ink.finish()
 
     p.art(("tile", game.id), rect, make)
-    style, facts = Style("strong", "caption", "text"), return_words(stage, game)
-    lines = 1 if p.measure(facts, style) <= w - 32 else 2
-    foot = stage.theme.sizes["caption"] * 1.2 * lines
     size = "title" if h > _TALL else "lead"
     head = stage.theme.sizes[size] * 1.3
     p.text(
@@ -186,8 +184,13 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
         Style("display", size, gold(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
-    p.label(facts, (x + 16, y + h - 12 - foot, w - 32, foot), style)
-    room = h - 12 - head - 12 - foot - 2 * _APART
+    room = h - 12 - head - 12 - 2 * _APART
+    facts = _facts(stage, game, w - 32, room)
+    at = y + h - 12 - sum(part for _, part in facts)
+    for each, part in facts:
+        p.label(each, (x + 16, at, w - 32, part), _FACTS)
+        at += part
+    room -= sum(part for _, part in facts)
     if room >= _LEAST_PICTURE:
         high = min(room, h * 0.4)
         _show_symbols(stage, (x + 30, y + 12 + head + _APART + (room - high) / 2, w - 60, high), game)
@@ -199,6 +202,36 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
             Style("heavy", "caption", mix(look.sky[2], BLACK, 0.6)),
             width=136,
         )
+
+
+def _facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
+    """What a tile says of its game, each with its height: as much of its stakes as leaves a picture room."""
+    p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
+    told = [(each, return_words(stage, game)) for each in stakes_words(stage, game)]
+    ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in told]
+    for spare in (_LEAST_PICTURE, 0.0):
+        for way in ways:
+            if sum(part for _, part in way) + spare <= room:
+                return way
+    return ways[-1][1:]
+
+
+def stakes_words(stage: Stage, game: GameView) -> tuple[str, str]:
+    """The least and the most that one bet of a game may cost here: with what a credit is worth, and alone."""
+    snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
+    least, most = min(game.bet_options), max(game.bet_options)
+    if table is not None and table.spots:
+        spots = table.spots.values()
+        least = min(spot.least for spot in spots)
+        most = table.most or max(spot.most for spot in spots)
+    least_cents, most_cents = least * min(units), most * max(units)
+    if snapshot is not None:
+        least_cents = max(least_cents, snapshot.bet_least_cents)
+        most_cents = min(most_cents, snapshot.bet_most_cents or most_cents)
+    bets = stage.texts.say("menu.stakes", least=stage.money(least_cents), most=stage.money(most_cents))
+    first, last = stage.money(min(units)), stage.money(max(units))
+    key = "menu.unit" if first == last else "menu.units"
+    return f"{stage.texts.say(key, unit=first, last=last)}  \u00b7  {bets}", bets
 
 
 def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:

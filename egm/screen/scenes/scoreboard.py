@@ -12,15 +12,13 @@ from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.table import Table
 from egm.screen.theme import Colour as Paint
 from egm.screen.theme import parse_colour
-from egm.screen.view import Scene, playing, times
+from egm.screen.view import Scene, board_wanted, playing
 
 _RED: Final = parse_colour("#d01c3c")
 _BLUE: Final = parse_colour("#1d55d6")
 _GREEN: Final = parse_colour("#0e7c43")
 _PAPER: Final = parse_colour("#f6f3e8")
 _RULE: Final = parse_colour("#cfc9b6")
-#: The cards of a round lie open for so long, seconds; then the board is back.
-_REST: Final = 3.0
 #: How high a title and the sentence below are, and how far the boards are apart.
 _TITLE: Final = 24.0
 _GAP: Final = 8.0
@@ -31,15 +29,13 @@ _UPPER: Final = 0.58
 
 
 def shows_board(stage: Stage, table: Table) -> bool:
-    """Whether the board stands where cards lie: the player wants it, and nothing is dealt or just was."""
-    view, line = stage.view, times(stage.view, stage.theme)
-    if not (
-        table.roads and view.board and view.scene is Scene.GAME and view.snapshot and view.snapshot.results
-    ):
+    """Whether the board stands where cards lie: the player wants it, and no round's cards are to be seen."""
+    view = stage.view
+    if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
     if view.decision is not None or view.snapshot.state != "idle" or playing(view, stage.theme):
         return False
-    return view.show is None or line is None or view.now - view.show.began > line.done + _REST
+    return board_wanted(view)
 
 
 def draw_board(stage: Stage, table: Table) -> None:

@@ -59,8 +59,14 @@ def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
     assert not shows_board(stage(hidden), view.table)
     settled = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
     done = settled.show.began + times(settled, theme).done
-    assert not shows_board(stage(replace(settled, now=done + 1)), settled.table)
-    assert shows_board(stage(replace(settled, now=done + 4)), settled.table)
+    later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
+    assert not shows_board(stage(later), later.table)
+    laid, _ = pressed(later, Action("spot", next(iter(later.table.spots))), theme)
+    assert shows_board(stage(laid), laid.table)
+    asked, _ = pressed(later, Action("board"), theme)  # or its key is touched
+    assert shows_board(stage(asked), asked.table)
+    away, _ = pressed(replace(asked, now=asked.now + 1), Action("board"), theme)
+    assert not shows_board(stage(away), away.table)
 
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])

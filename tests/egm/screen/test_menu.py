@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pygame
 import pytest
+from test_places import Scribe
 
 from egm.config.cabinet_file import load_cabinet
 from egm.screen.input_reducer import pressed
@@ -94,3 +95,36 @@ def test_no_words_of_the_menu_stand_on_a_games_pictures(on_offer, theme, layout,
         for words, ink in painter.words_at:
             assert ink.collidelist(painter.pictures) < 0, (sheet, words)
     assert drawn > 20 or layout.slim
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "telephone"])
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_tile_says_what_may_be_bet_in_money_and_upright_what_a_credit_costs(
+    on_offer, theme, layout, language
+):
+    """The least and the most here, before a game is chosen; within the tile, below its title."""
+    view = at_rest(on_offer, on_offer[13], language, bet_most_cents=50_000)
+    picture = Picture(theme, layout=layout)
+    painter = picture.painter = Scribe(theme)
+    picture.draw(pygame.Surface(picture.pixels), pressed(view, Action("games"), theme)[0])
+    written, texts = [words for words, _ in painter.written], Texts(language)
+    shown = tiles(pressed(view, Action("games"), theme)[0], layout)
+    said = [words for words in written if "\u2009" not in words and words.startswith(("Bets", "Mises"))]
+    said += [words for words in written if "\u00b7" in words and ("Bets" in words or "Mises" in words)]
+    assert len(said) == len(shown)
+    assert any(texts.money(50_000, "CAD") in words for words in said)  # no more than the place takes
+
+
+def test_the_pays_in_the_rules_stand_on_lines_of_their_own_or_apart(theme):
+    """They ran into each other as one text."""
+    for name, apart in (("quebec-three-card-poker", ""), ("quebec-craps", " \u00b7 ")):
+        told = game_view(load_game(name))
+        view, _ = pressed(at_rest((told,), told, "en"), Action("help"), theme)
+        picture = Picture(theme)
+        painter = picture.painter = Scribe(theme)
+        picture.draw(pygame.Surface(picture.pixels), view)
+        lines = [words for words, _ in painter.written]
+        if apart:
+            assert any(f"11: 15 to 1 {apart.strip()} " in " ".join(line.split()) for line in lines)
+        else:
+            assert next(line for line in lines if line.startswith(("Ante: ", "Pair plus: "))).endswith("1:1.")

@@ -370,7 +370,7 @@ def test_the_help_says_every_pay_in_both_languages(house):
     game = load_game(house)
     definition = game.rules.definition
     for language, lines in definition.pay_lines().items():
-        assert "\n".join(lines) in game.help[language]
+        assert "\n\n".join(lines) in game.help[language]
         assert len(lines) == len(definition.bet)
     assert "Hard way : 8 fois la mise, mise comprise (4, 10) ; 10 fois" in load_game(MONACO).help["fr"]
     assert "Horn: 27 to 4 (2, 12); 3 to 1 (3, 11)" in load_game(QUEBEC).help["en"]
