@@ -1,5 +1,8 @@
 """A machine's serial is one thing wherever it comes in, and nothing else names a file or enters a list."""
 
+import contextlib
+import sqlite3
+
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -43,3 +46,18 @@ def test_a_certificate_of_another_folder_is_not_revoked(tmp_path):
     kept = (tmp_path / "one" / "EGM-1.crt").read_bytes()
     assert "names no certificate of" in egm("revoke", tmp_path / "two", "../one/EGM-1", code=1)
     assert (tmp_path / "one" / "EGM-1.crt").read_bytes() == kept
+
+
+@pytest.mark.parametrize("made", [b"", b"no database at all", None])
+def test_what_is_no_controllers_store_is_told_and_left_alone(tmp_path, made):
+    """An empty file, any file, another program's database: by every command that reads one."""
+    path = tmp_path / "levels.db"
+    if made is None:
+        with contextlib.closing(sqlite3.connect(path)) as base:
+            base.execute("CREATE TABLE other (a INTEGER)")
+    else:
+        path.write_bytes(made)
+    before = path.read_bytes()
+    for verb in ("status", "register", "daily", "show", "prizes", "held"):
+        assert f"{path}: is no controller's store" in egm(verb, "--store", path, code=1)
+    assert path.read_bytes() == before

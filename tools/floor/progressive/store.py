@@ -357,8 +357,9 @@ class SqliteReader(Store):
             self._base = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
             )
+            self.run("SELECT term FROM office")
         except sqlite3.DatabaseError as error:
-            raise OperatorError(f"{path}: {error}") from error
+            raise OperatorError(f"{path}: is no controller's store: {error}") from error
 
     def _hold_office(self) -> None:
         """Who only reads needs none."""
