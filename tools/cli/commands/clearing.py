@@ -13,6 +13,7 @@ from egm.people import Permission, Roster, load_recorded
 from meters import JournalError
 from meters.clear import clear, finish, unfinished
 from meters.copies import SECOND_FOLDER
+from tools.cli.memory_folder import memory_in
 from tools.cli.staff import carry_roster, prove
 from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
 from tools.cli.terminal import echo
@@ -31,7 +32,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
 
     Each claim must be settled or carried over by name when the machine is cleared.
     """
-    folder = state or default_state_dir()
+    folder = memory_in(state, second)
     found = look(folder, FEATURES, second_dir=second)
     inspection = found.inspection
     begun = "a clear was begun and not finished: `egm audit clear` finishes it"

@@ -10,6 +10,7 @@ from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from meters.media import Label, Which, pair, replace_second
 from meters.storage import DiskStorage
+from tools.cli.memory_folder import memory_in
 from tools.cli.staff import prove, roster_of
 from tools.cli.tables import Form, Table, forms, whole
 from tools.cli.tables import show as show_table
@@ -30,7 +31,7 @@ def command() -> None:
 @forms
 def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     """Say what each medium is and how they stand to each other. Nothing is written."""
-    folder = state or default_state_dir()
+    folder = memory_in(state, second)
     beside = second or folder / SECOND_FOLDER
     storage = DiskStorage()
     rows, bare = [], []

@@ -21,6 +21,7 @@ from egm.people import (
 )
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
+from tools.cli.memory_folder import memory_in
 from tools.cli.staff import prove, proved, renew_roster, roster_of
 from tools.cli.tables import Form, Table, forms, show
 from tools.cli.terminal import echo
@@ -84,7 +85,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 @_state
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
     """Let the person of this NUMBER in no more. Nobody is ever deleted: the journal names them."""
-    roster = _load(state)
+    roster = roster_of(memory_in(state))
     authority = _authority(roster, by)
     change = roster.enabled if enable else roster.disabled
     try:
@@ -100,7 +101,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
 @_state
 def pin(number: str, by: str | None, state: Path | None) -> None:
     """Set the PIN of this NUMBER: one's own, proved by the old one, or anybody's with --by."""
-    roster = _load(state)
+    roster = roster_of(memory_in(state))
     try:
         authority = proved(roster, number, "Old PIN").id if by is None else _authority(roster, by)
         roster.with_pin(number, _new_pin(number), by=authority, at=SystemClock().now())
@@ -149,7 +150,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 @_state
 def list_(state: Path | None, *, changes: bool, form: Form) -> None:
     """Who is enrolled, or what has changed. No PIN is ever shown: none is kept."""
-    roster = _load(state)
+    roster = roster_of(memory_in(state))
     rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
     columns = tuple(field.name for field in fields(Change if changes else Person))
     show(form, Table(columns, (row.values() for row in rows), empty="nobody is enrolled"), document=rows)

@@ -1,0 +1,31 @@
+"""A command that reads a machine's memory says that there is none where there is none, and makes no folder."""
+
+import pytest
+from click.testing import CliRunner
+
+from tools.cli import main
+
+READING = [
+    ("people", "list"),
+    ("people", "pin", "1"),
+    ("people", "disable", "1"),
+    ("memory", "show"),
+    ("audit", "inspect"),
+    ("meters",),
+    ("returns",),
+    ("inventory", "show"),
+    ("intervention", "list"),
+]
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_folder_that_is_not_there_is_told_and_not_made(tmp_path, words):
+    for name, made in (("typo", False), ("file", True)):
+        place = tmp_path / name
+        if made:
+            place.write_bytes(b"")
+        result = CliRunner().invoke(main, [*words, "--state", str(place)], input="")
+        assert result.exit_code == 1, result.output
+        assert str(place) in result.output
+        assert "no machine was ever started here" in result.output
+        assert place.exists() is made
