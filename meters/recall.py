@@ -125,6 +125,11 @@ class Play:
         return str(details(self.start)["play_id"])
 
     @property
+    def position(self) -> int:
+        """At which position of the machine it was played."""
+        return _position(self.start)
+
+    @property
     def bet_cents(self) -> int:
         """The wager and what answers added to it, in minor units."""
         staked = (t for entry in (self.start, *self.steps) for t in entry.transfers)

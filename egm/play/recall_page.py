@@ -4,7 +4,8 @@ A play is shown from its recorded draws and choices by the definition it was pla
 (E-01 to E-03). Where that is not to be had the recorded outcome is shown as it stands.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from egm.errors import LocalError
@@ -24,6 +25,7 @@ from egm.staff.service.words import (
     local,
     moment,
     money,
+    number,
     pairs,
     plain,
     prize_names,
@@ -44,7 +46,8 @@ class PlayList:
     def page(self, machine: Machine) -> ServicePage:
         """A line a play."""
         rows = tuple(_line(machine, play) for play in recall.plays(machine.journal, _LISTED))
-        table = Table(columns=columns("time", "game", "bet", "win", "state"), rows=rows)
+        place = ("position",) if machine.position.of > 1 else ()
+        table = Table(columns=columns("time", *place, "game", "bet", "win", "state"), rows=rows)
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
@@ -54,7 +57,7 @@ class PlayList:
             return refuse("not_offered")
         person = machine.state(ServiceDesk).person
         machine.log("recall.shown", {"play_id": play.play_id, "person": "" if person is None else person.id})
-        return Go(PlayDetail(play, _steps(machine, play)))
+        return Go(PlayDetail(play, _steps(machine, play), _positions(machine, play)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class Shown:
     asked: str = ""
     options: tuple[int | str, ...] = ()
     answer: int | str | None = None
+    seat: int = 0
+    """Whose question it is, at a table of several."""
 
 
 @dataclass(slots=True)
@@ -73,6 +78,8 @@ class PlayDetail:
 
     play: Play
     steps: tuple[Shown, ...]
+    positions: Mapping[int, int] = field(default_factory=dict)
+    """Of a round of several: which position sat at each seat."""
     at: int = -1
     """The step shown; -1: the figures."""
 
@@ -83,13 +90,15 @@ class PlayDetail:
             show = Action(
                 id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
             )
-            tables = _figures(machine, self.play, self.steps)
+            tables = _figures(machine, self.play, self.steps, self.positions)
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
-        forward = self.at + 1 < len(self.steps)
+        forward, here = self.at + 1 < len(self.steps), self.positions.get(self.steps[self.at].seat)
+        of = () if here is None else (("recall.of", say("handpay.position", number=here)),)
         return ServicePage(
             id="",
             title=title,
             replay=self._replay(),
+            tables=(pairs(of),) if of and self.steps[self.at].asked else (),
             actions=(
                 BACK,
                 Action(id="earlier", label=say("service.recall.earlier"), style="back", enabled=self.at > 0),
@@ -134,6 +143,14 @@ def _find(machine: Machine, play_id: str) -> Play | None:
     return next((play for play in recall.plays(machine.journal, _LISTED) if play.play_id == play_id), None)
 
 
+def _positions(machine: Machine, play: Play) -> dict[int, int]:
+    """Which position sat at each seat of a round that several have played; nothing of any other."""
+    round_id = _start(play).round_id
+    beside = recall.plays(machine.journal, _LISTED) if round_id else ()
+    games = ((_start(each), each.position) for each in beside)
+    return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
+
+
 def _start(play: Play) -> GameRecord:
     """A play as it began."""
     return from_json(GameRecord, play.start.record, f"entry {play.start.sequence}, {play.start.kind}")
@@ -151,6 +168,7 @@ def _line(machine: Machine, play: Play) -> Row:
     return Row(
         cells=(
             moment(play.start.time_utc.isoformat()),
+            *((number(play.position),) if machine.position.of > 1 else ()),
             _title(machine, _start(play).game),
             money(play.bet_cents),
             plain("") if play.win_cents is None else money(play.win_cents),
@@ -180,13 +198,16 @@ def _definition(machine: Machine, named: GameName) -> Game | None:
         return None
 
 
-def _figures(machine: Machine, play: Play, shown: tuple[Shown, ...]) -> tuple[Table, ...]:
+def _figures(
+    machine: Machine, play: Play, shown: tuple[Shown, ...], positions: Mapping[int, int]
+) -> tuple[Table, ...]:
     """Everything of a play in figures (E-01, E-04)."""
     game = _game(play)
     rules, unit_cents = _definition(machine, game.game), game.denomination_cents
     paid = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", moment(play.start.time_utc.isoformat())),
+        *((("column.position", number(play.position)),) if machine.position.of > 1 else ()),
         ("column.game", _title(machine, game.game)),
         ("recall.version", plain(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", money(game.credit_before_cents)),
@@ -198,9 +219,9 @@ def _figures(machine: Machine, play: Play, shown: tuple[Shown, ...]) -> tuple[Ta
         (coded("source", source.partition(":")[2].partition(":")[0] or source), money(cents))
         for source, cents in play.added_cents.items()
     ]
-    asked = {number: step.asked for number, step in enumerate(shown, 1)}
+    asked = dict(enumerate(shown, 1))
     choices = [
-        (say("service.recall.choice", number=n), choice_words(asked.get(n, ""), game.steps[n].choice))
+        (_choice(n, asked.get(n), positions), choice_words(_asked(asked.get(n)), game.steps[n].choice))
         for n in _numbered(play)
     ]
     rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
@@ -213,6 +234,18 @@ def _figures(machine: Machine, play: Play, shown: tuple[Shown, ...]) -> tuple[Ta
         *([pairs(choices, say("service.recall.choices"))] if choices else []),
         *([Table(title=say("service.recall.wins"), rows=lines)] if lines else []),
     )
+
+
+def _asked(shown: Shown | None) -> str:
+    return "" if shown is None else shown.asked
+
+
+def _choice(n: int, shown: Shown | None, positions: Mapping[int, int]) -> Words:
+    """An answer by its number, and at a round of several by whose it was."""
+    position = None if shown is None else positions.get(shown.seat)
+    if position is None:
+        return say("service.recall.choice", number=n)
+    return say("service.recall.choice_of", number=n, position=position)
 
 
 def _numbered(play: Play) -> range:
@@ -245,7 +278,7 @@ def _shown(conversation: Conversation) -> Shown:
     decision = conversation.decision
     if decision is None:
         raise LocalError("a game that neither asks nor ends")
-    return Shown(dict(decision.prompt), decision.kind, tuple(decision.options))
+    return Shown(dict(decision.prompt), decision.kind, tuple(decision.options), seat=decision.seat)
 
 
 PAGES: Final = (Entry("recall", "games", Permission.READ_RECALL, PlayList),)

@@ -53,7 +53,7 @@ class Refusal(click.ClickException):
 @click.option(
     "--top", is_flag=True, help="The top screen: signs and levels for the floor; it takes no touch."
 )
-@click.option("--position", type=click.IntRange(1), default=1, help="Which player position it is for.")
+@click.option("--position", type=click.IntRange(1), help="Which player position it is for, of several.")
 @click.option("--display", type=click.IntRange(0), default=0, help="Which display a window opens on.")
 @click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
 @click.option("--silent", is_flag=True, help="No sound.")
@@ -67,7 +67,7 @@ def main(
     bench: bool,
     portrait: bool,
     top: bool,
-    position: int,
+    position: int | None,
     display: int,
     reduced_motion: bool,
     silent: bool,
@@ -94,12 +94,13 @@ def main(
         theme = load_theme()
         surface: Surface
         if mode == "web":
-            name = "top" if top else "screen" if position == 1 else f"screen-{position}"
+            name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
             address = state / "run" / f"{name}.url"
             surface = Web(
                 theme, port=port, portrait=portrait, address_file=address, make=make, studio=studio, held=held
             )
-            echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
+            of = "Top screen" if top else "Screen" if position is None else f"Screen of position {position}"
+            echo(f"{of}: {surface.address}")
         else:
             console = mode in {"kmsdrm", "framebuffer"}
             buffer = FrameBuffer() if mode == "framebuffer" else None
@@ -108,7 +109,7 @@ def main(
             )
     except (ThemeError, WindowError, OSError) as error:
         raise Refusal(lines(str(error))) from error
-    machine, drawer = clients(state, bench=bench and not top, position=position, onlooker=top)
+    machine, drawer = clients(state, bench=bench and not top, position=position or 1, onlooker=top)
     app = App(
         theme=theme,
         surface=surface,

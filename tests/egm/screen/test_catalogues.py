@@ -60,7 +60,6 @@ def test_no_text_is_empty_and_french_is_not_english():
         "drawer.title",
         "help.page",
         "feature.bonus",
-        "menu.keno",
         "key.choose_less",
         "key.choose_more",
         "page.rows_back",

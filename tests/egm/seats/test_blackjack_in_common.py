@@ -10,6 +10,7 @@ from rigs.cards import dealing
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.kernel.services import MachineContext
+from egm.play.recall_page import PlayList
 from egm.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answers_due, follow
 from egm.seats.feature import BettingClock, notices
@@ -139,6 +140,27 @@ def test_recall_has_the_steps_and_the_money_of_each_position_apart(seats):
     assert [play.bet_cents for play in found] == [STAKE_CENTS, 2 * STAKE_CENTS, 3 * STAKE_CENTS]
     assert [play.win_cents for play in found] == [0, 4 * STAKE_CENTS, 2 * STAKE_CENTS]
     assert [sum(play.added_cents.values()) for play in found] == [CREDIT_CENTS] * 3
+
+
+def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
+    """Each seat's game has everybody's answers: without their names they read as one player's."""
+    rooms = seats(GAME, count=3)
+    sit_down(rooms)
+    play_on(rooms)
+    end(rooms)
+    machine, page = rooms[0].machine, PlayList()
+    (listed,) = page.page(machine).tables
+    assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
+    detail = page.answer(machine, str(listed.rows[0].action), "").place
+    (choices,) = [table for table in detail.page(machine).tables if "choices" in str(table.title)]
+    said = [row.cells[0].values["position"] for row in choices.rows]
+    assert said == [seat + 1 for seat, *_ in ANSWERS]
+    for step, (seat, *_) in enumerate(ANSWERS):
+        detail.at = step
+        ((row,),) = [table.rows for table in detail.page(machine).tables]
+        assert row.cells[-1].values == {"number": seat + 1}
+    detail.at = len(ANSWERS)
+    assert detail.page(machine).tables == ()  # the outcome is nobody's answer
 
 
 def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):

@@ -2,12 +2,13 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import click
 import pytest
 
-from egm.config.cabinet_file import StateFolder
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from tools.cli import main
 from tools.cli.commands.run import _children, _Shown
 
@@ -57,3 +58,22 @@ def test_a_file_may_stand_for_the_stick(tmp_path):
         each for each in _children(StateFolder(tmp_path), None, None, shown) if each.name == "machine"
     )
     assert machine.command[-2:] == ("--stick", str(tmp_path / "stick"))
+
+
+def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path):
+    """Two addresses alike, and the player of position 2 sat at the picture of position 1."""
+    made = tmp_path / "two.toml"
+    text = DEFAULT_CABINET.read_text(encoding="utf-8")
+    made.write_text(text.replace("[machine]", "[machine]\npositions = 2", 1))
+    shown = _Shown(mode="web", flags=("--silent",))
+    folder = StateFolder(tmp_path / "state")
+    folder.run.mkdir(parents=True)
+    screens = [
+        c for c in _children(folder, made, load_cabinet(made), shown) if c.speaks and "screen" in c.name
+    ]
+    commands = [[*child.command[: child.command.index("--held")]] for child in screens]
+    assert [each[each.index("--position") + 1] for each in commands] == ["1", "2"]
+    with subprocess.Popen(commands[-1], stdout=subprocess.PIPE, text=True) as screen:
+        first = next(line for line in screen.stdout if "http" in line)
+        screen.terminate()
+    assert first.startswith("Screen of position 2: http://127.0.0.1:")

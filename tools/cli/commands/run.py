@@ -140,7 +140,8 @@ def _children(
     if screen != "none":
         bench = ("--bench",) if simulated else ()
         display = ("--display", str(shown.display))
-        first = (*where, *bench, *display, *shown.flags)
+        several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
+        first = (*where, *bench, *display, *(("--position", "1") if several else ()), *shown.flags)
         children.append(_screen("screen", first, shown, shown.port or 0, closes=True))
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has a screen of its own
