@@ -87,6 +87,10 @@ class Rules(Protocol):
     def shared_keys(self) -> frozenset[str]:
         """Which keys of ``Outcome.table`` all who play at a table have in common: its shoe, its point."""
 
+    @property
+    def bound_keys(self) -> frozenset[str]:
+        """Which of them a player's standing bets hang on: they keep it where they have missed a round."""
+
     def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return the wager of a seat for the round it plays with the wagers of other seats."""
 

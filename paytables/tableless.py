@@ -31,6 +31,11 @@ class Tableless:
         """Return none: nothing lasts."""
         return frozenset()
 
+    @property
+    def bound_keys(self) -> frozenset[str]:
+        """Return none: no bets stand."""
+        return frozenset()
+
     def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (the contract's)
         """Return the wager: what lies at other seats changes nothing in a round that only draws."""
         return wager

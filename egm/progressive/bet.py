@@ -1,6 +1,6 @@
 """The bet in force: the player's choice, as its game and the machine's levels have accepted it, once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from egm.kernel.games import Selection
@@ -58,6 +58,8 @@ class BetInForce:
     game: Game | None = None
     table: TableRecord | None = None
     bet: Bet | None = None
+    nothing_new: bool = False
+    """While a round begins that the player has placed no bets on: only what stands is played."""
 
 
 #: What of a wager only a table says (:meth:`paytables.game.Rules.seated`): a player lays his own bets.
@@ -101,6 +103,8 @@ def _wins_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cent
 def bet_in_force(machine: Machine) -> Bet | None:
     """The bet now chosen, or None; judged when first asked for, and not again until another is chosen."""
     known, selection = machine.state(BetInForce), machine.selection
+    if known.nothing_new:
+        selection = replace(selection, bet_credits=0, options={"bets": {}})
     game = machine.games.get(selection.game_id)
     table = None if game is None else table_of(machine, game.digest)
     if known.selection != selection or known.game is not game or known.table != table:

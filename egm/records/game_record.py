@@ -190,6 +190,8 @@ class TableInCommon:
     round_id: str
     keys: tuple[str, ...]
     table: JSON
+    bound: tuple[str, ...] = omitted(())
+    """Of these, what standing bets hang on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import TELL, DerivedState, Rule
 from egm.kernel.services import Attachment, MachineContext
-from egm.kernel.states import EVERYWHERE, only
+from egm.kernel.states import BETTABLE, EVERYWHERE, only
 from egm.play.rounds import start_game
 from egm.play.rules import MAY_PLAY
 from egm.records.keys import WheelKey
@@ -23,6 +23,7 @@ from egm.seats.table import (
     has_joined,
     join,
     leave_and_do,
+    plays_apart,
     plays_in_common,
     say_not_taken,
     seconds_left,
@@ -34,7 +35,7 @@ _BETTING: Final = only(State.BETTING)
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *MAY_PLAY), (join,), State.BETTING, TELL),
     Rule(EventType.CASH_OUT, _BETTING, (), (leave_and_do,), Next.DERIVED, TELL),
-    Rule(TableEvent.NO_MORE_BETS, _BETTING, (has_a_place, *MAY_PLAY), (start_game,), State.PLAYING),
+    Rule(TableEvent.NO_MORE_BETS, BETTABLE, (has_a_place, *MAY_PLAY), (start_game,), State.PLAYING),
     Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (say_not_taken,), Next.DERIVED_ONCE_TESTED),
 )
 
@@ -91,9 +92,11 @@ def clock(context: MachineContext) -> Iterable[Attachment]:
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
-    """How long bets are still taken, whose turn it is, and what is waited for at a wheel."""
+    """How long bets are still taken, whose turn it is, what is waited for at a wheel, who plays apart."""
     yield from wheel_notices(machine)
     yield from turn_notices(machine)
+    if plays_apart(machine):
+        yield Notice(code="bets_apart", severity="warning")
     left = seconds_left(machine)
     if left is not None:
         code = "bets_placed" if has_joined(machine) else "bets_close"

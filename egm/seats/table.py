@@ -16,9 +16,9 @@ from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.common_round import CommonRound, RoundInCommon
-from egm.progressive.bet import Bet, bet_in_force
+from egm.progressive.bet import Bet, BetInForce, bet_in_force
 from egm.records.games import GameInProgress, open_game
-from egm.records.tables import AsRoundBegins, table_in_common
+from egm.records.tables import AsRoundBegins, plays_along, table_in_common, table_of
 from paytables import Wager, WagerError
 
 
@@ -98,8 +98,8 @@ class SharedTable:
     def is_complete(self, game: str) -> bool:
         """Whether every position with credit that has the game before it has placed its bets."""
         return all(
-            seat.game == game or not seat.machine.credit_cents or game_before(seat.machine) != game
-            for seat in self.seats.values()
+            seat.game == game or not seat.machine.credit_cents or not plays_along(seat.machine, game)
+            for seat in self.around(game)
         )
 
     def around(self, game: str) -> list[Seat]:
@@ -107,16 +107,8 @@ class SharedTable:
         return [seat for seat in self.seats.values() if game_before(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
-        """Whether a seat is still to play a round that leaves something to the next (a shoe)."""
-        return any(
-            opened is not None
-            and opened.game.digest == game
-            and opened.outcome is None
-            and (opened.wager.seat is not None or bool(seat.machine.games[opened.game.id].rules.shared_keys))
-            for seat in self.around(game)
-            if seat.machine.state(GameInProgress).conversation is not None
-            for opened in (open_game(seat.machine),)
-        )
+        """Whether a seat is still to play, or to see, a round that the next goes on from."""
+        return any(_holds_next(seat.machine, game) for seat in self.around(game))
 
     def close(self, game: str, round_id: str = "") -> None:
         """No more bets: each seat's game begins, all with the same numbers, at the table as it stands now."""
@@ -124,6 +116,16 @@ class SharedTable:
         seats = self.joined(game)
         if not seats:
             return
+        silent = [seat for seat in self.around(game) if not seat.game and _is_thrown_for(seat.machine, game)]
+        for seat in silent:
+            seat.machine.state(BetInForce).nothing_new = True
+        try:
+            self._begin(game, round_id, sorted((*seats, *silent), key=_number))
+        finally:
+            for seat in silent:
+                seat.machine.state(BetInForce).nothing_new = False
+
+    def _begin(self, game: str, round_id: str, seats: list[Seat]) -> None:
         places = _places([(seat, bet_in_force(seat.machine)) for seat in seats])
         wagers = dict(places.values())
         begins = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
@@ -139,6 +141,29 @@ class SharedTable:
             finally:
                 around.begins = None
                 seat.machine.install(AsRoundBegins())
+
+
+def _number(seat: Seat) -> int:
+    return seat.machine.position.number
+
+
+def _is_thrown_for(machine: Machine, game: str) -> bool:
+    """Whether bets stand here that the dice of the others decide, though nothing new is staked."""
+    table = table_of(machine, game)
+    opened = machine.games.get(machine.selection.game_id)
+    hangs = opened is not None and bool(opened.rules.bound_keys)
+    return hangs and table is not None and bool(table.staked) and plays_along(machine, game)
+
+
+def _holds_next(machine: Machine, game: str) -> bool:
+    """Whether the next round waits: for what decides this one, or until it is seen how its bets stand."""
+    opened = open_game(machine)
+    if opened is None or opened.game.digest != game or machine.state(GameInProgress).conversation is None:
+        return False
+    rules = machine.games[opened.game.id].rules
+    if opened.outcome is not None:
+        return bool(opened.round_id and rules.bound_keys)
+    return opened.wager.seat is not None or bool(rules.shared_keys)
 
 
 def _places(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
@@ -170,7 +195,12 @@ def betting_seconds(machine: Machine) -> int | None:
     if alone or waits_for_spin(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
-    return None if game is None else game.rules.betting_seconds
+    return None if game is None or not plays_along(machine, game.digest) else game.rules.betting_seconds
+
+
+def plays_apart(machine: Machine) -> bool:
+    """Whether bets stand here on the game chosen that have missed a throw of the others."""
+    return machine.position.of > 1 and not plays_along(machine, game_before(machine))
 
 
 def has_joined(machine: Machine) -> bool:
@@ -210,6 +240,8 @@ def has_a_place(machine: Machine, _: Event) -> bool:
 
 def say_not_taken(machine: Machine, _: Event) -> None:
     """The bets could not be taken when no more were: nothing was wagered."""
+    if machine.state(BetInForce).nothing_new:
+        return
     machine.notice = Notice(code="bets_not_taken", severity="warning")
 
 

@@ -48,6 +48,21 @@ class CrapsRules(TableRules):
         """Return the rules with the table as a throw left it. Raises ValueError for what no throw leaves."""
         return replace(self, state=state_from_json(table, self.felt))
 
+    @property
+    def betting_seconds(self) -> int | None:
+        """How long several seats place bets on one throw; None where it is played by one."""
+        return self.definition.table.common_seconds
+
+    @property
+    def shared_keys(self) -> frozenset[str]:
+        """Return the point: the dice are thrown for all."""
+        return frozenset({"point"})
+
+    @property
+    def bound_keys(self) -> frozenset[str]:
+        """Return the point: a pass bet is on it whatever others throw."""
+        return frozenset({"point"})
+
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that stand."""
         return self.state.bets
@@ -84,7 +99,8 @@ class CrapsRules(TableRules):
                 given.append(place.down(gone, self.state.point))
             if least:
                 kept.append(replace(bet, credits=min(least, bet.credits)))
-        return tuple(given), self.state.with_bets(kept, self.state.told).to_json()
+        left = self.state.with_bets(kept, self.state.told, self.definition.table.seats)
+        return tuple(given), left.to_json()
 
     def _kept_least(self, place: Place, seat: int) -> int:
         """What whoever throws must leave on don't pass until it is decided, credits."""

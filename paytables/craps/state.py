@@ -28,19 +28,20 @@ class State:
         """Return what stands of one seat, credits by spot."""
         return {bet.spot: bet.credits for bet in self.bets if bet.seat == seat}
 
-    def with_bets(self, bets: Iterable[Bet], told: Iterable[tuple[int, str]]) -> Self:
+    def with_bets(self, bets: Iterable[Bet], told: Iterable[tuple[int, str]], seats: int = 1) -> Self:
         """Return the table with these bets instead; what was told of a bet ends with it.
 
-        The point goes with the last bet of the table: nobody is left to throw for it.
+        The point goes with the last bet of a table of one: nobody is left to throw for it.
         """
         kept = tuple(sorted(bets, key=lambda bet: (bet.seat, bet.spot)))
         there = frozenset((bet.seat, bet.spot) for bet in kept) & frozenset(told)
-        return replace(self, point=self.point if kept else None, bets=kept, told=there)
+        return replace(self, point=self.point if kept or seats > 1 else None, bets=kept, told=there)
 
     def to_json(self) -> object:
         """Return the table as an outcome keeps it; None as it opens. Inverse: :func:`state_from_json`."""
-        if self == OPENING:
-            return None
+        if not self.bets:
+            parts = {"point": self.point, "shooter": self.shooter or None}
+            return {key: value for key, value in parts.items() if value is not None} or None
         return {
             "point": self.point,
             "shooter": self.shooter,
@@ -57,9 +58,12 @@ def state_from_json(data: object, felt: Felt) -> State:
     """Read a table back. Raises ValueError, saying what, for a table that no throw leaves."""
     if data is None:
         return OPENING
+    seats = felt.definition.table.seats
+    if isinstance(data, Mapping) and seats > 1 and data and set(data) <= {"point", "shooter"}:
+        data = {"point": None, "shooter": 0, "bets": [], "told": [], **data}
     if not isinstance(data, Mapping) or set(data) != {"point", "shooter", "bets", "told"}:
         raise ValueError(f"a craps table has a point, a shooter, bets and what was told of them: {data!r}")
-    point, shooter, seats = data["point"], data["shooter"], felt.definition.table.seats
+    point, shooter = data["point"], data["shooter"]
     if point is not None and (not isinstance(point, int) or point not in NUMBERS):
         raise ValueError(f"{point!r} is no point")
     if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
@@ -69,7 +73,7 @@ def state_from_json(data: object, felt: Felt) -> State:
         told = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
     except (TypeError, ValueError):
         raise ValueError(f"told: {data['told']!r} are no bets, by seat and spot") from None
-    state = State(point, shooter).with_bets(bets, told)
+    state = State(point, shooter).with_bets(bets, told, seats)
     if state.point != point or state.told != told or len({(b.seat, b.spot) for b in bets}) != len(bets):
         raise ValueError(f"no throw leaves this table: {data!r}")
     for bet in bets:
@@ -113,9 +117,10 @@ def thrown(
         point = total if total in NUMBERS else None
     elif total in {7, point}:
         point = None
-        shooter = (shooter + 1) % seats if total == 7 else shooter
+        others = any(bet.seat != shooter for bet in state.bets)
+        shooter = (shooter + 1) % seats if total == 7 and others else shooter
     told = [each for each in state.told if each in {(bet.seat, bet.spot) for bet in after}]
-    return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(after, told)
+    return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(after, told, seats)
 
 
 def _after(

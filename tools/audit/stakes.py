@@ -23,7 +23,7 @@ from egm.records.game_record import (
 )
 from egm.records.games import CARRIED_GAME, PUSH, WAGER
 from egm.records.keys import TableKey
-from egm.records.tables import in_common, joined, keys_in_common, own
+from egm.records.tables import Keys, in_common, is_along, joined, keys_of, own
 from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome
@@ -151,9 +151,12 @@ class StakeAudit:
         """What decides a round leaves its table to all who play there, unless another has begun since."""
         keys, last = self._keys(entry, start.game), self._shared.get(start.game.digest)
         due = None
-        if keys and choice.outcome is not None and last is not None and last.round_id == _round(start):
+        if keys.common and choice.outcome is not None and last is not None and last.round_id == _round(start):
             due = TableInCommon(
-                round_id=last.round_id, keys=keys, table=in_common(choice.outcome.table, keys)
+                round_id=last.round_id,
+                keys=keys.common,
+                bound=keys.bound,
+                table=in_common(choice.outcome.table, keys),
             )
         self._leaves_in_common(entry, start, due)
 
@@ -161,12 +164,19 @@ class StakeAudit:
         """Return the table a game is to begin with; its beginning says which round is now the last there."""
         keys, digest = self._keys(entry, game.game), game.game.digest
         due, last = None, self._shared.get(digest)
-        if keys:
+        if keys.bound and not game.round_id:  # it plays on by itself
+            self._leaves_in_common(entry, game, None)
+            return joined(mine, None if last is None else last.table, keys)
+        if keys.common:
             if last is None or last.round_id != _round(game):
                 self._before[digest] = None if last is None else last.table
             after = game.table if game.outcome is None else game.outcome.table
-            due = TableInCommon(round_id=_round(game), keys=keys, table=in_common(after, keys))
+            due = TableInCommon(
+                round_id=_round(game), keys=keys.common, bound=keys.bound, table=in_common(after, keys)
+            )
         self._leaves_in_common(entry, game, due)
+        if not is_along(mine, self._before.get(digest), keys):
+            self._fault(entry, "its standing bets hang on what its round does not have")
         return joined(mine, self._before.get(digest), keys)
 
     def _leaves_in_common(self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None) -> None:
@@ -174,12 +184,11 @@ class StakeAudit:
         if found != (None if due is None else to_json(due)):
             self._fault(entry, f"it leaves the table to all as {found}, {due} was due")
 
-    def _keys(self, entry: StoredEntry, named: GameName) -> tuple[str, ...]:
-        """Which keys of a game's table are common, at a machine of several positions."""
-        if "position" not in entry.transaction.dims:
-            return ()
+    def _keys(self, entry: StoredEntry, named: GameName) -> Keys:
+        """The keys of a game's table; some are common at a machine of several positions."""
         game = self._games.find(named.id, named.digest)
-        return () if game is None else keys_in_common(game.rules, 2)
+        positions = 2 if "position" in entry.transaction.dims else 1
+        return Keys() if game is None else keys_of(game.rules, positions)
 
     def ends(
         self,

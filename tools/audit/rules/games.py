@@ -159,7 +159,12 @@ _HIT: Final = {
     "shown_cents?": "$:count",
 }
 _SHARED: Final = {
-    "in_common:{digest}?": {"round_id": "$:text", "keys": Each("$:text", least=1), "table": "$:object|none"}
+    "in_common:{digest}?": {
+        "round_id": "$:text",
+        "keys": Each("$:text", least=1),
+        "bound?": Each("$:text", least=1),
+        "table": "$:object|none",
+    }
 }
 _FED: Final = {"pool": "$:text", "wager_cents": "$:cents", "sequence?": "$:cents", "amount?": "$:text"}
 _CLOSING: Final = {"awaiting_award?": None, "undecided?": None, "claim:{claim}?": "$:object"}

@@ -1,0 +1,412 @@
+"""Several positions at one craps table: one throw for all, a point in common, and each his own standing bets."""
+
+import random
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+from rigs.craps_text import MONACO, POINTS, QUEBEC, allowed, down, proposal, throw
+
+from egm.kernel.events import EventType, State
+from egm.play.tables import on_table
+from egm.records.games import open_game
+from egm.records.tables import plays_along, standing_tables, table_in_common
+from egm.seats.feature import notices
+from egm.seats.table import SharedTable
+from egm.testing.clearing import clear_it
+from egm.testing.machine import ScriptedChance
+from meters import open_view
+from meters.entry import decode
+from paytables import load_game
+from tools.audit.games import GameAudit, Shelf
+from tools.audit.verify import Auditor
+
+CENTS = 25
+FAULT = "bill_acceptor.cheat"
+
+
+def digest_of(room, game=QUEBEC):
+    return room.machine.games[game].digest
+
+
+def dice(rooms, *numbers):
+    """What falls next, in whichever game draws it."""
+    chance = ScriptedChance(*(number - 1 for number in numbers))
+    for room in rooms:
+        room.machine.chance = chance
+    return chance
+
+
+def lay(room, **bets):
+    """Place bets and wait for the others; ``pass_`` is pass, and an underscore a hyphen."""
+    laid = {spot.rstrip("_").replace("_", "-"): credits_ for spot, credits_ in bets.items()}
+    cost = sum(credits_ for credits_ in laid.values() if credits_ > 0)
+    room.engine.handle(EventType.BET, value=cost, options={"bets": laid})
+    room.engine.handle(EventType.PLAY)
+    return room.state
+
+
+def thrown(rooms, a, b, game=QUEBEC):
+    """No more bets, two dice for whoever plays, and the end of each game; who played."""
+    generator, left = rooms[0].machine.chance, dice(rooms, a, b).values
+    rooms[0].machine.state(SharedTable).close(digest_of(rooms[0], game))
+    playing = [room for room in rooms if room.state is State.PLAYING and open_game(room.machine).round_id]
+    games = [open_game(room.machine) for room in playing]
+    assert left == []
+    assert len({each.round_id for each in games}) == 1
+    assert {tuple(each.outcome.display["dice"]) for each in games} == {(a, b)}
+    for room in playing:
+        room.shown()
+    for room in rooms:
+        room.machine.chance = generator
+    return playing
+
+
+def mended(room):
+    room.engine.handle(EventType.FAULT_CLEARED, code=FAULT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+
+
+def standing(room):
+    """What stands at a position, credits by spot; the record says of as much money."""
+    found = {}
+    for table in standing_tables(room.machine):
+        found |= {bet["spot"]: bet["credits"] for bet in table.table["bets"]}
+        assert table.standing_cents == sum(found.values()) * CENTS
+    return found
+
+
+def point_of(room, game=QUEBEC):
+    found = table_in_common(room.machine, digest_of(room, game))
+    return None if found is None else found["point"]
+
+
+def sound(rooms, folder):
+    """The books add up, and the audit derives every game and table again."""
+    rooms[0].journal.self_audit()
+    rooms[0].close()
+    with open_view(folder) as view:
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        return list(view.bodies())
+
+
+def around(seats, count=3, game=QUEBEC):
+    rooms = seats(game, count=count)
+    for room in rooms:
+        room.insert(10_000)
+    return rooms
+
+
+@pytest.mark.requirement("B-01", "P-07")
+def test_a_throw_is_one_for_all_and_the_silent_are_thrown_for(seats, tmp_path):
+    one, two, three = rooms = around(seats)
+    assert lay(one, pass_=10) is State.BETTING
+    assert lay(two, dontpass=10) is State.BETTING
+    assert thrown(rooms, 4, 2) == [one, two]
+    assert [point_of(room) for room in rooms] == [6] * 3
+    _, shut, felt = on_table(three.machine)
+    assert (felt.point, "pass" in shut, "come" in shut) == (6, True, False)
+    three.engine.handle(EventType.BET, value=10, options={"bets": {"pass": 10}})
+    assert three.notice == "refused.bet_is_offered"  # a line bet waits for the come-out
+    one.engine.handle(EventType.BET, value=5, options={"bets": {"come": 5}})  # chosen, and not placed
+    assert lay(three, come=10, right_8=6) is State.BETTING
+    before = [room.credit_cents for room in rooms]
+    assert thrown(rooms, 5, 4) == rooms
+    assert [room.credit_cents for room in rooms] == [before[0], before[1], before[2] - 16 * CENTS]
+    assert [standing(room) for room in rooms] == [
+        {"pass": 10},
+        {"dontpass": 10},
+        {"come-9": 10, "right-8": 6},
+    ]
+    assert lay(two) is State.BETTING  # who has bets standing may ask for the throw with nothing new
+    assert thrown(rooms, 3, 4) == rooms
+    assert [room.credit_cents for room in rooms] == [
+        before[0],
+        before[1] + 20 * CENTS,
+        before[2] - 16 * CENTS,
+    ]
+    assert [standing(room) for room in rooms] == [{}] * 3
+    assert point_of(three) is None
+    meters = [one.journal.meters().where(position=n).values for n in (1, 2, 3)]
+    assert [each["games_played"] for each in meters] == [3, 3, 2]
+    assert [each["coin_in"] for each in meters] == [10 * CENTS, 10 * CENTS, 16 * CENTS]
+    sound(rooms, tmp_path)
+
+
+def test_the_next_throw_waits_until_this_one_is_seen_and_for_nobody_who_says_nothing(seats):
+    one, two, three = rooms = around(seats)
+    lay(one, pass_=10)
+    lay(two, pass_=10)
+    dice(rooms, 2, 2)
+    table, digest = one.machine.state(SharedTable), digest_of(one)
+    table.close(digest)
+    one.shown()
+    assert table.is_in_play(digest)
+    two.shown()
+    assert not table.is_in_play(digest)
+    lay(three, come=5)
+    lay(one)
+    assert (table.is_complete(digest), table.seconds_left(digest)) == (False, 20)
+    one.clock.pass_seconds(20)
+    assert table.seconds_left(digest) == 0
+    assert thrown(rooms, 2, 1) == rooms
+
+
+@pytest.mark.requirement("O-06")
+def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_path):
+    one, two, three = rooms = around(seats)
+    for room in rooms[:2]:
+        lay(room, pass_=10)
+    thrown(rooms, 4, 2)
+    two.engine.handle(EventType.FAULT_RAISED, code=FAULT)
+    lay(one)
+    assert thrown(rooms, 3, 4) == [one]
+    lay(one, pass_=10)
+    assert thrown(rooms, 2, 2) == [one]
+    assert (standing(two), standing(one), point_of(one)) == ({"pass": 10}, {"pass": 10}, 4)
+    mended(two)
+    assert (two.state, plays_along(two.machine, digest_of(two))) == (State.IDLE, False)
+    assert [n.code for n in notices(two.machine)] == ["bets_apart"]
+    assert on_table(two.machine)[2].point == 6
+    lay(three, come=5)
+    assert thrown(rooms, 6, 4) == [one, three]  # not his throw
+    dice(rooms, 4, 2)
+    credit_cents = two.credit_cents
+    assert lay(two, come=5) is State.PLAYING  # at once: he waits for nobody
+    assert open_game(two.machine).round_id == ""
+    two.shown()
+    assert (two.credit_cents, standing(two)) == (credit_cents + 15 * CENTS, {"come-6": 5})
+    assert point_of(one) == 4
+    dice(rooms, 4, 2)
+    lay(two)
+    two.shown()
+    assert (standing(two), on_table(two.machine)[2].point) == ({}, 4)
+    assert lay(two, come=5) is State.BETTING
+    assert thrown(rooms, 2, 2) == rooms
+    sound(rooms, tmp_path)
+
+
+@pytest.mark.requirement("D-15")
+def test_bets_are_taken_down_between_throws_and_the_point_is_the_others_still(seats, tmp_path):
+    one, two, _ = rooms = around(seats)
+    lay(one, pass_=10, right_8=12)
+    lay(two, dontpass=10)
+    thrown(rooms, 4, 2)
+    credit_cents = two.credit_cents
+    two.engine.handle(EventType.CASH_OUT)
+    assert (standing(two), point_of(two)) == ({}, 6)
+    assert two.state is State.PAYING
+    assert one.journal.entries("table.returned")
+    cents = one.credit_cents
+    assert lay(one, right_8=-12) is State.BETTING
+    assert thrown(rooms, 2, 1) == [one]
+    assert (one.credit_cents, standing(one)) == (cents + 12 * CENTS, {"pass": 10})
+    one.engine.handle(EventType.CASH_OUT)
+    assert (one.notice, standing(one)) == ("bets_stay", {"pass": 10})
+    assert credit_cents == 10_000 - 10 * CENTS
+    sound(rooms, tmp_path)
+
+
+def test_a_series_outlasts_its_players_and_a_restart(seats):
+    one, two, _ = rooms = around(seats)
+    lay(one, dontpass=10)
+    thrown(rooms, 4, 2)
+    one.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    one.engine.handle(EventType.CASH_OUT)
+    assert [point_of(room) for room in rooms] == [6] * 3
+    lay(two, come=5)
+    thrown(rooms, 5, 5)
+    one.close()
+    again = seats(QUEBEC, count=3)
+    assert [point_of(room) for room in again] == [6] * 3
+    assert standing(again[1]) == {"come-10": 5}
+    assert lay(again[2], right_8=6) is State.BETTING
+    assert thrown(again, 3, 4) == again[1:]
+    assert [standing(room) for room in again] == [{}] * 3
+
+
+@pytest.mark.requirement("A-05", "D-15")
+def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(seats, tmp_path):
+    one, two, three = rooms = around(seats)
+    for room in rooms:
+        lay(room, pass_=10)
+    thrown(rooms, 4, 2)
+    two.engine.handle(EventType.FAULT_RAISED, code=FAULT)
+    lay(one)
+    thrown(rooms, 3, 4)
+    lay(one, dontpass=10)
+    lay(three, pass_=10)
+    dice(rooms, 2, 2)
+    one.machine.state(SharedTable).close(digest_of(one))
+    assert [room.state for room in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
+    one.close()
+    clear_it(tmp_path)
+    one, two, three = again = seats(QUEBEC, count=3)
+    for room in (one, three):
+        room.shown()
+    mended(two)
+    assert [standing(room) for room in again] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
+    assert [plays_along(room.machine, digest_of(room)) for room in again] == [True, False, True]
+    assert [on_table(room.machine)[2].point for room in again] == [4, 6, 4]
+    lay(three)
+    assert thrown(again, 3, 1) == [one, three]
+    assert [room.credit_cents for room in again] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
+    sound(again, tmp_path)
+
+
+@pytest.mark.requirement("B-01")
+def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
+    one, two, _ = rooms = around(seats)
+    lay(one, pass_=10)
+    lay(two, pass_=10)
+    thrown(rooms, 4, 2)
+    lay(two)
+    thrown(rooms, 5, 4)
+    bodies = sound(rooms, tmp_path)
+    entries = [entry for entry in map(decode, bodies) if entry.kind.startswith("game.")]
+    starts = [n for n, entry in enumerate(entries) if entry.kind == "game.start"]
+    key = next(key for key in entries[0].state if key.startswith("in_common:"))
+
+    def found(at, change):
+        record, state = deepcopy(entries[at].transaction.record), deepcopy(dict(entries[at].state))
+        change(record, state)
+        told = []
+        audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+        lie = replace(entries[at].transaction, record=record, state=state)
+        for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
+            audit.see(entry)
+        return "; ".join(told)
+
+    def other_dice(record, _):
+        record["steps"][0]["draws"][0][1] = 0
+
+    def other_point(_, state):
+        state[key] = {**state[key], "table": {"point": 8}}
+
+    def other_table(record, _):
+        record["table"]["point"] = 8
+
+    assert found(starts[2], lambda *_: None) == ""
+    assert "other numbers" in found(starts[3], other_dice)
+    assert "it leaves the table to all as" in found(starts[1], other_point)
+    assert "hang on what its round does not have" in found(starts[1], other_point)
+    assert "the game before left" in found(starts[3], other_table)
+
+
+class Session:
+    """Random players at one table, each held against the rules of the text, credits to the cent."""
+
+    SEATS = 3
+
+    def __init__(self, seats, house, seed):
+        self.seats, self.house, self.chance = seats, house, random.Random(seed)
+        self.spots = [spot.id for spot in load_game(house).rules.layout()]
+        self.credits = [0] * self.SEATS
+        self.bets = [{} for _ in range(self.SEATS)]
+        self.points = [None] * self.SEATS
+        """The point each one's standing bets are on."""
+        self.point, self.down = None, set()
+        self.rounds = self.apart = 0
+        self.begin()
+
+    def begin(self):
+        self.rooms = self.seats(self.house, count=self.SEATS)
+
+    def point_of(self, n):
+        return self.points[n] if self.bets[n] else self.point
+
+    def offer(self, n):
+        """A change a player makes, and what then lies there; None where he says nothing."""
+        point = self.point_of(n)
+        change = proposal(self.house, self.spots, point, self.bets[n], self.chance)
+        laid = allowed(self.house, point, self.bets[n], change)
+        cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
+        if laid is None or sum(laid.values()) * CENTS > 10_000 or self.chance.random() < 0.4:
+            return None  # what the place lets be at stake
+        while self.credits[n] < cost * CENTS:
+            self.rooms[n].insert(10_000)
+            self.credits[n] += 10_000
+        self.rooms[n].engine.handle(EventType.BET, value=cost, options={"bets": change})
+        assert self.rooms[n].machine.selection.options == {"bets": change}
+        return change, laid, cost
+
+    def settle(self, n, offered, numbers, point):
+        change, laid, cost = offered or ({}, self.bets[n], 0)
+        given, self.bets[n], _ = throw(self.house, laid, point, (), *numbers)
+        taken = sum(down(spot, -credits_) for spot, credits_ in change.items() if credits_ < 0)
+        self.credits[n] += int((sum(given.values()) + taken - cost) * CENTS)
+        total = sum(numbers)
+        after = total if total in POINTS else None
+        self.points[n] = after if point is None else None if total in {7, point} else point
+
+    def numbers(self):
+        return self.chance.randint(1, 6), self.chance.randint(1, 6)
+
+    def throw(self):
+        """Some place bets; no more bets; every game is what the text makes of it."""
+        offers = {}
+        for n, room in enumerate(self.rooms):
+            if n not in self.down and (offered := self.offer(n)) is not None:
+                if self.bets[n] and self.points[n] != self.point:
+                    self.play_apart(n, offered)
+                    continue
+                room.engine.handle(EventType.PLAY)
+                assert room.state is State.BETTING, room.notice
+                offers[n] = offered
+        if not offers:
+            return
+        point, numbers = self.point, self.numbers()
+        playing = thrown(self.rooms, *numbers, self.house)
+        due = {n for n in range(self.SEATS) if self.bets[n] and self.points[n] == point} - self.down
+        assert playing == [self.rooms[n] for n in sorted(due | set(offers))]
+        for n in due | set(offers):
+            self.settle(n, offers.get(n), numbers, point)
+            self.point = self.points[n]
+        self.rounds += 1
+
+    def play_apart(self, n, offered):
+        room, numbers = self.rooms[n], self.numbers()
+        generator, script = room.machine.chance, dice([room], *numbers)
+        room.engine.handle(EventType.PLAY)
+        assert (room.state, script.values) == (State.PLAYING, [])
+        room.shown()
+        room.machine.chance = generator
+        self.settle(n, offered, numbers, self.points[n])
+        self.apart += 1
+
+    def disturb(self):
+        """A tilt comes or goes at some seat, or the power fails between two throws."""
+        n, what = self.chance.randrange(self.SEATS), self.chance.random()
+        if n in self.down:
+            mended(self.rooms[n])
+            self.down.remove(n)
+        elif what < 0.3:
+            self.rooms[n].engine.handle(EventType.FAULT_RAISED, code=FAULT)
+            self.down.add(n)
+        elif what > 0.9 and not self.down:
+            self.rooms[0].close()
+            self.begin()
+
+    def check(self):
+        for n, room in enumerate(self.rooms):
+            assert (room.credit_cents, standing(room)) == (self.credits[n], self.bets[n])
+            assert point_of(room, self.house) == self.point
+            _, _, felt = on_table(room.machine)
+            assert felt.point == self.point_of(n)
+
+
+@pytest.mark.parametrize("house", [QUEBEC, MONACO])
+@pytest.mark.parametrize(
+    ("seed", "rounds"), [(1, 25), *(pytest.param(n, 150, marks=pytest.mark.slow) for n in (2, 3))]
+)
+@pytest.mark.requirement("D-15", "F-08", "P-07", "O-06")
+def test_random_players_with_tilts_and_restarts_have_their_money_to_the_cent(
+    seats, tmp_path, house, seed, rounds
+):
+    session = Session(seats, house, seed)
+    while session.rounds < rounds:
+        session.throw()
+        session.check()
+        session.disturb()
+    assert session.apart
+    sound(session.rooms, tmp_path)

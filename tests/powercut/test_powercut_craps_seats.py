@@ -1,0 +1,142 @@
+"""The power is cut at every storage operation of a throw that three seats play, two with nothing but standing bets.
+
+Whose game had begun when the power went has it decided by the dice of the throw. Whose had not keeps bets and
+point, has staked nothing new, and throws for them later: with the others, or apart where they have gone on.
+"""
+
+import pytest
+from powercut_life import LifeOfSeats, cut_everywhere
+
+from egm.kernel.events import EventType, State
+from egm.play.tables import on_table
+from egm.records.games import open_game
+from egm.records.tables import plays_along, standing_tables
+from egm.testing.machine import MachineRig, ScriptedStep
+from paytables.definition import LIBRARY
+
+GAME, CENTS = "three-seats", 100
+#: Of the cloth, the bets and forms that are played here: its figures are worked out at every start.
+KEPT = ("pass", "dontpass", "come", "right", "pass-5")
+SIX, SEVEN = (3, 1), (2, 3)
+#: What stands before the throw, what is laid for it, and what it brings back; what a six brings back later.
+STOOD = ({"pass": 10}, {"dontpass": 10}, {})
+LAID = {"come": 5, "right-8": 6}
+BACK, LATER = (0, 20, 10), (20, 0, 0)
+
+
+def definition(folder):
+    """Québec's table, with a few of its bets."""
+    text = (LIBRARY / "tables" / "quebec-craps.toml").read_text().replace('"quebec-craps"', f'"{GAME}"')
+    head, *blocks = text.split("\n[[")
+    kept = [
+        block for block in blocks if block.split('id = "')[1].split('"')[0] in KEPT and "keep" not in block
+    ]
+    folder.mkdir(exist_ok=True)
+    place = folder / f"{GAME}.toml"
+    place.write_text("\n[[".join((head, *kept)))
+    return str(place)
+
+
+class Craps(LifeOfSeats):
+    """The come-out is over and six is the point; then the third bets, the others say nothing, and seven falls."""
+
+    SEATS, CREDIT_CENTS = 3, 10_000
+
+    def __init__(self, folder, disk, begun):
+        super().__init__(folder / "state", disk, begun)
+        self.shelf, self.dice = (folder / "games",), SIX
+
+    def rig(self, **more):
+        game = definition(self.shelf[0])
+        return MachineRig(self.folder, games=(game,), chance=self, denominations_cents=(CENTS,), **more)
+
+    def step(self):
+        return ScriptedStep(list(self.dice))
+
+    @property
+    def digest(self):
+        return self.room.machine.games[GAME].digest
+
+    def counted(self, name):
+        meters = self.room.journal.meters()
+        return [meters.where(position=n).values[name] for n in range(1, self.SEATS + 1)]
+
+    def ready(self):
+        return self.counted("games_played") == [1, 1, 0] and self.rooms[1].state is State.IDLE
+
+    def act(self):
+        if self.rooms[-1].credit_cents and self.counted("games_played") == [0, 0, 0]:
+            for room, bets in zip(self.rooms, STOOD[:2], strict=False):
+                self.lay(room, bets)
+            self.throw()
+        else:
+            super().act()
+
+    def bet(self):
+        self.dice = SEVEN
+        self.lay(self.rooms[2], LAID)
+
+    def throw(self):
+        self.table.close(self.digest)
+        self.show()
+
+    def show(self):
+        for room in self.rooms:
+            if room.state is State.PLAYING:
+                assert open_game(room.machine).outcome is not None
+                room.shown()
+            assert room.state is State.IDLE
+
+    def end(self):
+        """What was begun is shown; then who was left out throws for what stands."""
+        self.show()
+        self.played = [
+            now - before for now, before in zip(self.counted("games_played"), (1, 1, 0), strict=True)
+        ]
+        assert set(self.played) <= {0, 1}
+        if not self.is_played:
+            self.begun.add(sum(self.played))
+        self.check(
+            [0 if played else sum(bets.values()) for played, bets in zip(self.played, STOOD, strict=True)]
+        )
+        self.dice = SIX
+        left = [room for room, played in zip(self.rooms[:2], self.played, strict=False) if not played]
+        for room in left:
+            assert on_table(room.machine)[2].point == 6
+            along = plays_along(room.machine, self.digest)
+            assert along == (not any(self.played))
+            room.engine.handle(EventType.BET, value=0, options={"bets": {}})
+            room.engine.handle(EventType.PLAY)
+            assert room.state is (State.BETTING if along else State.PLAYING)
+        self.throw()
+        self.check([0, 0, 0])
+
+    def check(self, stands):
+        """Each has what he was given less what he staked, and so many credits stand."""
+        staked, won = self.counted("coin_in"), self.counted("coin_out")
+        for number, room in enumerate(self.rooms):
+            assert room.credit_cents == self.CREDIT_CENTS - staked[number] + won[number]
+            assert [table.standing_cents for table in standing_tables(room.machine)] == (
+                [stands[number] * CENTS] if stands[number] else []
+            )
+
+    def judge(self):
+        """Each was decided once: by the throw, or where its game had not begun by the next."""
+        due = [BACK[n] if played else LATER[n] for n, played in enumerate(self.played)]
+        assert self.counted("coin_out") == [credits_ * CENTS for credits_ in due]
+        assert self.counted("coin_in") == [10 * CENTS, 10 * CENTS, 11 * CENTS * self.played[2]]
+        draws = {}
+        for entry in self.room.journal.entries("game.start"):
+            record = entry.record
+            draws.setdefault(record.get("round_id") or record["play_id"], set()).add(str(record["steps"]))
+        assert {len(each) for each in draws.values()} == {1}
+        assert self.room.journal.pending() == []
+
+
+@pytest.mark.timeout(1_800)
+@pytest.mark.requirement("A-08", "D-15", "O-01", "F-06")
+@pytest.mark.parametrize("every", [31, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "every one"])
+def test_a_cut_in_a_throw_of_three_seats_decides_each_bet_once(tmp_path, capsys, every):
+    begun = set()
+    cut_everywhere(lambda disk: Craps(tmp_path, disk, begun), capsys, every)
+    assert begun == set(range(Craps.SEATS + 1)) if every == 1 else len(begun) > 1
