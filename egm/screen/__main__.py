@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from egm.isolated import python_module
 from egm.terminal import echo, lines
 
 if TYPE_CHECKING:
     from egm.screen.app import Surface
     from egm.screen.audio.making import Studio
     from egm.screen.audio.mixer import Speakers
+    from egm.screen.theme import Theme
+    from egm.screen.window import Window
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 # SDL takes SIGTERM for an event, which nobody reads where there is no window
@@ -35,7 +38,7 @@ class Refusal(click.ClickException):
 )
 @click.option(
     "--mode",
-    type=click.Choice(["window", "web", "kmsdrm", "framebuffer"]),
+    type=click.Choice(["window", "web", "kmsdrm"]),
     default="window",
     help="Where to show the picture.",
 )
@@ -54,7 +57,8 @@ class Refusal(click.ClickException):
     "--top", is_flag=True, help="The top screen: signs and levels for the floor; it takes no touch."
 )
 @click.option("--position", type=click.IntRange(1), help="Which player position it is for, of several.")
-@click.option("--display", type=click.IntRange(0), default=0, help="Which display a window opens on.")
+@click.option("--display", type=click.IntRange(0), default=0, help="Which display it is shown on.")
+@click.option("--lease", type=click.IntRange(3), hidden=True, help="Descriptor of the display that is lent.")
 @click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
 @click.option("--silent", is_flag=True, help="No sound.")
 def main(
@@ -69,6 +73,7 @@ def main(
     top: bool,
     position: int | None,
     display: int,
+    lease: int | None,
     reduced_motion: bool,
     silent: bool,
 ) -> None:
@@ -81,11 +86,12 @@ def main(
     from egm.screen.app import App, clients  # noqa: PLC0415
     from egm.screen.audio.cues import Sounds  # noqa: PLC0415
     from egm.screen.audio.making import Studio  # noqa: PLC0415
+    from egm.screen.displays import DisplayError  # noqa: PLC0415
     from egm.screen.picture import Picture  # noqa: PLC0415
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.web import Web  # noqa: PLC0415
-    from egm.screen.window import FrameBuffer, Window, WindowError  # noqa: PLC0415
+    from egm.screen.window import Window, WindowError  # noqa: PLC0415
 
     pygame.font.init()
     studio = Studio()
@@ -99,14 +105,11 @@ def main(
             surface = Web(
                 theme, port=port, portrait=portrait, address_file=address, make=make, studio=studio, held=held
             )
-            of = "Top screen" if top else "Screen" if position is None else f"Screen of position {position}"
-            echo(f"{of}: {surface.address}")
+            echo(f"{_called(position, top=top)}: {surface.address}")
+        elif mode == "kmsdrm":
+            surface = _console(theme, display, lease, None if top else state, calm=reduced_motion)
         else:
-            console = mode in {"kmsdrm", "framebuffer"}
-            buffer = FrameBuffer() if mode == "framebuffer" else None
-            surface = Window(
-                theme, fullscreen=fullscreen, console=console, buffer=buffer, display=display, make=make
-            )
+            surface = Window(theme, fullscreen=fullscreen, display=display, make=make)
     except (ThemeError, WindowError, OSError) as error:
         raise Refusal(lines(str(error))) from error
     machine, drawer = clients(state, bench=bench and not top, position=position or 1, onlooker=top)
@@ -121,11 +124,33 @@ def main(
         starting=state / "run" / "starting.json",
     )
     try:
-        app.run(30 if mode == "web" else 60)
+        app.run(30 if mode == "web" or lease is not None else 60)
     except KeyboardInterrupt:
         sys.exit(0)
+    except DisplayError as error:
+        raise Refusal(lines(str(error))) from error
     finally:
         studio.close()
+
+
+def _called(position: int | None, *, top: bool) -> str:
+    return "Top screen" if top else "Screen" if position is None else f"Screen of position {position}"
+
+
+def _console(theme: "Theme", display: int, lease: int | None, state: Path | None, *, calm: bool) -> "Window":
+    """A display without a desktop: with ``state``, the player's, and what is left is the top screen's."""
+    from egm.screen.displays import Above, Card, Head  # noqa: PLC0415 (see main)
+    from egm.screen.top import TopPicture  # noqa: PLC0415
+    from egm.screen.window import Window  # noqa: PLC0415
+
+    if lease is not None:  # the player's screen comes first
+        os.nice(5)
+    head = Head(Card.open() if lease is None else Card(lease), display)
+    if state is None:
+        return Window(theme, head=head, deaf=True, make=TopPicture)
+    signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * calm)
+    above = Above(head, lambda lent: python_module("egm.screen", *signs, "--lease", str(lent)))
+    return Window(theme, head=head, above=above)
 
 
 def _speakers(surface: "Surface", studio: "Studio", *, silent: bool) -> "Speakers | None":

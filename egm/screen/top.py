@@ -85,7 +85,8 @@ def board(layout: Layout) -> Rect:
     return (margin, top, w - 2 * margin, h - top - 110)
 
 
-def _sign(layout: Layout) -> Rect:
+def sign(layout: Layout) -> Rect:
+    """Where the game's title shines."""
     w, h = float(layout.size[0]), float(layout.size[1])
     high = h * 0.17 if not layout.portrait else h * 0.12
     return (w * 0.06, 26.0, w * 0.88, high)
@@ -98,7 +99,7 @@ def backdrop(stage: Stage, title: str) -> pygame.Surface:
     def make() -> pygame.Surface:
         rect = board(layout)
         surface = hall((p.px(layout.size[0]), p.px(layout.size[1])), look, p.box(rect).center)
-        marquee(replace(stage, layout=replace(layout, marquee=_sign(layout))), surface, title)
+        marquee(replace(stage, layout=replace(layout, marquee=sign(layout))), surface, title)
         area = p.box((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix(look.sky[2], BLACK, 0.35)[:3], 255)
         frame = rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)

@@ -1,14 +1,13 @@
-"""The picture in a window, full screen, or on a bare console (KMSDRM, or the plain frame buffer)."""
+"""The picture in a window, full screen, or on a bare console."""
 
-import mmap
 import os
-from pathlib import Path
 from typing import Final
 
 import pygame
 
 from egm.screen.app import Tap
 from egm.screen.controls import by_code
+from egm.screen.displays import Above, Head
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
@@ -16,11 +15,6 @@ from egm.screen.view import Action
 
 _BLIND: Final = frozenset({"dummy", "offscreen", "evdev"})
 """SDL's drivers that show nothing."""
-
-
-#: The plain frame buffer of a console, and what the kernel says of it.
-_BUFFER: Final = Path("/dev/fb0")
-_BUFFER_FACTS: Final = Path("/sys/class/graphics/fb0")
 
 
 class WindowError(Exception):
@@ -31,36 +25,6 @@ def _refuse_no_display() -> None:
     """SDL draws into nothing where no display answers; only who names such a driver means it."""
     if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _BLIND:
         raise pygame.error("no display answers; --screen web shows the picture in a browser")
-
-
-class FrameBuffer:
-    """A console's frame buffer of 32 bits a dot: for a computer whose graphics processor has no driver.
-
-    No OpenGL stands between, in place of whose processor Mesa would draw with this computer's: its console
-    driver (22.3) ends the program in the middle of a frame. Frames may tear.
-    """
-
-    def __init__(self, device: Path = _BUFFER, facts: Path = _BUFFER_FACTS) -> None:
-        """Raises OSError where there is none, or one of another kind."""
-        wide, high = (int(word) for word in (facts / "virtual_size").read_text().split(","))
-        bits, self._stride = (int((facts / name).read_text()) for name in ("bits_per_pixel", "stride"))
-        if bits != 32:
-            raise OSError(f"{device}: {bits} bits a dot are not 32")
-        self.size = (wide, high)
-        with device.open("r+b", buffering=0) as file:
-            self._memory = mmap.mmap(file.fileno(), self._stride * high)
-
-    def show(self, frame: pygame.Surface) -> None:
-        """Copy a frame of :attr:`size`."""
-        wide, high = self.size
-        drawn = pygame.image.tobytes(frame, "BGRA")
-        if self._stride == 4 * wide:
-            self._memory[:] = drawn
-            return
-        for y in range(high):
-            self._memory[y * self._stride : y * self._stride + 4 * wide] = drawn[
-                4 * wide * y : 4 * wide * (y + 1)
-            ]
 
 
 class Window:
@@ -75,22 +39,21 @@ class Window:
         theme: Theme,
         *,
         fullscreen: bool = False,
-        console: bool = False,
-        buffer: FrameBuffer | None = None,
+        head: Head | None = None,
+        above: Above | None = None,
+        deaf: bool = False,
         title: str = "Open EGM",
         display: int = 0,
         make: type[Picture] = Picture,
     ) -> None:
-        """``buffer``: where a console without a graphics processor shows its frames. Raises WindowError."""
-        self._buffer = buffer
-        if buffer is not None:
-            os.environ["SDL_VIDEODRIVER"] = "evdev"  # draws into memory, and hears touch screens
-        elif console:
-            os.environ["SDL_VIDEODRIVER"] = "kmsdrm"
-            # A console's context is of OpenGL ES. SDL would take its renderer for desktop OpenGL first, whose
-            # calls then fail in silence: every frame is shown, and black.
-            os.environ["SDL_RENDER_DRIVER"] = os.environ["SDL_FRAMEBUFFER_ACCELERATION"] = "opengles2"
-        self._kiosk = fullscreen or console
+        """``head``: a bare console's display; ``above``: its top screen; ``deaf``: hears no touch.
+
+        Raises WindowError.
+        """
+        self._head, self._above = head, above
+        if head is not None:  # SDL draws into memory, and hears touch screens
+            os.environ["SDL_VIDEODRIVER"] = "dummy" if deaf else "evdev"
+        self._kiosk = fullscreen or head is not None
         if self._kiosk:  # the grab below takes the keys of the desktop too, and losing it hides nothing
             os.environ["SDL_GRAB_KEYBOARD"] = "1"
             os.environ["SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"] = "0"
@@ -102,16 +65,16 @@ class Window:
             _refuse_no_display()
             pygame.display.set_caption(title)
             if self._kiosk:
-                size, how = (buffer.size, 0) if buffer else ((0, 0), pygame.FULLSCREEN)
-                self._display = pygame.display.set_mode(size, how, display=display)
-                pygame.mouse.set_visible(not console)
+                size, how = (head.size, 0) if head else ((0, 0), pygame.FULLSCREEN)
+                self._display = pygame.display.set_mode(size, how, display=0 if head else display)
+                pygame.mouse.set_visible(head is None)
                 pygame.event.set_grab(True)
             else:
                 self._display = pygame.display.set_mode(
                     self._comfortable(), pygame.RESIZABLE, display=display
                 )
         except pygame.error as error:
-            raise WindowError(f"no {'console' if console else 'window'} could be opened: {error}") from error
+            raise WindowError(f"no {'console' if head else 'window'} could be opened: {error}") from error
         self._fit()
 
     @staticmethod
@@ -159,7 +122,7 @@ class Window:
         SDL's driver without a display has one size of its own, and says by it where a pointer is.
         """
         x, y = event.pos
-        if self._buffer is None or event.touch:
+        if self._head is None or event.touch:
             return x, y
         (wide, high), (here_wide, here_high) = pygame.display.get_desktop_sizes()[0], self._display.get_size()
         return x * here_wide / wide, y * here_high / high
@@ -170,14 +133,18 @@ class Window:
 
     def show(self) -> None:
         """Put the frame on the display."""
-        if self._buffer is not None:
-            self._buffer.show(self._display)
-        else:
+        if self._head is None:
             pygame.display.flip()
+            return
+        self._head.show(self._display)
+        if self._above is not None:
+            self._above.keep()
 
     def tell(self, words: str) -> None:
         """Nobody listens beside a window."""
 
     def close(self) -> None:
-        """Close the display."""
+        """Close the display, and the one above it."""
+        if self._above is not None:
+            self._above.stop()
         pygame.display.quit()

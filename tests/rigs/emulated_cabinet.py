@@ -114,14 +114,13 @@ class Cabinet:
             assert time.monotonic() < end, f"never: {what}"
             time.sleep(every_s)
 
-    def picture(self):
-        return Image.open(io.BytesIO(self.computer.picture(self.folder / "now.png").read_bytes())).convert(
-            "RGB"
-        )
+    def picture(self, head=0):
+        shown = self.computer.picture(self.folder / "now.png", head)
+        return Image.open(io.BytesIO(shown.read_bytes())).convert("RGB")
 
-    def colours(self):
-        """How many colours the display shows: a text console a few, a picture of the game thousands."""
-        return len(self.picture().getcolors(1 << 24))
+    def colours(self, head=0):
+        """How many colours a display shows: a text console a few, a picture of the game thousands."""
+        return len(self.picture(head).getcolors(1 << 24))
 
     def is_up(self):
         board = self.hand("io").state

@@ -1,4 +1,4 @@
-"""Reading a lock-up's words off a display: its plate, dot for dot as the screen's own program draws it.
+"""Reading a lock-up's words, or a top screen's sign, off a display: dot for dot as the screen's program draws it.
 
 A guest's picture is compared with what the same program draws here of the same words; another fault's plate
 is some thirty times as far from it as the same plate at another minute.
@@ -19,7 +19,10 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import heard, lost
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
+from egm.screen.top import TopPicture, sign
 from egm.screen.view import View
+from paytables import load_game
+from tools.lab.views import at_rest, game_view
 
 #: Share of the display that a plate's title and large line fill: left, top, right, bottom.
 _PLATE = (0.2, 0.28, 0.8, 0.47)
@@ -42,11 +45,7 @@ def says(shown: Image.Image, code: str, why: str = "") -> bool:
 
 @cache
 def _drawn(code: str, why: str, width: int) -> Image.Image:
-    if not pygame.display.get_init():
-        pygame.display.init()
-    if pygame.display.get_surface() is None:
-        pygame.display.set_mode((1, 1))
-    pygame.font.init()
+    _prepare()
     identity = Machine.model_construct(
         serial="EGM-0000001",
         operator_number="1",
@@ -61,7 +60,36 @@ def _drawn(code: str, why: str, width: int) -> Image.Image:
     )
     view = heard(heard(View(reduced_motion=True), Hello()), snapshot)
     view = replace(lost(view) if code == "lost" else view, now=1000.0)
-    picture = Picture(load_theme(), scale=width / LANDSCAPE.size[0])
+    return _image(Picture(load_theme(), scale=width / LANDSCAPE.size[0]), view)
+
+
+def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
+    """Whether a display of the picture's proportions shows the top screen's sign of a game of the library."""
+    drawn = _sign_drawn(game, language, shown.size[0])
+    assert drawn.size == shown.size
+    left, top, wide, high = (x * shown.size[0] / LANDSCAPE.size[0] for x in sign(LANDSCAPE))
+    box = (round(left), round(top), round(left + wide), round(top + high))
+    difference = ImageChops.difference(shown.convert("RGB").crop(box), drawn.crop(box))
+    return sum(ImageStat.Stat(difference).mean) < _SAME
+
+
+@cache
+def _sign_drawn(game: str, language: str, width: int) -> Image.Image:
+    _prepare()
+    found = game_view(load_game(game))
+    picture = TopPicture(load_theme(), scale=width / LANDSCAPE.size[0])
+    return _image(picture, replace(at_rest((found,), found, language), now=1000.0))
+
+
+def _prepare() -> None:
+    if not pygame.display.get_init():
+        pygame.display.init()
+    if pygame.display.get_surface() is None:
+        pygame.display.set_mode((1, 1))
+    pygame.font.init()
+
+
+def _image(picture: Picture, view: View) -> Image.Image:
     surface = pygame.Surface(picture.pixels)
     picture.draw(surface, view)
     return Image.frombytes("RGB", surface.get_size(), pygame.image.tobytes(surface, "RGB"))

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -39,7 +40,7 @@ _COMPUTER: Final = (
     *("-m", "1536"),
     "-nodefaults",
     "-no-user-config",
-    *("-device", "virtio-gpu-pci"),
+    *("-device", "virtio-gpu-pci,id=card,max_outputs=2"),
     *("-device", "qemu-xhci,id=usb"),
     *("-device", "usb-tablet"),
     *("-device", "virtio-rng-pci"),
@@ -68,9 +69,11 @@ class Emulated:
         variables = folder / "firmware"
         if not variables.exists():
             shutil.copyfile(_VARIABLES, variables)
+        self._folder = folder
         self._socket = folder / "qmp"
         self._socket.unlink(missing_ok=True)
         command = ["qemu-system-x86_64", *_COMPUTER, "-display", display]
+        command += ["-vnc", f"unix:{folder / 'second'},display=card,head=1"]
         command += ["-drive", f"if=pflash,format=raw,readonly=on,file={_FIRMWARE}"]
         command += ["-drive", f"if=pflash,format=raw,file={variables}"]
         command += ["-qmp", f"unix:{self._socket},server=on,wait=off"]
@@ -124,11 +127,31 @@ class Emulated:
             if "return" in said:
                 return said["return"]
 
-    def picture(self, file: Path) -> Path:
-        """What the display shows now, as PNG."""
+    def picture(self, file: Path, head: int = 0) -> Path:
+        """What a display shows now, as PNG."""
         file.unlink(missing_ok=True)
-        self("screendump", filename=str(file), format="png")
+        self("screendump", filename=str(file), format="png", device="card", head=head)
         return file
+
+    def second_display(self, wide: int, high: int) -> None:
+        """Plug the second display in, with so many dots; none plug it out.
+
+        QEMU takes this from who looks at it (RFC 6143, and its extension for the size of a desktop).
+        """
+        with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as told:
+            line.settimeout(60)
+            line.connect(str(self._folder / "second"))
+            line.sendall(told.read(12))  # in its own version
+            told.read(*told.read(1))  # the ways to be let in, of which one is to be nobody in particular
+            line.sendall(b"\x01")
+            told.read(4)
+            line.sendall(b"\x01")
+            told.read(20)
+            told.read(int.from_bytes(told.read(4), "big"))
+            line.sendall(struct.pack(">BxHi", 2, 1, -308))  # sizes of a desktop are understood here
+            line.sendall(struct.pack(">BxHHBxI4HI", 251, wide, high, 1, 0, 0, 0, wide, high, 0))
+            line.shutdown(socket.SHUT_WR)
+            told.read()
 
     def touch(self, x: float, y: float) -> None:
         """A finger on the display, at these shares of its width and height."""

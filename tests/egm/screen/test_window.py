@@ -19,7 +19,7 @@ from egm.screen.controls import BY_NAME, by_code, by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.view import Action, Scene
-from egm.screen.window import FrameBuffer, Window
+from egm.screen.window import Window
 from tools.dev.gallery import pages
 from tools.lab.views import at_rest
 
@@ -82,24 +82,23 @@ def test_only_a_page_with_a_person_is_attended(published):
 
 
 def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
-    """What a kiosk without a desktop needs is in the library this runs on, before anybody has such a kiosk."""
+    """What hears a kiosk's touch screen is in the library this runs on, before anybody has such a kiosk."""
     (library,) = (Path(pygame.__file__).parent.parent / "pygame_ce.libs").glob("libSDL2-2*")
     sdl = ctypes.CDLL(str(library))
     sdl.SDL_GetVideoDriver.restype = ctypes.c_char_p
     drivers = {sdl.SDL_GetVideoDriver(i).decode().lower() for i in range(sdl.SDL_GetNumVideoDrivers())}
-    assert {"kmsdrm", "x11", "wayland", "offscreen"} <= drivers
+    assert {"evdev", "x11", "wayland", "offscreen"} <= drivers
 
 
 def test_where_there_is_no_console_the_person_is_told_why(tmp_path):
-    """The choice of the bare console reaches SDL, and what SDL says reaches the person, with status 2."""
+    """What the kernel says reaches the person, with status 2."""
     arguments = [sys.executable, "-m", "egm.screen", "--state", str(tmp_path), "--mode", "kmsdrm", "--silent"]
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SDL_")}
     ended = subprocess.run(arguments, env=clean, capture_output=True, text=True, timeout=120, check=False)
     if Path("/dev/dri").exists():
         pytest.skip("this computer may have a console that opens")
     assert ended.returncode == 2
-    assert "no console could be opened" in ended.stderr
-    assert "kmsdrm" in ended.stderr
+    assert "/dev/dri: no card has a display that answers" in ended.stderr
 
 
 def test_a_full_screen_without_a_desktop_is_drawn_off_screen(tmp_path):
@@ -218,40 +217,3 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
         x, y, w, h = found.rect
         finger((x + w / 2) / wide, (y + h / 2) / high)
     assert app.view.desk.touched == {0, 5}
-
-
-@pytest.mark.parametrize("stride", [4 * 320, 4 * 320 + 64])
-def test_a_plain_frame_buffer_gets_every_frame_line_by_line(theme, tmp_path, monkeypatch, stride):
-    for name, text in {"virtual_size": "320,200", "bits_per_pixel": "32", "stride": str(stride)}.items():
-        (tmp_path / name).write_text(f"{text}\n")
-    device = tmp_path / "fb0"
-    device.write_bytes(bytes(stride * 200))
-    for name in ("SDL_VIDEODRIVER", "SDL_GRAB_KEYBOARD", "SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"):
-        monkeypatch.setenv(name, os.environ.get(name, ""))  # put back afterwards
-    pygame.display.quit()
-    kiosk = Window(theme, fullscreen=True, console=True, buffer=FrameBuffer(device, tmp_path))
-    try:
-        assert pygame.display.get_driver() == "evdev"
-        kiosk._display.fill((10, 20, 30))
-        kiosk.show()
-        drawn = device.read_bytes()
-        middle = drawn[stride * 100 :][: 4 * 320]
-        assert {middle[i : i + 3] for i in range(0, len(middle), 4)} == {bytes((30, 20, 10))}
-        # A pointer's place comes as one on the driver's own size, a finger's as one on the buffer.
-        wide, high = pygame.display.get_desktop_sizes()[0]
-        for pos, is_touch in (((wide // 2, high // 2), False), ((160, 100), True)):
-            pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=pos, touch=is_touch))
-            (tap,) = [did for did in kiosk.inputs() if isinstance(did, Tap)]
-            assert (tap.x, tap.y) == (pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
-    finally:
-        kiosk.close()
-        monkeypatch.undo()
-        pygame.display.init()
-        pygame.display.set_mode((8, 8))
-
-
-def test_a_frame_buffer_of_another_kind_is_refused_by_name(tmp_path):
-    for name, text in {"virtual_size": "320,200", "bits_per_pixel": "16", "stride": "640"}.items():
-        (tmp_path / name).write_text(f"{text}\n")
-    with pytest.raises(OSError, match="16 bits a dot"):
-        FrameBuffer(tmp_path / "fb0", tmp_path)

@@ -11,6 +11,7 @@ import time
 
 import pytest
 from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, lacking
+from rigs.screen_words import is_sign_of
 
 from egm.verify.manifest import public_hex, read_key
 from tools.image import image as builder
@@ -92,6 +93,32 @@ def test_a_machine_comes_up_takes_a_bill_plays_pays_and_nothing_else_gets_in(cab
         lambda: cabinet.hand("bill", "insert_ticket", barcode=ticket["barcode"]).ok, "a ticket goes in"
     )
     cabinet.until(lambda: len(cabinet.hand("bill").state["stacked"]) > stacked, "the ticket is credited")
+
+
+def test_a_second_display_has_the_top_screen_while_the_first_plays(cabinet):
+    """About ten minutes: plugged in under a machine that plays, out, and another in."""
+
+    def top_screen(size):
+        shown = cabinet.picture(head=1)
+        games = ("maple-classic", "aurora-keno")
+        return shown.size == size and any(is_sign_of(shown, game, "en") for game in games)
+
+    cabinet.comes_up()
+    starts = cabinet.started()
+    assert cabinet.colours(head=1) < 100, "no display, no picture"
+    stacked_cents = 0
+    for size in ((1200, 675), (1280, 720)):
+        cabinet.computer.second_display(*size)
+        cabinet.until(lambda size=size: top_screen(size), "the top screen on the second display", every_s=5)
+        assert cabinet.colours() > 20_000, "the game on the first"
+        assert not is_sign_of(cabinet.picture().crop((0, 40, 1280, 760)), "maple-classic", "en")
+        cabinet.computer.second_display(0, 0)
+        before = cabinet.picture()
+        cabinet.bill(500)
+        stacked_cents += 500
+        cabinet.until(lambda before=before: cabinet.picture() != before, "the credit on the first display")
+    assert cabinet.hand("bill").state["stacked_cents"] == stacked_cents
+    assert cabinet.started() == starts
 
 
 def tampered(cabinet, partition, within=0):

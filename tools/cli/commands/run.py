@@ -264,7 +264,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     help="Where the picture goes; auto: a window where there is a display, else a browser.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="The browser screen's port on 127.0.0.1.")
-@click.option("--top", is_flag=True, help="A top screen as well: a second window, or a second browser page.")
+@click.option(
+    "--top",
+    is_flag=True,
+    help="A top screen as well: a second window, or a second browser page; kmsdrm has one by itself.",
+)
 @click.option("--display", type=click.IntRange(0), default=0, help="The display the window opens on.")
 @click.option("--top-display", type=click.IntRange(0), help="The display the top screen's window opens on.")
 @click.option(

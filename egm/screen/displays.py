@@ -1,0 +1,295 @@
+"""This computer's displays without a desktop, by the kernel's mode setting alone (DRM/KMS).
+
+Pictures are drawn by the processor, so that a display needs no more than two plain ("dumb") buffers that
+take turns: no OpenGL, and no driver but the kernel's. The player's screen has the card and its first display.
+Where there is a second, it starts the top screen there: a process of its own, which is lent that display and
+no other (a DRM lease), so that nothing that happens to it, or to its plug, is felt at the first.
+
+Source: Linux, include/uapi/drm/drm_mode.h and Documentation/gpu/drm-uapi.rst.
+"""
+
+import errno
+import fcntl
+import mmap
+import os
+import select
+import signal
+import socket
+import struct
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+import pygame
+
+from egm.terminal import echo
+
+_CARDS: Final = Path("/dev/dri")
+
+
+class Call(Enum):
+    """Calls of the kernel: the number of each, and how its structure is laid out."""
+
+    GETRESOURCES = (0xA0, "4Q8I")
+    SETCRTC = (0xA2, "Q7I68s")
+    GETENCODER = (0xA6, "5I")
+    GETCONNECTOR = (0xA7, "4Q12I")
+    ADDFB = (0xAE, "7I")
+    PAGE_FLIP = (0xB0, "4IQ")
+    CREATE_DUMB = (0xB2, "6IQ")
+    MAP_DUMB = (0xB3, "2IQ")
+    CREATE_LEASE = (0xC6, "Q4I")
+
+
+#: The kernel's events of devices, as udev hears them (NETLINK_KOBJECT_UEVENT and its first group).
+_KERNEL_NEWS: Final = 15
+_KERNELS_OWN: Final = 1
+_MODE: Final = struct.Struct("I10H3I32s")
+_PREFERRED: Final = 1 << 3
+_CONNECTED: Final = 1
+_TELL_WHEN_SHOWN: Final = 1
+#: How long a frame may take to be shown; a display that is off may never tell.
+_SHOWN_SECONDS: Final = 0.1
+#: How long after its end the top screen is started again.
+_AGAIN_SECONDS: Final = 10.0
+
+
+class DisplayError(OSError):
+    """No display is there, or another than before: says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    """What a connector says: its encoders, and the modes of its display, none where there is none."""
+
+    number: int
+    encoders: tuple[int, ...]
+    modes: tuple[bytes, ...]
+
+    @property
+    def mode(self) -> bytes:
+        """The mode its display likes best."""
+        return next((mode for mode in self.modes if _MODE.unpack(mode)[13] & _PREFERRED), self.modes[0])
+
+
+class Card:
+    """A graphics card that this process may set, or the part of one that it was lent."""
+
+    def __init__(self, descriptor: int) -> None:
+        """``descriptor``: of the card, or of a lease."""
+        self.descriptor = descriptor
+        self._news = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, _KERNEL_NEWS)
+        self._news.bind((0, _KERNELS_OWN))
+
+    def changed(self) -> bool:
+        """Whether a display was plugged in or out since last asked; which one is found by asking them."""
+        found = False
+        while True:
+            try:
+                found |= b"HOTPLUG=1" in self._news.recv(8192).split(b"\0")
+            except BlockingIOError:
+                return found
+            except OSError:  # more was told than there was room for
+                return True
+
+    @classmethod
+    def open(cls, folder: Path = _CARDS) -> "Card":
+        """The first card with a display. Raises OSError where there is none."""
+        trouble = DisplayError(f"{folder}: no card has a display that answers")
+        for path in sorted(folder.glob("card*")):
+            card = cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+            try:
+                if card.connected():
+                    return card
+            except DisplayError as error:
+                if error.errno != errno.EOPNOTSUPP:  # what a card says that only computes
+                    trouble = error
+            card.close()
+        raise trouble
+
+    def close(self) -> None:
+        """Let it go: its displays are the kernel's console again."""
+        os.close(self.descriptor)
+        self._news.close()
+
+    def call(self, call: Call, *values: int | bytes) -> tuple[int, ...]:
+        """One call of the kernel: what its structure holds afterwards. Raises DisplayError."""
+        number, layout = call.value
+        data = bytearray(struct.pack(layout, *values))
+        try:
+            fcntl.ioctl(self.descriptor, 3 << 30 | len(data) << 16 | ord("d") << 8 | number, data)
+        except OSError as error:
+            raise DisplayError(error.errno, error.strerror, f"graphics card: {call.name}") from error
+        return struct.unpack(layout, data)
+
+    def resources(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The CRTCs (what reads a buffer out to a display) and the connectors, in the kernel's order."""
+        counts = self.call(Call.GETRESOURCES, *(0,) * 12)[4:8]
+        _, crtcs, connectors, _ = lists = [array("I", bytes(4 * count)) for count in counts]
+        found = self.call(
+            Call.GETRESOURCES, 0, _at(crtcs), _at(connectors), 0, 0, *map(len, lists[1:3]), *(0,) * 5
+        )
+        return tuple(crtcs[: found[5]]), tuple(connectors[: found[6]])
+
+    def connected(self) -> list[Connector]:
+        """The connectors that have a display, in the kernel's order. Asking may take tenths of a second."""
+        return [one for one in map(self._ask, self.resources()[1]) if one.modes]
+
+    def _ask(self, number: int) -> Connector:
+        counts = self.call(Call.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
+        modes, encoders = array("B", bytes(_MODE.size * counts[4])), array("I", bytes(4 * counts[6]))
+        room = (counts[4], 0, counts[6], 0, number)
+        if counts[4]:
+            self.call(Call.GETCONNECTOR, _at(encoders), _at(modes), 0, 0, *room, *(0,) * 7)
+        has_display = counts[11] == _CONNECTED
+        every = range(0, len(modes) if has_display else 0, _MODE.size)
+        return Connector(number, tuple(encoders), tuple(modes[i : i + _MODE.size].tobytes() for i in every))
+
+    def crtc(self, connector: Connector, taken: Sequence[int] = ()) -> int:
+        """A CRTC that can serve this connector and is not taken. Raises DisplayError."""
+        crtcs, _ = self.resources()
+        for encoder in connector.encoders:
+            *_, possible, _ = self.call(Call.GETENCODER, encoder, 0, 0, 0, 0)
+            for i, crtc in enumerate(crtcs):
+                if possible & 1 << i and crtc not in taken:
+                    return crtc
+        raise DisplayError(f"connector {connector.number}: the card can drive no more displays at once")
+
+    def lease(self, connector: int, crtc: int) -> int:
+        """A descriptor that may set these and nothing else. Raises OSError."""
+        objects = array("I", (connector, crtc))
+        return self.call(Call.CREATE_LEASE, _at(objects), len(objects), os.O_CLOEXEC, 0, 0)[4]
+
+
+class Head:
+    """A lit display; ``size`` in dots."""
+
+    def __init__(self, card: Card, display: int = 0) -> None:
+        """``display``: which of the connected ones, in the kernel's order; the last where there are fewer.
+
+        Raises DisplayError.
+        """
+        self.card, self._display = card, display
+        found = card.connected()
+        if not found:
+            raise DisplayError("no display answers")
+        mine = self._chosen(found)
+        self.number, self._mode, self.crtc = mine.number, mine.mode, card.crtc(mine)
+        self.free = [one for one in found if one is not mine]
+        mode = _MODE.unpack(self._mode)
+        self.size: tuple[int, int] = (mode[1], mode[6])
+        self._pages = [self._page() for _ in range(2)]
+        self._light()
+        self._lit, self._waits = True, False
+
+    def _chosen(self, found: list[Connector]) -> Connector:
+        return found[min(self._display, len(found) - 1)]
+
+    def _page(self) -> tuple[int, pygame.Surface]:
+        """A buffer: its number, and a surface that lies in it."""
+        (wide, high), call = self.size, self.card.call
+        *_, handle, stride, length = call(Call.CREATE_DUMB, high, wide, 32, 0, 0, 0, 0)
+        number = call(Call.ADDFB, 0, wide, high, stride, 32, 24, handle)[0]
+        memory = mmap.mmap(self.card.descriptor, length, offset=call(Call.MAP_DUMB, handle, 0, 0)[2])
+        lines = memoryview(memory)[: stride * high]  # the buffer ends on a page
+        return number, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
+
+    def _light(self) -> None:
+        connectors = array("I", (self.number,))
+        page = self._pages[0][0]
+        self.card.call(Call.SETCRTC, _at(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode)
+
+    def show(self, frame: pygame.Surface) -> None:
+        """Show a frame of :attr:`size`, after the one before.
+
+        A display that is unplugged shows nothing, and is lit again when it is back. Raises DisplayError where
+        another one comes back, where the one to be shown on is connected only now, or the card is gone.
+        """
+        if self._waits and select.select([self.card.descriptor], [], [], _SHOWN_SECONDS)[0]:
+            os.read(self.card.descriptor, 1024)
+        self._pages.reverse()
+        page, surface = self._pages[0]
+        surface.blit(frame, (0, 0))
+        if self.card.changed():
+            self._plugged()
+        try:
+            self.card.call(Call.PAGE_FLIP, self.crtc, page, _TELL_WHEN_SHOWN, 0, 0)
+            self._waits = True
+        except DisplayError as error:
+            self._waits = False
+            if error.errno != errno.EBUSY:  # a frame before it is not shown yet: this one is left out
+                self._light()
+
+    def _plugged(self) -> None:
+        """What is connected now."""
+        found = self.card.connected()
+        mine = next((one for one in found if one.number == self.number), None)
+        self.free = [one for one in found if one is not mine]
+        if mine is not None and mine is not self._chosen(found):
+            raise DisplayError(f"connector {self.number}: the display for this picture is there now")
+        if mine is not None and not self._lit:
+            if self._mode not in mine.modes:
+                raise DisplayError(f"connector {self.number}: another display than before")
+            self._light()
+        self._lit = mine is not None
+
+
+class Above:
+    """The top screen's process, on a display that is left."""
+
+    def __init__(
+        self,
+        head: Head,
+        command: Callable[[int], Sequence[str]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``command``: what to start, given the descriptor of its lease."""
+        self._head = head
+        self._clock = clock
+        self._command = command
+        self._process: int | None = None
+        self._again_at = clock()
+
+    def keep(self) -> None:
+        """Start it where a display is free and it does not run (again, some seconds after it ended)."""
+        if self._runs() or not self._head.free:
+            return
+        now = self._clock()
+        if now < self._again_at:
+            return
+        self._again_at = now + _AGAIN_SECONDS
+        card, connector = self._head.card, self._head.free[0]
+        # (systemd is told by the player's screen alone that it goes on.)
+        environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
+        lease = None
+        try:
+            lease = card.lease(connector.number, card.crtc(connector, (self._head.crtc,)))
+            os.set_inheritable(lease, True)
+            command = tuple(self._command(lease))
+            self._process = os.posix_spawn(command[0], command, environment)
+        except OSError as error:  # the player's picture goes on
+            echo(f"screen: no top screen: {error}", err=True)
+        finally:
+            if lease is not None:
+                os.close(lease)
+
+    def stop(self) -> None:
+        """End it."""
+        if self._process is not None and self._runs():
+            os.kill(self._process, signal.SIGKILL)  # it has nothing to lose, and may hang
+            os.waitpid(self._process, 0)
+            self._process = None
+
+    def _runs(self) -> bool:
+        if self._process is not None and os.waitpid(self._process, os.WNOHANG)[0]:
+            self._process = None
+        return self._process is not None
+
+
+def _at(items: "array[int]") -> int:
+    """Where an array lies in memory."""
+    return items.buffer_info()[0]

@@ -1,0 +1,268 @@
+"""Displays without a desktop: the player's picture on the first, the top screen's process on the second."""
+
+import errno
+import os
+import signal
+import sys
+import time
+
+import pygame
+import pytest
+from rigs.graphics_card import GraphicsCard, mode
+
+from egm.screen.app import Tap
+from egm.screen.displays import Above, Call, Card, DisplayError, Head
+from egm.screen.view import View
+from egm.screen.window import Window
+
+FIRST, SECOND, THIRD = 31, 32, 33
+SIZE = (320, 180)
+ONE, OTHER = mode(*SIZE), mode(400, 300)
+
+
+@pytest.fixture
+def card():
+    """Two displays; the second likes another size best than it names first."""
+    found = GraphicsCard({FIRST: (ONE,), SECOND: (mode(64, 48, preferred=False), OTHER), THIRD: ()})
+    yield found
+    found.close()
+
+
+def frame(colour):
+    made = pygame.Surface(SIZE)
+    made.fill(colour)
+    return made
+
+
+def test_frames_are_shown_in_turn_on_the_first_display_alone(card):
+    head = Head(card)
+    assert head.size == SIZE
+    shown = []
+    for red in (10, 20, 30):
+        head.show(frame((red, 1, 2)))
+        ((page, connector, lit),) = card.lit.values()
+        assert (connector, lit) == (FIRST, ONE)
+        assert {card.seen(FIRST).get_at(at)[:3] for at in ((0, 0), (319, 179))} == {(red, 1, 2)}
+        shown.append(page)
+    assert shown[0] == shown[2] != shown[1]
+
+
+@pytest.mark.parametrize(("display", "connector"), [(0, FIRST), (1, SECOND), (7, SECOND)])
+def test_the_display_to_show_on_is_chosen(card, display, connector):
+    assert Head(card, display).number == connector
+
+
+def test_an_unplugged_display_is_lit_again_when_it_is_back(card):
+    head = Head(card)
+    card.plug(FIRST)
+    head.show(frame((10, 1, 2)))
+    card.lit.clear()  # what some cards do
+    card.refused = {Call.PAGE_FLIP: errno.EBUSY}
+    head.show(frame((11, 1, 2)))
+    assert not card.lit
+    card.refused = {}
+    card.plug(FIRST, ONE)
+    head.show(frame((12, 1, 2)))
+    assert card.seen(FIRST).get_at((5, 5))[:3] == (12, 1, 2)
+
+
+def test_another_display_ends_the_process_which_is_started_anew(card):
+    head = Head(card)
+    card.plug(FIRST)
+    head.show(frame((10, 1, 2)))
+    card.plug(FIRST, OTHER)
+    with pytest.raises(DisplayError, match=f"connector {FIRST}: another display"):
+        head.show(frame((10, 1, 2)))
+
+
+def test_the_players_picture_moves_when_its_own_display_is_there_and_not_when_it_goes(card):
+    card.plug(FIRST)
+    head = Head(card)
+    assert head.number == SECOND, "the only one"
+    card.plug(FIRST, ONE)
+    with pytest.raises(DisplayError, match="is there now"):
+        head.show(frame((10, 1, 2)))
+    head = Head(card)
+    card.plug(FIRST)
+    head.show(frame((10, 1, 2)))
+    assert head.number == FIRST
+
+
+def test_a_frame_too_soon_is_left_out_and_a_display_that_was_set_otherwise_is_lit(card):
+    head = Head(card)
+    head.show(frame((10, 1, 2)))
+    card.refused = {Call.PAGE_FLIP: errno.EBUSY}
+    before = dict(card.lit)
+    head.show(frame((20, 1, 2)))
+    assert card.lit == before
+    card.refused = {Call.PAGE_FLIP: errno.EINVAL}
+    card.lit.clear()
+    head.show(frame((30, 1, 2)))
+    assert card.seen(FIRST).get_at((0, 0))[:3] == (30, 1, 2)
+    card.refused |= {Call.SETCRTC: errno.ENODEV}
+    with pytest.raises(DisplayError, match="SETCRTC"):
+        head.show(frame((40, 1, 2)))
+
+
+class Signs:
+    """Top screens that are started, by a process that writes down what it was given and waits for its end."""
+
+    def __init__(self, card, folder):
+        self.now_s, self.file, self.started = 0.0, folder / "told", 0
+        self.head = Head(card)
+        self.above = Above(self.head, self.command, lambda: self.now_s)
+
+    def command(self, lease):
+        self.started += 1
+        code = (
+            f"import os, time; os.fstat({lease})\n"
+            f"open({str(self.file)!r}, 'w').write(os.environ.get('NOTIFY_SOCKET', 'none'))\n"
+            "time.sleep(600)"
+        )
+        return (sys.executable, "-c", code)
+
+    def step(self):
+        self.now_s += 1.0
+        self.head.show(frame((1, 2, 3)))
+        self.above.keep()
+
+    def end(self):
+        """Its process ends by itself, as one that was ill."""
+        os.kill(self.above._process, signal.SIGKILL)
+        os.waitid(os.P_PID, self.above._process, os.WEXITED | os.WNOWAIT)
+
+
+@pytest.fixture
+def signs(card, tmp_path):
+    found = Signs(card, tmp_path)
+    yield found
+    found.above.stop()
+
+
+def test_with_one_display_there_is_no_top_screen(card, signs):
+    card.plug(SECOND)
+    for _ in range(30):
+        signs.step()
+    assert not signs.started
+    assert not card.leases
+
+
+def test_a_second_display_is_lent_to_the_top_screen_whenever_it_appears(card, signs):
+    card.plug(SECOND)
+    signs.step()
+    card.plug(SECOND, OTHER)
+    for _ in range(30):
+        signs.step()
+    assert signs.started == 1
+    (lent,) = card.leases
+    assert lent[0] == SECOND
+    assert lent[1] in {one for one in card.crtcs if one not in card.lit}, (
+        "not what lights the player's display"
+    )
+    card.plug(SECOND)
+    signs.step()
+    card.plug(SECOND, OTHER)
+    signs.step()
+    assert signs.started == 1, "unplugged it waits: its own display is its own affair"
+    assert card.seen(FIRST).get_at((0, 0))[:3] == (1, 2, 3)
+
+
+def test_a_top_screen_that_ends_is_started_again_some_seconds_later(card, signs, monkeypatch):
+    monkeypatch.setenv("NOTIFY_SOCKET", "the player's screen's own")
+    signs.step()
+    signs.end()
+    for _ in range(9):
+        signs.step()
+    assert signs.started == 1
+    signs.step()
+    assert signs.started == 2
+    while not signs.file.exists() or not (told := signs.file.read_text()):
+        assert signs.above._runs(), "it has what it is lent"
+        time.sleep(0.01)
+    assert told == "none", "systemd hears of the player's screen alone"
+    card.plug(SECOND)
+    signs.step()
+    signs.end()
+    for _ in range(30):
+        signs.step()
+    assert signs.started == 2, "no display, no top screen"
+
+
+def test_a_card_that_lends_nothing_does_not_stop_the_players_picture(card, signs, capsys):
+    card.refused = {Call.CREATE_LEASE: errno.EOPNOTSUPP}
+    for _ in range(15):
+        signs.step()
+    assert not signs.started
+    assert capsys.readouterr().err.count("no top screen") == 2
+    assert card.seen(FIRST).get_at((0, 0))[:3] == (1, 2, 3)
+
+
+def test_where_there_is_no_card_or_something_else_it_is_said(tmp_path, card):
+    with pytest.raises(DisplayError, match="no card has a display"):
+        Card.open(tmp_path)
+    (tmp_path / "card0").touch()
+    with pytest.raises(DisplayError, match="GETRESOURCES"):
+        Card.open(tmp_path)
+    for number in card.connectors:
+        card.plug(number)
+    with pytest.raises(DisplayError, match="no display answers"):
+        Head(card)
+
+
+def test_a_card_without_a_crtc_more_says_so(card):
+    first, second = card.connected()
+    with pytest.raises(DisplayError, match=f"connector {SECOND}: the card can drive no more"):
+        card.crtc(second, taken=card.crtcs)
+    assert card.crtc(first, taken=card.crtcs[:1]) == card.crtcs[1]
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """SDL as a process without a desktop has it."""
+    for name in ("SDL_VIDEODRIVER", "SDL_GRAB_KEYBOARD", "SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))  # put back afterwards
+    pygame.display.quit()
+    yield
+    monkeypatch.undo()
+    pygame.display.quit()
+    pygame.display.init()
+    pygame.display.set_mode((8, 8))
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize(("deaf", "driver"), [(False, "evdev"), (True, "dummy")])
+def test_a_window_on_a_bare_console_draws_and_hears_what_it_should(theme, card, deaf, driver):
+    window = Window(theme, head=Head(card), deaf=deaf)
+    assert pygame.display.get_driver() == driver
+    window.picture.draw(window.frame(), View(now=1.0))
+    window.show()
+    assert len(set(card.seen(FIRST).get_buffer().raw[::4001])) > 20
+    assert window.inputs() == []
+    window.close()
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_pointer_and_a_finger_are_where_they_point(theme, card):
+    """A pointer's place comes as one on the size of SDL's driver, a finger's as one on the display."""
+    window = Window(theme, head=Head(card))
+    wide, high = pygame.display.get_desktop_sizes()[0]
+    assert (wide, high) != SIZE
+    for pos, is_touch in (((wide // 2, high // 2), False), ((160, 90), True)):
+        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=pos, touch=is_touch))
+        (tap,) = [did for did in window.inputs() if isinstance(did, Tap)]
+        assert (tap.x, tap.y) == (pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
+    window.close()
+
+
+@pytest.mark.usefixtures("bare")
+def test_the_players_window_keeps_the_top_screen_and_ends_it_with_itself(theme, card, signs):
+    window = Window(theme, head=signs.head, above=signs.above)
+    for _ in range(3):
+        assert window.inputs() == []
+        window.show()
+    assert signs.started == 1
+    process = signs.above._process
+    assert signs.above._runs()
+    window.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)

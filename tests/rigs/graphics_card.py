@@ -1,0 +1,100 @@
+"""A graphics card whose kernel's side is played here: displays are plugged in and out, and what they show is seen."""
+
+import ctypes
+import os
+import socket
+
+import pygame
+
+from egm.screen.displays import _MODE, Card, DisplayError
+
+#: What the buffers' lines are longer than their dots, as real cards' are.
+_PADDING = 64
+
+
+def mode(wide, high, *, preferred=True):
+    return _MODE.pack(1, wide, 0, 0, 0, 0, high, 0, 0, 0, 0, 60, 0, int(preferred) << 3, b"made")
+
+
+class GraphicsCard(Card):
+    """``connectors`` by number with the modes of their displays; a CRTC for each, any of which serves any."""
+
+    def __init__(self, connectors):
+        self.descriptor = os.memfd_create("card")
+        self._kernel, self._news = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._news.setblocking(False)
+        self.connectors = dict(connectors)
+        self.crtcs = [70 + i for i in range(len(self.connectors))]
+        self.buffers = {}
+        self.lit = {}
+        self.leases = []
+        self.refused = {}
+
+    def close(self):
+        super().close()
+        self._kernel.close()
+
+    def plug(self, connector, *modes):
+        """Another display, or none."""
+        self.connectors[connector] = modes
+        self._kernel.send(b"add@/devices/usb1\0ACTION=add\0")
+        self._kernel.send(b"change@/devices/card0\0ACTION=change\0HOTPLUG=1\0")
+
+    def seen(self, connector):
+        """The frame that a display shows."""
+        (page,) = (page for page, on, _ in self.lit.values() if on == connector)
+        at, stride, wide, high = self.buffers[page]
+        data = os.pread(self.descriptor, stride * high, at)
+        return pygame.image.frombuffer(data, (wide, high), "BGRA", stride).copy()
+
+    def call(self, call, *values):
+        if call in self.refused:
+            raise DisplayError(self.refused[call], os.strerror(self.refused[call]), call.name)
+        return getattr(self, call.name.lower())(*values)
+
+    def getresources(self, *values):
+        _give(values[1], self.crtcs, values[5])
+        _give(values[2], self.connectors, values[6])
+        return *values[:4], 0, len(self.crtcs), len(self.connectors), 0, *values[8:]
+
+    def getconnector(self, *values):
+        modes = self.connectors[values[8]]
+        _give(values[0], (values[8] + 1,), values[6])
+        if values[4] == len(modes):
+            ctypes.memmove(values[1], b"".join(modes), len(modes) * _MODE.size)
+        return *values[:4], len(modes), 0, 1, *values[7:11], 1 if modes else 2, *values[12:]
+
+    def getencoder(self, number, *_):
+        return number, 0, 0, (1 << len(self.crtcs)) - 1, 0
+
+    def create_dumb(self, high, wide, bits, _, *__):
+        stride = wide * bits // 8 + _PADDING
+        at = os.fstat(self.descriptor).st_size
+        length = -(-stride * high // 4096) * 4096
+        os.truncate(self.descriptor, at + length)
+        self.buffers[len(self.buffers) + 1] = (at, stride, wide, high)
+        return high, wide, bits, 0, len(self.buffers), stride, length
+
+    def map_dumb(self, handle, *_):
+        return handle, 0, self.buffers[handle][0]
+
+    def addfb(self, _, *values):
+        return values[-1], *values
+
+    def setcrtc(self, connectors, _, crtc, page, *values):
+        connector = ctypes.c_uint32.from_address(connectors).value
+        self.lit[crtc] = (page, connector, values[-1])
+        return ()
+
+    def page_flip(self, crtc, page, *_):
+        self.lit[crtc] = (page, *self.lit[crtc][1:])
+        return ()
+
+    def create_lease(self, objects, count, *_):
+        self.leases.append(tuple((ctypes.c_uint32 * count).from_address(objects)))
+        return 0, 0, 0, 0, os.dup(self.descriptor)
+
+
+def _give(where, numbers, room):
+    if room >= len(numbers):
+        ctypes.memmove(where, (ctypes.c_uint32 * len(numbers))(*numbers), 4 * len(numbers))
