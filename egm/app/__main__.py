@@ -71,9 +71,9 @@ def _restarts(
         made = MachineProcess(folder, file, clock, say=_say, alone=alone, watched=watched, stick=stick)
         await made.run()
 
-    async def still(why: str) -> None:
+    async def still(why: str, code: str) -> None:
         _say(f"waiting: {why}")
-        await stand_still(folder, file.machine, clock, why, code="memory_waits")
+        await stand_still(folder, file.machine, clock, why, code=code)
 
     try:
         asyncio.run(_run(come_up(machine, still, clock, patience_s=patience_s)))
@@ -98,9 +98,9 @@ def _ask(
         finally:
             lock.release()
 
-    async def still(why: str) -> None:
+    async def still(why: str, code: str) -> None:
         _say(f"waiting: {why}")
-        await wait_for_file(folder, cabinet, clock, why, code="memory_waits")
+        await wait_for_file(folder, cabinet, clock, why, code=code)
 
     try:
         done = asyncio.run(_run(come_up(ask, still, clock)))

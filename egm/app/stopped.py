@@ -25,6 +25,7 @@ from egm.links.screen.server import ScreenServer
 from egm.profiles import Profile, load_profile
 from egm.tickets.errors import TicketLedgerUnwritable
 from meters import JournalUnwritable
+from meters.errors import MediumFull
 from paytables.source import contents, toml
 
 #: How long a medium is waited for before the machine goes on on the first alone, and between two tries.
@@ -37,25 +38,26 @@ _LOOK_S: Final = 1.0
 
 async def come_up(
     machine: Callable[[bool], Coroutine[object, object, None]],
-    still: Callable[[str], Coroutine[object, object, None]],
+    still: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
     *,
     patience_s: float = PATIENCE_S,
     pause_s: float = _PAUSE_S,
 ) -> None:
-    """Run ``machine`` and, while its media do not answer, ``still`` in between, which tells people why.
+    """Run ``machine`` and, while its media do not answer or are full, ``still`` in between.
 
-    ``machine`` is told whether it may do without the second medium: only after ``patience_s``. What is not
-    the media's passing fault is raised.
+    ``still`` tells people why, under the code it is given. ``machine`` is told whether it may do without the
+    second medium: only after ``patience_s``. What is not the media's passing fault is raised.
     """
     began_ns = clock.monotonic_ns()
     while True:
         try:
             await machine(clock.monotonic_ns() - began_ns >= patience_s * 1e9)
         except (JournalUnwritable, TicketLedgerUnwritable) as error:
+            code = "memory_full" if isinstance(error, MediumFull) else "memory_waits"
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
-                    await still(str(error))
+                    await still(str(error), code)
         else:
             return
 

@@ -16,6 +16,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
 from egm.kernel.messages import MessageError, Snapshot
 from meters import Journal, JournalDamaged, JournalUnwritable, MediumMissing, Phase, Transaction, Transfer
+from meters.errors import MediumFull
 
 SERIAL = "EGM-0000001"
 
@@ -130,16 +131,19 @@ def test_a_passing_error_at_start_is_waited_out_and_damage_is_not():
 
     async def comes_up(alone):
         tries.append(alone)
-        if len(tries) < 4:
+        if len(tries) < 3:
             raise JournalUnwritable("journal.sqlite: Input/output error")
+        if len(tries) < 4:
+            raise MediumFull("journal.sqlite: No space left on device")
 
-    async def still(why):
-        said.append(why)
+    async def still(why, code):
+        said.append((why, code))
         await asyncio.Event().wait()
 
     asyncio.run(come_up(comes_up, still, SystemClock(), patience_s=3600, pause_s=0.01))
     assert tries == [False] * 4
-    assert said == ["journal.sqlite: Input/output error"] * 3
+    waits = ("journal.sqlite: Input/output error", "memory_waits")
+    assert said == [waits, waits, ("journal.sqlite: No space left on device", "memory_full")]
 
     async def goes_on_alone(alone):
         tries.append(alone)

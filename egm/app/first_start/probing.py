@@ -1,8 +1,9 @@
 """Probing of serial ports: which device answers where, asked by the drivers' own protocols.
 
 A driver with ledgers in memory asks as it would at its start; a device that says who it is has answered, and
-nothing is taken, paid or printed. Protocols with a check in their messages are asked first: a line that hears
-itself could else be taken for a printer.
+nothing is taken, paid or printed. Buses are asked first: one of a single wire gives every question back, and
+others would take that for an answer (an acceptor of ID-003 says that it idles by the very byte it is asked
+with). The printers, whose answers have no check, are asked last.
 """
 
 import asyncio
@@ -19,14 +20,14 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CommLost, CommUp, DeviceEvent, Identified
 from egm.devices.line import SerialLine
 
-#: In the order in which they are asked; the printers' answers have no check.
+#: In the order in which they are asked.
 ORDER: Final = (
-    "ioboard",
-    "id003",
-    "ebds",
     "cctalk_bill",
     "cctalk_coin",
     "cctalk_hopper",
+    "ioboard",
+    "id003",
+    "ebds",
     "tcl",
     "ithaca",
     "wheel",

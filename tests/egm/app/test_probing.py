@@ -1,0 +1,30 @@
+"""Devices are found by what they answer, not by what a line gives back of the question."""
+
+import asyncio
+
+import pytest
+
+from egm.app.first_start.probing import ORDER, probe
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.twin import Port
+
+
+def test_a_bus_is_asked_before_what_could_take_its_echo_for_an_answer():
+    buses = [PROTOCOLS[name].is_bus for name in ORDER]
+    assert buses == sorted(buses, reverse=True)
+
+
+@pytest.mark.slow
+def test_a_hopper_on_a_line_that_hears_itself_is_no_bill_acceptor(tmp_path):
+    async def find():
+        twins = []
+        for name in ("cctalk_hopper", "id003", "ioboard"):
+            port = Port(tmp_path / name, PROTOCOLS[name].line.character_seconds)
+            twins.append(PROTOCOLS[name].twin(name, port))
+            port.plug()
+        found = await probe([str(twin.port.link) for twin in twins])
+        for twin in twins:
+            twin.port.unplug()
+        return [answer.protocol for answer in found]
+
+    assert asyncio.run(find()) == ["cctalk_hopper", "id003", "ioboard"]
