@@ -16,6 +16,7 @@ from pathlib import Path
 from PIL import Image
 
 from egm.config.cabinet_file import StateFolder
+from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
 from egm.verify.manifest import new_key
 from tools.image import image as builder
@@ -117,6 +118,29 @@ class Cabinet:
     def picture(self, head=0):
         shown = self.computer.picture(self.folder / "now.png", head)
         return Image.open(io.BytesIO(shown.read_bytes())).convert("RGB")
+
+    def keep(self, name):
+        """Keep what the display shows beside the disks, for whoever looks at it."""
+        self.picture().save(self.folder / f"{name}.png")
+
+    def plug(self, file, **more):
+        """Put a stick in, and give the computer time to find it."""
+        there = {"driver": "file", "filename": str(file), **more}
+        self.computer("blockdev-add", driver="raw", file=there, **{"node-name": "stick", **more})
+        self.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
+        time.sleep(30)
+
+    def unplug(self):
+        """Take it out."""
+        self.computer("device_del", id="stick")
+        self.until(self._stick_is_out, "the stick is out")
+
+    def _stick_is_out(self):
+        try:
+            self.computer("blockdev-del", **{"node-name": "stick"})
+        except OperatorError:
+            return False
+        return True
 
     def colours(self, head=0):
         """How many colours a display shows: a text console a few, a picture of the game thousands."""

@@ -4,11 +4,13 @@ What is on its media is read from outside and audited there, on copies.
 """
 
 import contextlib
+import os
 import shutil
 import subprocess
 import threading
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 from rigs.emulated_cabinet import PATIENCE_S, Cabinet
 from rigs.losing_disk import LosingDisk
@@ -22,6 +24,7 @@ from tools.image import image as builder
 from tools.image.emulated import PORTS
 
 BILL_CENTS = 500
+_BLOCK_BYTES = 4096
 #: What opening a copy records about what had to be mended is on no medium of the machine's.
 OF_THE_AUDIT = datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -68,8 +71,8 @@ class Disk(LosingDisk):
 class Computer(Cabinet):
     """The image on disks that forget."""
 
-    def __init__(self, folder, built, chance):
-        super().__init__(folder, built)
+    def __init__(self, folder, built, chance, *, answered=True):
+        super().__init__(folder, built, answered=answered)
         self.power, self.media, self.journal = Power(), folder / "media", []
         bases = [folder / "first.base", folder / "second.base"]
         for qcow, base in zip(self.disks, bases, strict=True):
@@ -115,15 +118,47 @@ class Computer(Cabinet):
         for disk in self.power.disks:
             disk.bad = range(0)
 
-    def edit(self, part, *command):
-        """Let a command work on the file system of a medium, the computer being off."""
+    @contextlib.contextmanager
+    def edited(self, part):
+        """What is on a medium, the computer being off: a file to work on, which is put back."""
         disk, begin = self.parts[part]
         copy = part.with_suffix(".copy")
         shutil.copyfile(part, copy)
         disk.copy_to(copy, begin)
-        _run(*command, str(copy))
+        yield copy
         disk.copy_from(copy, begin)
         copy.unlink()
+
+    def edit(self, part, *command):
+        """Let a command work on the file system of a medium, the computer being off."""
+        with self.edited(part) as copy:
+            _run(*command, str(copy))
+
+    def changes(self, part, file, old, new):
+        """As many bytes of a small file on a medium are others, the computer being off."""
+        with self.edited(part) as copy:
+            begin = int(_run("debugfs", "-R", f"bmap {file} 0", str(copy))) * _BLOCK_BYTES
+            with copy.open("r+b") as stream:
+                stream.seek(begin)
+                at = stream.read(_BLOCK_BYTES).index(old)
+                stream.seek(begin + at)
+                stream.write(new)
+
+    @contextlib.contextmanager
+    def full(self, part):
+        """No room is left on a medium, the computer being off at the beginning and at the end."""
+        for work in (_fill, Path.unlink):
+            with self.edited(part) as copy:
+                place = part.with_suffix(".mounted")
+                place.mkdir(exist_ok=True)
+                subprocess.run(("e2fsck", "-fy", str(copy)), check=False, capture_output=True)
+                _run("mount", "-o", "loop,noatime", str(copy), str(place))
+                try:
+                    work(place / "filled")
+                finally:
+                    _run("umount", str(place))
+            if work is _fill:
+                yield
 
     def plays(self):
         """Lay a hand on it, without waiting for anything."""
@@ -206,6 +241,19 @@ class Computer(Cabinet):
         assert {one.number for one in issued} <= on_paper, "a ticket is owed that nobody holds"
 
 
+def _fill(file):
+    """Take all the room there is."""
+    with file.open("wb") as stream:
+        size, piece = 0, 1 << 28
+        while piece >= _BLOCK_BYTES:
+            try:
+                os.posix_fallocate(stream.fileno(), size, piece)
+                size += piece
+            except OSError:
+                piece //= 2
+
+
 def _run(*command):
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, (command, done.stderr)
+    return done.stdout

@@ -1,9 +1,10 @@
-"""Reading a lock-up's words, or a top screen's sign, off a display: dot for dot as the screen's program draws it.
+"""Reading a display, dot for dot as the screen's program draws it: a plate, a service page, a top screen's sign, a console.
 
 A guest's picture is compared with what the same program draws here of the same words; another fault's plate
 is some thirty times as far from it as the same plate at another minute.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -13,14 +14,16 @@ from PIL import Image, ImageChops, ImageStat
 from egm.app.stopped import bare_snapshot
 from egm.config.cabinet_file import Machine
 from egm.kernel.faults import fault
-from egm.kernel.messages import Hello, Notice, Tilt
+from egm.kernel.messages import Hello, Notice, Snapshot, Tilt
+from egm.kernel.service_pages import ServicePage
 from egm.profiles import load_profile
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import heard, lost
+from egm.screen.painter import Rect
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture, sign
-from egm.screen.view import View
+from egm.screen.view import Action, View
 from paytables import load_game
 from tools.lab.views import at_rest, game_view
 
@@ -29,23 +32,85 @@ _PLATE = (0.2, 0.28, 0.8, 0.47)
 #: Sum of the mean differences of the three colours; the same words at another minute differ by less than one.
 _SAME = 5.0
 _SINCE = "2026-11-23T04:33:20+00:00"
+#: A plate with more lines begins higher up: by so many units at most.
+_HIGHER = 120
+#: Dots of a page that may differ: the pointer's, where a finger was.
+_DOTS = 400
+_APART = 64
+#: A letter of the kernel's console.
+_CELL = (8, 16)
 
 
 def says(shown: Image.Image, code: str, why: str = "") -> bool:
-    """Whether a display shows the plate of a machine without memory that has this fault; ``lost``: no machine."""
+    """Whether a display shows the plate that says this: a fault's code, an ``out_of_service.`` notice's, or ``lost``."""
+    picture = _picture_in(shown)
+    width = picture.size[0]
+    left, upper, right, lower = (round(a * b) for a, b in zip(_PLATE, picture.size * 2, strict=True))
+    wanted = _plate(code, why, width).crop((left, upper, right, lower))
+    for higher in range(round(_HIGHER * width / LANDSCAPE.size[0])):
+        there = picture.crop((left, upper - higher, right, lower - higher))
+        if sum(ImageStat.Stat(ImageChops.difference(there, wanted)).mean) < _SAME:
+            return True
+    return False
+
+
+def shows(shown: Image.Image, page: ServicePage, *standing: Notice, body: bool = True) -> bool:
+    """Whether a display shows this page and what stands; without its ``body``, its head and the keys at its foot."""
+    picture = _picture_in(shown)
+    wanted = drawn(page_snapshot(page, *standing), picture.size[0])[1]
+    scale = picture.size[0] / LANDSCAPE.size[0]
+    x, y, w, h = (round(a * scale) for a in LANDSCAPE.page)
+    head, foot = round(78 * scale), round(76 * scale)
+    boxes = [(x, y, x + w, y + h)] if body else [(x, y, x + w, y + head), (x, y + h - foot, x + w, y + h)]
+    apart = 0
+    for box in boxes:
+        difference = ImageChops.difference(picture.crop(box), wanted.crop(box)).convert("L")
+        apart += sum(difference.histogram()[_APART:])
+    return apart < _DOTS
+
+
+def _picture_in(shown: Image.Image) -> Image.Image:
+    """The picture in the middle of a display of another shape."""
     width = shown.size[0]
     height = width * 9 // 16
     top = (shown.size[1] - height) // 2
-    picture = shown.crop((0, top, width, top + height)).convert("RGB")
-    left, upper, right, lower = _PLATE
-    box = tuple(round(a) for a in (left * width, upper * height, right * width, lower * height))
-    difference = ImageChops.difference(picture.crop(box), _drawn(code, why, width).crop(box))
-    return sum(ImageStat.Stat(difference).mean) < _SAME
+    return shown.crop((0, top, width, top + height)).convert("RGB")
+
+
+def _plate(code: str, why: str, width: int) -> Image.Image:
+    kind, _, of = code.rpartition(".")
+    if kind:
+        notice = Notice(code=code, severity="alarm")
+        changes: dict[str, object] = {"state": kind, "notices": (notice,)}
+    else:
+        tilt = Tilt(code=of, since=_SINCE, cleared_by=fault(of).cleared_by, detail=why)
+        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": why})
+        changes = {"notices": (notice,), "tilts": (tilt,)}
+    return drawn(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]
+
+
+def page_snapshot(page: ServicePage, *standing: Notice) -> Snapshot:
+    """What a screen is told of a machine that shows this page."""
+    return _bare().model_copy(update={"state": "service_menu", "page": page, "notices": standing})
+
+
+def drawn(
+    snapshot: Snapshot, width: int, *, is_lost: bool = False
+) -> tuple[list[tuple[Rect, Action]], Image.Image]:
+    """What can be touched, in units of the picture, and what is seen of a machine that tells this."""
+    return _drawn(snapshot.model_dump_json(), width, is_lost)
 
 
 @cache
-def _drawn(code: str, why: str, width: int) -> Image.Image:
+def _drawn(told: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Action]], Image.Image]:
     _prepare()
+    view = heard(heard(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(told))
+    view = replace(lost(view) if is_lost else view, now=1000.0)
+    picture = Picture(load_theme(), scale=width / LANDSCAPE.size[0])
+    return [(touch.rect, touch.action) for touch in picture.touches(view)], _image(picture, view)
+
+
+def _bare() -> Snapshot:
     identity = Machine.model_construct(
         serial="EGM-0000001",
         operator_number="1",
@@ -53,14 +118,7 @@ def _drawn(code: str, why: str, width: int) -> Image.Image:
         site="Emulated computer",
         time_zone="UTC",
     )
-    tilt = Tilt(code=code, since=_SINCE, cleared_by=fault(code).cleared_by, detail=why)
-    notice = Notice(code=f"fault.{code}", severity="alarm", values={"why": why})
-    snapshot = bare_snapshot(identity, load_profile("generic"), _SINCE).model_copy(
-        update={"notices": (notice,), "tilts": (tilt,)}
-    )
-    view = heard(heard(View(reduced_motion=True), Hello()), snapshot)
-    view = replace(lost(view) if code == "lost" else view, now=1000.0)
-    return _image(Picture(load_theme(), scale=width / LANDSCAPE.size[0]), view)
+    return bare_snapshot(identity, load_profile("generic"), _SINCE)
 
 
 def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
@@ -93,3 +151,17 @@ def _image(picture: Picture, view: View) -> Image.Image:
     surface = pygame.Surface(picture.pixels)
     picture.draw(surface, view)
     return Image.frombytes("RGB", surface.get_size(), pygame.image.tobytes(surface, "RGB"))
+
+
+def writes(shown: Image.Image, lines: Sequence[str]) -> bool:
+    """Whether a text console shows these lines from its top: each letter its own shape, and the same everywhere."""
+    wide, high = _CELL
+    shapes: dict[str, bytes] = {}
+    plain = shown.convert("L").point(lambda light: 255 * (light > _APART))
+    for row, line in enumerate(lines):
+        for column, letter in enumerate(line):
+            box = (column * wide, row * high, (column + 1) * wide, (row + 1) * high)
+            shape = plain.crop(box).tobytes()
+            if shapes.setdefault(letter, shape) != shape:
+                return False
+    return len(set(shapes.values())) == len(shapes)

@@ -8,11 +8,15 @@ ports. What is asked is seen from outside alone: the picture on the guest's disp
 import functools
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, lacking
-from rigs.screen_words import is_sign_of
+from rigs.screen_words import is_sign_of, says, shows, writes
 
+from egm.kernel.messages import Notice
+from egm.staff.service.sign_in import SignIn
+from egm.staff.service.words import say
 from egm.verify.manifest import public_hex, read_key
 from tools.image import image as builder
 from tools.image import slot
@@ -64,13 +68,7 @@ def test_a_machine_comes_up_takes_a_bill_plays_pays_and_nothing_else_gets_in(cab
     with stick.open("wb") as stream:
         stream.truncate(8 << 20)
     subprocess.run(("mkfs.fat", str(stick)), check=True, capture_output=True)
-    cabinet.computer(
-        "blockdev-add",
-        driver="raw",
-        **{"node-name": "stick", "file": {"driver": "file", "filename": str(stick)}},
-    )
-    cabinet.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
-    time.sleep(30)
+    cabinet.plug(stick)
     assert cabinet.colours() > 2000, "no console, no other terminal"
     assert len(cabinet.started()) == 1, "no key starts it again"
     assert not cabinet.tickets(), "no key pays out"
@@ -121,6 +119,22 @@ def test_a_second_display_has_the_top_screen_while_the_first_plays(cabinet):
     assert cabinet.started() == starts
 
 
+def test_a_clock_of_1970_is_told_to_players_and_staff(tmp_path, built):
+    """About five minutes."""
+    cabinet = Cabinet(tmp_path, built)
+    try:
+        cabinet.on("-rtc", "base=1970-01-01T00:00:00")
+        cabinet.comes_up()
+        cabinet.keep("clock-attract")
+        cabinet.hand("io", "key", name="operator", on=True)
+        page = SignIn(lambda _machine, _person: None, say("service.sign_in")).page(None)
+        told = Notice(code="fault.clock_doubted", severity="warning")
+        cabinet.until(lambda: shows(cabinet.picture(), page, told), "the fault above the page", every_s=5)
+        cabinet.keep("clock-menu")
+    finally:
+        cabinet.close()
+
+
 def tampered(cabinet, partition, within=0):
     """The disk of a computer that is off, with one byte of a partition written over."""
     (disk, *_) = (one.split("file=")[1] for one in cabinet.disks)
@@ -130,20 +144,24 @@ def tampered(cabinet, partition, within=0):
 
 @pytest.mark.requirement("A-12")
 def test_a_changed_byte_is_found_before_play(tmp_path, built):
-    """About ten minutes: in the other slot, then in the one that runs."""
+    """About ten minutes: in the other slot, then in the one that runs, where every game's definition is."""
     cabinet = Cabinet(tmp_path, built)
     try:
         tampered(cabinet, "egm-esp-b")
         cabinet.on()
-        cabinet.until(lambda: cabinet.colours() > 500, "a picture that says so")
-        time.sleep(120)
+        cabinet.until(lambda: says(cabinet.picture(), "software_differs"), "the display says so", every_s=5)
+        cabinet.keep("other-slot")
         cabinet.hand("bill", "insert", amount_cents=500)
-        time.sleep(60)
+        cabinet.until(lambda: not cabinet.hand("bill").state["inside_cents"], "the bill is given back")
         assert cabinet.hand("bill").state["stacked_cents"] == 0, "a machine that was changed takes no money"
         cabinet.off()
 
         tampered(cabinet, "egm-root-a", within=50 << 20)
         cabinet.on()
+        script = Path(builder.__file__).parent / "root/etc/initramfs-tools/scripts/local-top/open-egm"
+        words = [line[6:-1] for line in script.read_text().splitlines() if line.startswith('tell "')]
+        cabinet.until(lambda: writes(cabinet.picture(), words), "the console says so", every_s=2)
+        cabinet.keep("slot")
         cabinet.until(lambda: len(cabinet.started()) > 1, "it is not started, and tried again after a minute")
         assert cabinet.hand("bill").state["stacked_cents"] == 0
     finally:
@@ -175,9 +193,7 @@ def test_an_update_that_does_not_come_up_falls_back_by_itself(cabinet, tmp_path,
     """Half an hour where nothing else is at work: the new release has a quarter of an hour to come up."""
     bundle = released(built, tmp_path, 1, "systemd.mask=open-egm-machine.service")
     cabinet.comes_up()
-    file = {"driver": "file", "filename": str(bundle), "read-only": True}
-    cabinet.computer("blockdev-add", driver="raw", **{"node-name": "stick", "read-only": True, "file": file})
-    cabinet.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
+    cabinet.plug(bundle, **{"read-only": True})
     for entry in ("open-egm b", "open-egm a"):
         cabinet.until(lambda entry=entry: cabinet.started()[-1] == entry, f"{entry} is started")
     cabinet.comes_up()

@@ -38,6 +38,7 @@ def told(computer, code, why=""):
     computer.hand("bill", "insert", amount_cents=BILL_CENTS)
     computer.until(lambda: not computer.hand("bill").state["inside_cents"], "the bill is given back")
     assert computer.hand("bill").state["stacked_cents"] == before
+    computer.keep(code)
 
 
 def after(computer):
@@ -74,5 +75,25 @@ def test_a_first_medium_that_gives_nothing_back_or_takes_nothing(computer):
     told(computer, "memory_waits")
     computer.cut()
     computer.edit(first, "tune2fs", "-O", "^read-only")
+    computer.boots()
+    after(computer)
+
+
+@pytest.mark.requirement("A-09")
+def test_a_full_medium_and_a_second_one_that_is_missing_or_takes_nothing(computer):
+    """About twenty-five minutes. What a full first medium needs to come up both have given."""
+    for part, code in zip(computer.parts, ("out_of_service.memory_full", "memory_full"), strict=True):
+        with computer.full(part):
+            computer.on()
+            told(computer, code)
+            computer.cut()
+        computer.audited(rests=True)
+    first, second = computer.disks
+    for there in ([first], [first, f"{second},readonly=on"]):
+        computer.disks = there
+        computer.on()
+        told(computer, "out_of_service.memory_missing")
+        after(computer)
+    computer.disks = [first, second]
     computer.boots()
     after(computer)

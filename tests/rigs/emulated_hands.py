@@ -1,0 +1,159 @@
+"""Hands at an image's display: each page of a first start is waited for there, and touched where it is drawn.
+
+The same steps run here beside it, answered alike: they say which page is next, and where its keys are.
+"""
+
+import asyncio
+import tomllib
+
+from rigs.emulated_cabinet import OVERLAY
+from rigs.screen_words import drawn, page_snapshot, shows
+
+from egm.app.first_start.draft import Draft
+from egm.app.first_start.link import Link
+from egm.app.first_start.probing import Answer
+from egm.app.first_start.wizard import SEED_NAME, Wizard, steps_of
+from egm.clock import SystemClock
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import Intent
+from egm.kernel.service_pages import ServicePage
+from egm.progressive.enrolment import Stick, key_digest, read_request
+from egm.progressive.link_folder import LinkFolder
+from egm.screen.layout import LANDSCAPE
+from tools.floor.progressive.certificates import answer_request, make_authority
+
+#: Who signs: number, name, role, PIN.
+STAFF = (("11", "morgan", "manager", "482613"), ("12", "toni", "technician", "905173"))
+SERIAL = "a1"
+BROKER = ("10.0.2.2", 8883)
+#: What answers at the emulated computer's ports; here any file stands for a port.
+_ANSWERING = {
+    "id003": "null",
+    "tcl": "zero",
+    "cctalk_coin": "full",
+    "cctalk_hopper": "random",
+    "ioboard": "urandom",
+}
+
+
+def keys_of(page, size):
+    """Where the keys of a page are, as shares of a display this large."""
+    width, height = size
+    touches, _ = drawn(page_snapshot(page), width)
+    scale = width / LANDSCAPE.size[0]
+    top = (height - LANDSCAPE.size[1] * scale) / 2
+    return {
+        (action.name, action.value): ((x + w / 2) * scale / width, (top + (y + h / 2) * scale) / height)
+        for (x, y, w, h), action in touches
+    }
+
+
+class FirstStart:
+    """A computer that asks for its cabinet file, answered by hand."""
+
+    def __init__(self, computer, folder, stick, floor):
+        """``stick``: a file the floor has marked; ``floor``: given it and a key's digest, answers the request on it."""
+        self.computer, self.stick, self.floor = computer, Stick(stick), floor
+        state = StateFolder(folder / "beside")
+        state.prepare()
+        self._own = Stick(folder / "own-stick")
+        self._own.path.write_bytes(bytes(1 << 15))
+        self._own.write()
+        self._authority = folder / "own-authority"
+        make_authority(self._authority, SystemClock().now())
+        self._draft = Draft(seed=tomllib.loads((OVERLAY / "etc/open-egm" / SEED_NAME).read_text()))
+        link = Link(LinkFolder.of(state.root), self._own, SystemClock().now)
+        steps = steps_of(state, folder / "beside.toml", SystemClock(), list, (link,))
+        self._wizard = Wizard(steps, self._draft, lambda: None)
+
+    def run(self):
+        """All of it, until the two have signed."""
+        asyncio.run(self._all())
+
+    async def _all(self):
+        await self._do("next")
+        await self._type(SERIAL, "1")
+        await self._do("next")
+        await self._do("pick:0")
+        await self._type("hall")
+        await self._do("next")
+        await self._do("pick:0", body=False)  # (another list of zones)
+        await self._work()
+        self._draft.devices = tuple(Answer(name, f"/dev/{port}") for name, port in _ANSWERING.items())
+        await self._do("next", body=False)  # (another place's ports)
+        await self._do("next")
+        await self._do("next")
+        await self._enrol()
+        for person in STAFF:
+            await self._do("add")
+            await self._person(*person)
+        await self._do("next")
+        await self._do("sign", body=False)
+        for number, _, _, pin in STAFF:
+            await self._type(number, pin)
+
+    async def _enrol(self):
+        """The request onto the stick, the floor's answer back; the page shows the digests of both."""
+        await self._seen()
+        self.computer.plug(self.stick.path)
+        await self._do("request")
+        mine = read_request(self._own.read()["request"])[1]
+        self.computer.until(lambda: self.stick.read().get("request"), "the request on the stick")
+        asked = read_request(self.stick.read()["request"])[1]
+        keys = {key_digest(mine): key_digest(asked)}
+        await self._seen(keys)
+        self.computer.keep("request")
+        self.computer.unplug()
+        now, request = SystemClock().now(), self._own.read()["request"]
+        self._own.write(request, answer_request(self._authority, request, key_digest(mine), now, BROKER))
+        self.floor(self.stick.path, key_digest(asked))
+        self.computer.plug(self.stick.path)
+        await self._do("answer", instead=keys)
+        facts = [stick.answer().facts().to_json() for stick in (self._own, self.stick)]
+        told = dict(zip(facts[0].values(), facts[1].values(), strict=True))
+        await self._seen(told)
+        self.computer.keep("answer")
+        self.computer.unplug()
+        await self._do("next", instead=told)
+
+    async def _person(self, number, name, role, pin):
+        await self._type(number, name)
+        await self._seen()
+        self._touch(("enter", role))
+        self._hear("enter", role)
+        await self._type(pin, pin)
+
+    async def _work(self):
+        if self._wizard._work is not None:
+            await self._wizard._work
+
+    async def _seen(self, instead=None, *, body=True):
+        """Wait until the display shows the page that stands here; ``instead``: other words than here."""
+        await self._work()
+        text = self._wizard.page.model_dump_json()
+        for here, there in (instead or {}).items():
+            text = text.replace(here, there)
+        page = ServicePage.model_validate_json(text)
+        title = page.title.value
+        self.computer.until(lambda: shows(self.computer.picture(), page, body=body), title, every_s=1)
+
+    async def _do(self, action, instead=None, *, body=True):
+        await self._seen(instead, body=body)
+        self._touch(("answer", action))
+        self._hear(action)
+
+    async def _type(self, *texts):
+        for text in texts:
+            await self._seen()
+            self._touch(*(("type", letter) for letter in text), ("enter", None))
+            self._hear("enter", text)
+
+    def _touch(self, *keys):
+        places = keys_of(self._wizard.page, self.computer.picture().size)
+        for key in keys:
+            self.computer.computer.touch(*places[key])
+
+    def _hear(self, action, text=""):
+        options = {"page": self._wizard.page.id, "input": text}
+        self._wizard.hear(Intent(name="answer", value=action, options=options))
+        assert self._wizard._notice is None, self._wizard._notice

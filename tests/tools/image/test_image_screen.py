@@ -1,0 +1,110 @@
+"""A screen of a whole computer that hangs, dies again and again, or lives for a little while at a time.
+
+The image has a root shell on a virtual console (``--debug``), by which its screen's program is laid hands on;
+``EGM_DEBUG_IMAGE`` names a folder with such an image that is built already, else one is built.
+"""
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, lacking
+from rigs.screen_words import says, writes
+
+from egm.verify.manifest import new_key
+from tools.image import image as builder
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(6 * PATIENCE_S),
+    pytest.mark.skipif(bool(lacking()), reason=f"missing: {lacking()}"),
+]
+_ENDED = Path(builder.__file__).parent / "root/usr/share/open-egm/screen-ended"
+SCREEN = "open-egm-screen"
+BILL_CENTS = 500
+
+
+@pytest.fixture
+def cabinet(tmp_path):
+    out = Path(os.environ.get("EGM_DEBUG_IMAGE", tmp_path / "image"))
+    if not out.exists():
+        out.mkdir()
+        (out / "release.pem").write_bytes(new_key())
+        builder.build(out, out / "release.pem", overlays=(OVERLAY,), debug=True)
+    there = Cabinet(tmp_path, out)
+    there.on()
+    yield there
+    there.close()
+
+
+def takes(cabinet):
+    """Whether a bill that is put in stays; it is one whose credit is left on the machine."""
+    before = cabinet.hand("bill").state["stacked_cents"]
+    cabinet.hand("bill", "insert", amount_cents=BILL_CENTS)
+    time.sleep(5)
+    cabinet.until(lambda: not cabinet.hand("bill").state["inside_cents"], "the bill is in the box or back")
+    return cabinet.hand("bill").state["stacked_cents"] > before
+
+
+def stopped(cabinet, name):
+    """The display says that no screen shows the machine, and no money is taken."""
+    cabinet.until(lambda: cabinet.hand("bill").state["status"] == "disabled", "the acceptor is off")
+    assert not takes(cabinet)
+    cabinet.until(
+        lambda: says(cabinet.picture(), "out_of_service.screen_missing"),
+        "the words on the display",
+        every_s=1,
+    )
+    assert not takes(cabinet)
+    cabinet.keep(name)
+
+
+def goes_on(cabinet):
+    cabinet.comes_up()
+    cabinet.until(lambda: takes(cabinet), "bills are taken again", every_s=5)
+
+
+def test_without_a_screen_that_stays_no_money_is_taken(cabinet):
+    """About twenty minutes."""
+    cabinet.comes_up()
+    lines = _ENDED.read_text().partition("\x1b[H")[2].splitlines()
+    with socket.socket(socket.AF_UNIX) as shell:
+        shell.connect(str(cabinet.folder / "debug"))
+
+        def does(command):
+            """What the shell says to it."""
+            shell.sendall(f"{command}; printf '\\4'\n".encode())
+            said = b""
+            while b"\4" not in said:
+                said += shell.recv(1 << 16)
+            return said.decode()
+
+        (cabinet.folder / "journal.txt").write_text(
+            does("journalctl --no-pager -b -o short-monotonic")
+        )  # for who looks
+
+        # It hangs: its last picture stays, until systemd's watchdog ends its program and starts it again.
+        does(f"systemctl kill -s STOP {SCREEN}")
+        stopped(cabinet, "hung")
+        goes_on(cabinet)
+
+        # It dies as often as it is started; the display says that, too.
+        does(f"while :; do systemctl kill -s KILL {SCREEN}; sleep 5; done & echo $! >/run/dies")
+        cabinet.until(lambda: writes(cabinet.picture(), lines), "that the program has ended", every_s=1)
+        cabinet.keep("dies")
+        cabinet.until(lambda: cabinet.hand("bill").state["status"] == "disabled", "the acceptor is off")
+        assert not takes(cabinet)
+        does("kill $(cat /run/dies)")
+        stopped(cabinet, "died")
+        goes_on(cabinet)
+
+        # It lives for less than a minute at a time.
+        does(f"while :; do systemctl kill -s KILL {SCREEN}; sleep 45; done & echo $! >/run/flaps")
+        stopped(cabinet, "flaps")
+        for _ in range(6):
+            time.sleep(20)
+            assert not takes(cabinet)
+        does("kill $(cat /run/flaps)")
+        goes_on(cabinet)
