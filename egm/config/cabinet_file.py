@@ -428,6 +428,10 @@ class StateFolder:
         """What proves a screen of a player position."""
         return self.run / f"screen{_suffix(position)}.token"
 
+    def address_of(self, position: int | None) -> Path:
+        """Where the browser screen of a player position, or the top screen (None), keeps its address."""
+        return self.run / ("top.url" if position is None else f"screen{_suffix(position)}.url")
+
     def left_by_a_journal(self) -> list[str]:
         """The names of what only a machine with a journal writes here: ledgers, registers, cursors."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")

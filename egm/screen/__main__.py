@@ -52,6 +52,9 @@ class Refusal(click.ClickException):
     help="Descriptors of a listening socket, in the port's place, and of the memory of who was let in.",
 )
 @click.option("--bench", is_flag=True, help="Show the drawer of simulated peripherals.")
+@click.option(
+    "--device", "devices", multiple=True, help="One of those it works, by its name; all, where none is named."
+)
 @click.option("--portrait", is_flag=True, help="In a browser: the upright picture.")
 @click.option(
     "--top", is_flag=True, help="The top screen: signs and levels for the floor; it takes no touch."
@@ -69,6 +72,7 @@ def main(
     port: int,
     held: tuple[int, int] | None,
     bench: bool,
+    devices: tuple[str, ...],
     portrait: bool,
     top: bool,
     position: int | None,
@@ -118,6 +122,7 @@ def main(
         surface=surface,
         machine=machine,
         bench=drawer,
+        devices=frozenset(devices),
         sounds=Sounds(theme, _speakers(surface, studio, silent=silent or top), studio),
         reduced_motion=reduced_motion,
         watching=top,

@@ -88,18 +88,22 @@ class App:
         surface: Surface,
         machine: Client,
         bench: Client | None,
+        devices: frozenset[str] = frozenset(),
         sounds: Sounds,
         clock: Callable[[], float] = time.monotonic,
         reduced_motion: bool = False,
         watching: bool = False,
         starting: Path | None = None,
     ) -> None:
-        """``starting``: where a machine that does not answer yet says what it does."""
+        """``devices``: those of the bench the drawer works, all if none is named; ``starting``: where a
+        machine that does not answer yet says what it does.
+        """
         now = clock()
         self.theme = theme
         self.surface = surface
         self.machine = machine
         self.bench = bench
+        self._devices = devices
         self.sounds = sounds
         self.clock = clock
         self._watching = watching
@@ -189,8 +193,9 @@ class App:
         news = bench.poll(now)
         for message in news.messages:
             if isinstance(message, BenchReply):
-                self.view = heard_bench(self.view, message)
-                if self.view.key_asked and self.view.bench is message.state:
+                before = self.view.bench
+                self.view = heard_bench(self.view, message, self._devices)
+                if self.view.key_asked and self.view.bench is not before:
                     self.view = replace(self.view, key_asked=False)
                     self.act(MENU_TOLD)
         if news.up or news.down:

@@ -39,10 +39,13 @@ def heard(view: View, message: Message) -> View:
     return view
 
 
-def heard_bench(view: View, reply: BenchReply) -> View:
-    """The view after the bench answered: the state of every device, or what one hand did."""
+def heard_bench(view: View, reply: BenchReply, devices: frozenset[str] = frozenset()) -> View:
+    """The view after the bench answered: the state of every device, or what one hand did.
+
+    ``devices``: those the drawer works; all, where none is named.
+    """
     if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
-        return replace(view, bench=reply.state)
+        return replace(view, bench={n: d for n, d in reply.state.items() if not devices or n in devices})
     return replace(view, bench_said=reply, bench_said_at=view.now)
 
 

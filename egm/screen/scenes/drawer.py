@@ -161,7 +161,10 @@ def draw_drawer(stage: Stage) -> None:
     x += slide
     p.panel((x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3)
     p.text(say("drawer.title"), (x + 26, y + 46), Style("heavy", "lead", "text"), align="left", width=w - 160)
+    board = _device(view, "doors_open")
     for part, top in _tops(layout).items():
+        if view.bench and board is None and part in {"doors", "keys"}:
+            continue  # a further position has none
         p.text(
             say(f"drawer.{part}"),
             (x + 26, y + top - 16),

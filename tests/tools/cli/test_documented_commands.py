@@ -7,10 +7,14 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
+from egm.kernel.messages import BenchReply
+from egm.screen.message_reducer import heard_bench
+from egm.screen.view import View
 from tools.cli import main
-from tools.cli.commands.run import _children, _Shown
+from tools.cli.commands.run import _children, _first_words, _Shown
 
 HOUSE = Path(__file__).parents[3]
 DOCUMENTS = (
@@ -63,8 +67,8 @@ def test_a_file_may_stand_for_the_stick(tmp_path):
 def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path):
     """Two addresses alike, and the player of position 2 sat at the picture of position 1."""
     made = tmp_path / "two.toml"
-    text = DEFAULT_CABINET.read_text(encoding="utf-8")
-    made.write_text(text.replace("[machine]", "[machine]\npositions = 2", 1))
+    text = DEFAULT_CABINET.read_text(encoding="utf-8").replace("[machine]", "[machine]\npositions = 2", 1)
+    made.write_text(text + '\n[devices.bill-2]\nprotocol = "id003"\nposition = 2\n')
     shown = _Shown(mode="web", flags=("--silent",))
     folder = StateFolder(tmp_path / "state")
     folder.run.mkdir(parents=True)
@@ -73,7 +77,30 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
     ]
     commands = [[*child.command[: child.command.index("--held")]] for child in screens]
     assert [each[each.index("--position") + 1] for each in commands] == ["1", "2"]
+    works = [[each[n + 1] for n, word in enumerate(each) if word == "--device"] for each in commands]
+    assert works == [[name for name in load_cabinet(made).devices if name != "bill-2"], ["bill-2"]]
+    assert all("--bench" in each for each in commands)
+    assert [c.ready for c in screens] == [
+        folder.address_of(1),
+        folder.address_of(2),
+    ]  # so one after the other
+    told = _first_words(folder, "web", load_cabinet(made))
+    assert (
+        "open each address below in a browser on this computer (another: egm screen address --position N)"
+        in told
+    )
+    assert any("opens the drawer of position 1 and of 2: insert a bill there" in line for line in told)
     with subprocess.Popen(commands[-1], stdout=subprocess.PIPE, text=True) as screen:
         first = next(line for line in screen.stdout if "http" in line)
+        asked = ["screen", "address", "--state", str(folder.root), "--position", "2"]
+        fresh = CliRunner().invoke(main, asked).output
         screen.terminate()
     assert first.startswith("Screen of position 2: http://127.0.0.1:")
+    assert fresh.partition("?")[0] == first.removeprefix("Screen of position 2: ").partition("?")[0]
+
+
+def test_of_a_bench_a_drawer_has_the_devices_it_is_for():
+    """The first bill acceptor of the bench is position 1's: the drawer of position 2 must not feed it."""
+    told = BenchReply(ok=True, state={"bill": {"inside_cents": 0}, "bill-2": {"inside_cents": 0}})
+    assert list(heard_bench(View(), told).bench) == ["bill", "bill-2"]
+    assert list(heard_bench(View(), told, frozenset({"bill-2"})).bench) == ["bill-2"]

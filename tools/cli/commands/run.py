@@ -17,6 +17,7 @@ import click
 from egm.app.preflight import missing_ports
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir, load_cabinet
+from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from egm.links.screen.private import HOST
@@ -83,13 +84,19 @@ def _door(name: str, port: int) -> tuple[int, int]:
 
 
 def _screen(
-    name: str, arguments: Sequence[str], shown: "_Shown", port: int = 0, *, closes: bool = False
+    name: str,
+    arguments: Sequence[str],
+    shown: "_Shown",
+    address: Path,
+    port: int = 0,
+    *,
+    closes: bool = False,
 ) -> _Child:
-    """A screen process; one for a browser is given its door."""
+    """A screen process; one for a browser is given its door, and the next waits until it has said where."""
     held = _door(name, port) if shown.mode == "web" else ()
     door = ("--held", *map(str, held)) if held else ()
     command = python_module("egm.screen", *arguments, "--mode", shown.mode, *door)
-    return _Child(name, command, speaks=True, closes=closes, held=held)
+    return _Child(name, command, address if held else None, speaks=True, closes=closes, held=held)
 
 
 def _screen_mode(wanted: str) -> str:
@@ -129,8 +136,7 @@ def _children(
     where = ("--state", str(folder.root))
     which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
     children = []
-    simulated = _is_simulated(cabinet)
-    if simulated:
+    if _simulated(cabinet):
         ready = folder.run / "bench.ready"
         children.append(_Child("bench", python_module("egm.app.bench", *where, *which), ready))
     flags = [*(("--stay",) if shown.is_kiosk else ()), *(("--first-start",) if shown.asks else ())]
@@ -138,28 +144,54 @@ def _children(
     machine = python_module("egm.app", *where, *which, *flags)
     children.append(_Child("machine", machine, after=folder.forget_lines))
     if screen != "none":
-        bench = ("--bench",) if simulated else ()
         display = ("--display", str(shown.display))
         several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
-        first = (*where, *bench, *display, *(("--position", "1") if several else ()), *shown.flags)
-        children.append(_screen("screen", first, shown, shown.port or 0, closes=True))
+        first = (
+            *where,
+            *_drawer(cabinet, 1),
+            *display,
+            *(("--position", "1") if several else ()),
+            *shown.flags,
+        )
+        at = folder.address_of(1)
+        children.append(_screen("screen", first, shown, at, shown.port or 0, closes=True))
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has a screen of its own
-            beside = (*where, "--position", str(position), *shown.flags)
-            children.append(_screen(f"screen of position {position}", beside, shown))
+            beside = (*where, *_drawer(cabinet, position), "--position", str(position), *shown.flags)
+            at = folder.address_of(position)
+            children.append(_screen(f"screen of position {position}", beside, shown, at))
     if shown.top and screen in {"window", "web"}:
         on = () if shown.top_display is None else ("--display", str(shown.top_display))
-        children.append(_screen("top screen", (*where, "--top", *on), shown))
+        children.append(_screen("top screen", (*where, "--top", *on), shown, folder.address_of(None)))
     return tuple(children)
 
 
-def _first_words(folder: StateFolder, mode: str, *, simulated: bool) -> tuple[str, ...]:
+def _drawer(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
+    """What gives the screen of a position the drawer of its simulated devices."""
+    simulated = _simulated(cabinet, position)
+    if cabinet is None or not simulated:
+        return ()
+    several = cabinet.machine.positions > 1
+    return ("--bench", *(word for name in simulated for word in ("--device", name) if several))
+
+
+def _first_words(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:
     """What somebody needs to know who starts a cabinet for the first time."""
-    words = [f"the machine's memory is in {folder.root}"]
+    words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
     if mode == "web":
-        words.append("open the address below in a browser on this computer (another: egm screen address)")
-    if mode != "none" and simulated:
-        words.append("F2, or the tab at the right edge, opens the drawer: insert a bill there")
+        each = "each address below in a browser" if several else "the address below in a browser"
+        which = " --position N" if several else ""
+        words.append(f"open {each} on this computer (another: egm screen address{which})")
+    shown = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
+    with_drawer = [n for n in range(1, shown + 1) if _simulated(file, n)]
+    if with_drawer:
+        takes_bills = any(
+            device.port == "bench" and PROTOCOLS[device.protocol].kind == "bill_acceptor"
+            for device in file.devices.values()
+        )
+        whose = f" of position {' and of '.join(map(str, with_drawer))}" if several else ""
+        insert = ": insert a bill there" * takes_bills
+        words.append(f"F2, or the tab at the right edge, opens the drawer{whose}{insert}")
     if mode != "none":
         words.append(
             "keys: space plays, c cashes out, arrows change the bet, h helps, l the language, F10 for staff"
@@ -364,7 +396,7 @@ def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_C
         echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
     for fault in missing_ports(file):
         echo(f"egm: {fault}", err=True)
-    for line in _first_words(folder, shown.mode, simulated=_is_simulated(file)):
+    for line in _first_words(folder, shown.mode, file):
         echo(f"egm: {line}")
     return _children(folder, cabinet, file, shown)
 
@@ -374,6 +406,10 @@ def _asks(cabinet: Path | None, shown: _Shown) -> bool:
     return shown.asks and cabinet is not None and not cabinet.exists()
 
 
-def _is_simulated(cabinet: CabinetFile | None) -> bool:
-    """Whether there is anything for the bench to do."""
-    return cabinet is not None and any(device.port == "bench" for device in cabinet.devices.values())
+def _simulated(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:
+    """The names of the devices on the bench, those of one position or all."""
+    return [
+        name
+        for name, device in (cabinet.devices.items() if cabinet is not None else ())
+        if device.port == "bench" and position in {None, device.position}
+    ]

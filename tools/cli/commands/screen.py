@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import POSITIONS_MOST, StateFolder, default_state_dir
 from tools.cli.commands.par import load
 from tools.cli.terminal import echo
 from tools.lab.named import named
@@ -58,9 +58,18 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 @command.command()
 @click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 @click.option("--top", is_flag=True, help="The top screen's.")
-def address(state: Path | None, *, top: bool) -> None:
+@click.option(
+    "--position",
+    type=click.IntRange(1, POSITIONS_MOST),
+    default=1,
+    show_default=True,
+    help="The player position's, at a machine of several.",
+)
+def address(state: Path | None, position: int, *, top: bool) -> None:
     """Print a fresh address of the browser screen, after the one printed at the start has been used."""
-    path = (state or default_state_dir()) / "run" / ("top.url" if top else "screen.url")
+    if top and position > 1:
+        raise click.UsageError("--top is the whole machine's: give it or --position")
+    path = StateFolder(state or default_state_dir()).address_of(None if top else position)
     try:
         echo(path.read_text("utf-8").strip())
     except OSError as error:
