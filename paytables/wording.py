@@ -7,7 +7,6 @@ from typing import Final
 
 __all__ = ["among", "counted", "nearest", "percent"]
 
-_NEAR: Final = 0.6
 #: Of more names than these, those that are near a wrong one are told alone.
 _LISTED: Final = 24
 
@@ -34,7 +33,7 @@ def counted(count: int, noun: str, many: str = "") -> str:
 def nearest(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
     """The known words that ``word`` was probably meant to be, likeliest first: alike, or with it inside."""
     known = [*known]
-    found = difflib.get_close_matches(word.lower(), known, most, _NEAR)
+    found = difflib.get_close_matches(word.lower(), known, most)
     return tuple(found or [name for name in known if len(word) > 1 and word.lower() in name][:most])
 
 

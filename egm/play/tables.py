@@ -123,9 +123,11 @@ def take_off_nobodys_bets(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- parts of it
 def _at(machine: Machine, table: TableRecord) -> Game | None:
-    """The game as its table stands; None where this machine does not have it so any more."""
-    installed = machine.state(InstalledGames).games.get(table.game.id) or machine.games.get(table.game.id)
-    if installed is None or installed.digest != table.game.digest:
+    """The game as its table stands; None where this machine has it so no more, or not for its credits."""
+    resident, game_id = machine.state(InstalledGames), table.game.id
+    installed = resident.games.get(game_id) or machine.games.get(game_id)
+    offered = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
+    if installed is None or installed.digest != table.game.digest or table.denomination_cents not in offered:
         return None
     try:
         return installed.at(table.table)

@@ -460,8 +460,8 @@ def wished(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[I
     if under_least(chips, snapshot):
         asked = Intent(name="bet", value=0, options={"bets": {}})
         return replace(chips, due=False, wished={}, wished_at=now), (asked,)
-    options: dict[str, object] = {"bets": dict(chips.bets)} | ({"working": said} if said else {})
-    asked = Intent(name="bet", value=chips.credits, options=options)
+    working: dict[str, object] = {"working": said} if said else {}
+    asked = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **working})
     return replace(chips, due=False, wished=chips.bets, wished_at=now), (asked,)
 
 
@@ -493,10 +493,5 @@ def neighbours(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
 
 def straights(table: Table) -> dict[str, str]:
     """The spot that bets on each pocket alone: of the first group that has such spots."""
-    found: dict[str, str] = {}
-    group = ""
-    for spot in table.spots.values():
-        if len(spot.covers) == 1 and group in {"", spot.group}:
-            group = spot.group
-            found[spot.covers[0]] = spot.id
-    return found
+    alone = [spot for spot in table.spots.values() if len(spot.covers) == 1]
+    return {spot.covers[0]: spot.id for spot in alone if spot.group == alone[0].group}

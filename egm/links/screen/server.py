@@ -75,8 +75,8 @@ class ScreenServer:
                 self._on_peer_error("a screen does not read; dropped")
                 writer.transport.abort()
                 self._forget(writer)
-                continue
-            writer.write(line)
+            elif not writer.is_closing():  # else it is forgotten as soon as its line is read to the end
+                writer.write(line)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

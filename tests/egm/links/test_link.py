@@ -159,3 +159,22 @@ def test_a_socket_left_by_a_killed_machine_is_replaced(tmp_path):
         await second.server.close()
 
     asyncio.run(session())
+
+
+def test_a_screen_that_goes_with_its_wishes_unheard_is_told_nothing_more(tmp_path, caplog):
+    """Each snapshot to it was a warning of its own in the log, thousands of them."""
+
+    async def session():
+        desk = Desk(tmp_path)
+        desk.server._on_intent = lambda intent: (desk._hear(intent), desk.server.send(MESSAGES[2]))
+        await desk.server.start()
+        _, writer = await desk.connect(encode(Hello(token="secret")) + encode(Intent(name="play")) * 300)
+        await writer.drain()
+        writer.transport.abort()
+        await desk.heard.wait()
+        while desk.server.audience:
+            await asyncio.sleep(0.01)
+        await desk.server.close()
+
+    asyncio.run(session())
+    assert "socket.send() raised exception" not in caplog.text

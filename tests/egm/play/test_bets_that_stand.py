@@ -143,10 +143,13 @@ def test_a_machine_that_cannot_play_on_gives_every_bet_back(point, tmp_path):
 
 
 @pytest.mark.requirement("A-28")
-def test_bets_on_a_game_that_has_changed_are_given_back_and_it_is_said(point, tmp_path):
+@pytest.mark.parametrize(
+    "other", [{"version": "1.0.1"}, {"denominations_cents": (25,)}], ids=["game", "credit"]
+)
+def test_bets_on_a_game_that_has_changed_are_given_back_and_it_is_said(point, tmp_path, other):
     room = point(2).insert(1000)
     throw(room, line=10, place=4)
-    again = point(version="1.0.1")
+    again = point(**other)
     assert (again.credit_cents, again.notice) == (1000, "bets_given_back")
     (returned,) = again.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("changed", 70)

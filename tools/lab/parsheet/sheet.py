@@ -9,7 +9,7 @@ from typing import Any
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game, Law
-from paytables.analysis import BAND_GAMES, QUANTILES, band, volatility_index
+from paytables.analysis import BAND_GAMES, QUANTILES, ProgressiveShare, band, volatility_index
 from paytables.odds import awards, longer
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
@@ -99,18 +99,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
             }
             for f in bet.features
         ],
-        "progressives": [
-            {
-                "level": p.level,
-                "per_game": exact(p.rate),
-                "reset_credits": p.reset_credits,
-                "return_at_reset": exact(p.rtp_at_reset),
-                "increment": exact(p.increment),
-                "break_even_credits": exact(p.break_even_credits),
-                "shares": {str(share): exact(rate) for share, rate in p.shares.items()},
-            }
-            for p in bet.progressives
-        ],
+        "progressives": [_level(share) for share in bet.progressives],
         "merchandise": [
             {
                 "prize": m.prize,
@@ -130,6 +119,18 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "simplest_choices": bet.simplest_strategy,
         "return_of_the_simplest_choices": exact(bet.simplest_rtp),
         "notes": list(notes_of(bet)),
+    }
+
+
+def _level(p: ProgressiveShare) -> dict[str, Any]:
+    return {
+        "level": p.level,
+        "per_game": exact(p.rate),
+        "reset_credits": p.reset_credits,
+        "return_at_reset": exact(p.rtp_at_reset),
+        "increment": exact(p.increment),
+        "break_even_credits": exact(p.break_even_credits),
+        "shares": {str(share): exact(rate) for share, rate in p.shares.items()},
     }
 
 

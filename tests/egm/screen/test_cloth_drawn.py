@@ -1,0 +1,67 @@
+"""The cloth of a table as it is drawn: what looks like a place for a bet is one, and says what it paid back."""
+
+import pygame
+import pytest
+from rigs.layouts import LAYOUTS
+from test_places import Scribe
+
+from egm.screen.cloth import cloth, parts
+from egm.screen.flow import felt_rect
+from egm.screen.input_reducer import pressed
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from egm.screen.text import Texts
+from egm.screen.view import Action
+from tools.dev.gallery.felts import felt, felt_scenes
+from tools.lab.views import UNIT_CENTS, at_rest
+
+
+class Edged(Painter):
+    """A painter that keeps where it drew an edge that is to be seen."""
+
+    def __init__(self, theme):
+        super().__init__(theme)
+        self.edged = []
+
+    def panel(self, rect, *, fill, edge, **style):
+        super().panel(rect, fill=fill, edge=edge, **style)
+        self.edged += [rect] if edge != fill else []
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("name", ["quebec-craps", "monaco-craps", "quebec-sic-bo", "quebec-wheel-of-fortune"])
+def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layout, name):
+    """A row's name and the numbers of the point looked like places, and took none."""
+    game, told = felt(name)
+    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands())
+    picture = Picture(theme, layout=layout)
+    for part in parts(view.table, picture._stage(view).layout) or ("",):
+        shown = pressed(view, Action("cloth", part), theme)[0] if part else view
+        painter = picture.painter = Edged(theme)
+        picture.draw(pygame.Surface(picture.pixels), shown)
+        x, y, w, h = felt_rect(picture._stage(shown).layout)
+        cells = [r for r in painter.edged if x <= r[0] and r[0] + r[2] <= x + w and y <= r[1] <= y + h - r[3]]
+        assert cells
+        for cx, cy, cw, ch in cells:
+            for dx, dy in ((4, 4), (cw - 4, ch - 4), (cw / 2, ch / 2)):
+                assert picture.touched(shown, cx + dx, cy + dy) is not None, (part, cx, cy)
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "Paid back, stake included"), ("fr", "Remis, mise comprise")]
+)
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_place_says_the_sum_it_paid_back_and_keeps_the_chip_of_the_next_bet(theme, layout, language, told):
+    """No figure that reads as a profit, or as a chip: the sum in money, as in the list beside."""
+    game, published = felt("quebec-roulette-french")
+    view = dict(felt_scenes(game, published, language, theme, layout))["settled"]
+    picture = Picture(theme, layout=layout)
+    painter = picture.painter = Scribe(theme)
+    picture.draw(pygame.Surface(picture.pixels), view)
+    words, money = [words for words, _ in painter.written], Texts(language).money
+    laid = dict(cloth(view.table, view.chips, layout.with_felt()).at)
+    for each in view.show.play.settlements:
+        if each["credits"] and each["spot"] in laid:
+            assert money(each["credits"] * UNIT_CENTS, "CAD") in words
+    assert not [each for each in words if each.startswith("+")]
+    assert told in words or layout.slim
