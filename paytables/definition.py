@@ -116,36 +116,11 @@ class Art(Strict):
         return sounds
 
 
-#: Stands in the help for what the bets pay.
-_PAYS: Final = "{pays}"
-
-
 class Definition(Strict):
-    """What every family's definition contains; a family adds its own tables.
-
-    ``{pays}`` in the help of a language is replaced by :meth:`pay_lines`, each a paragraph: the rules state
-    what the bets pay.
-    """
+    """What every family's definition contains; a family adds its own tables."""
 
     game: Header
     art: Art = Art()
-
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays, a line a bet, by language; a family says it, or has no such list."""
-        return {}
-
-    @model_validator(mode="after")
-    def _pays_in_help(self) -> Self:
-        words = self.game.help.model_dump()
-        said = self.pay_lines() if any(_PAYS in text for text in words.values()) else {}
-        for code, text in words.items():
-            if _PAYS in text and not said.get(code):
-                raise ValueError(f"game.help.{code}: says {_PAYS}, and this family lists no pays there")
-        help_ = {
-            code: text.replace(_PAYS, "\n\n".join(("", *said.get(code, ()), ""))).strip()
-            for code, text in words.items()
-        }
-        return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 
 
 D = TypeVar("D", bound=Definition)

@@ -175,5 +175,4 @@ def _display(cards: Sequence[Card], spread: int) -> dict[str, object]:
     }
 
 
-#: Jack to ace count 11 to 14.
-FAMILY = bank_family(RedDogDefinition, RedDogRules, frozenset(range(11, 15)))
+FAMILY = bank_family(RedDogDefinition, RedDogRules)

@@ -382,5 +382,4 @@ def _build(data: TrenteDefinition, file: str) -> TrenteRules:
     return rules
 
 
-#: At 31 both rows tie as the refait.
-FAMILY = Family(TrenteDefinition, _build, figures=frozenset({31}))
+FAMILY = Family(TrenteDefinition, _build)

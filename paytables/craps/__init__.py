@@ -17,5 +17,4 @@ def build(data: CrapsDefinition, file: str) -> CrapsRules:
     return rules
 
 
-#: The least buy bet: 20 and the commission of one twentieth.
-FAMILY = Family(CrapsDefinition, build, figures=frozenset({21}))
+FAMILY = Family(CrapsDefinition, build)

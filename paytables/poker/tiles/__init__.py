@@ -12,4 +12,4 @@ def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
     return rules
 
 
-FAMILY = Family(PaiGowDefinition, build, figures=frozenset({len(DECK)}))
+FAMILY = Family(PaiGowDefinition, build)
