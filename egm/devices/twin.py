@@ -34,6 +34,9 @@ _SPLIT_SECONDS: Final = 0.001
 
 Values = Mapping[str, int | str | bool]
 
+#: The most of anything that a command may name: what a device keeps in four bytes.
+NUMBER_MAX: Final = 0xFFFF_FFFF
+
 
 class ActionError(Exception):
     """A hand on the bench asked for what this device cannot do: says what it was, and what there is."""
@@ -359,10 +362,15 @@ def _needs(key: str, value: object, kind: str) -> str:
 
 
 def number(values: Values, key: str, *, default: int | None = None) -> int:
-    """An integer of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
+    """How many of something, of a command: 0 to :data:`NUMBER_MAX`.
+
+    Raises :class:`ActionError` naming it when it is missing, another thing, or out of these bounds.
+    """
     value = values.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise ActionError(_needs(key, value, "a whole number"))
+    if not 0 <= value <= NUMBER_MAX:
+        raise ActionError(_needs(key, value, f"a whole number from 0 to {NUMBER_MAX:,}"))
     return value
 
 

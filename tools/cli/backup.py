@@ -15,19 +15,37 @@ from typing import Final, Self
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
 from egm.progressive.link_folder import LinkFolder
+from egm.record_codec import RecordError, from_json
 from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import canonical
 from meters.keys import MachineKey, signed_by
 from meters.recall import details
 from meters.storage import DiskStorage
+from paytables.source import contents
 
 FORMAT: Final = 1
 CABINET, STAFF = "cabinet.toml", "people.json"
 #: What of a progressive link lies in files, by its key in the cabinet file.
 LINK: Final = ("authority", "certificate", "key")
+#: A journal's entries are numbered in 64 bits.
+_SEQUENCES: Final = 1 << 63
 #: All that a backup may hold.
 NAMES: Final = frozenset({CABINET, STAFF, *LINK})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Kept:
+    """A backup as it stands in its file; bytes of files in base 64, key and signature hexadecimal."""
+
+    format: int
+    machine: str
+    at: str
+    sequence: int
+    head: str
+    public_key: str
+    files: Mapping[str, str]
+    signature: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +96,24 @@ class Backup:
     @classmethod
     def read(cls, path: Path) -> Self:
         """A backup, its signature checked. Raises OperatorError for what is none, or holds what none may."""
-        data = path.read_bytes()
         try:
-            kept = json.loads(data)
-            signature = bytes.fromhex(kept.pop("signature"))
-            if kept["format"] != FORMAT:
-                raise OperatorError(f"{path}: format {kept['format']!r} is not {FORMAT}")
-            files = {name: base64.b64decode(text, validate=True) for name, text in kept["files"].items()}
-            machine, at, head, public_key = (
-                str(kept[name]) for name in ("machine", "at", "head", "public_key")
+            content = json.loads(contents(path))
+            kept = from_json(_Kept, content, "it")
+            if kept.format != FORMAT:
+                raise OperatorError(f"{path}: format {kept.format} is not {FORMAT}")
+            if not 0 <= kept.sequence < _SEQUENCES:
+                raise OperatorError(f"{path}: sequence {kept.sequence} is none of a journal")
+            files = {name: base64.b64decode(text, validate=True) for name, text in kept.files.items()}
+            found = cls(kept.machine, kept.at, kept.sequence, kept.head, kept.public_key, files)
+            del content["signature"]
+            whole = signed_by(
+                bytes.fromhex(kept.public_key), canonical(content), bytes.fromhex(kept.signature)
             )
-            found = cls(machine, at, int(kept["sequence"]), head, public_key, files)
-            whole = signed_by(bytes.fromhex(found.public_key), canonical(kept), signature)
-        except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
+        except OSError as error:
+            raise OperatorError(f"{path}: {error.strerror or error}") from error
+        except (ValueError, RecursionError, RecordError) as error:
             raise OperatorError(
-                f"{path}: not a backup, and a journal, its export or its archive is never put back: {error!r}"
+                f"{path}: not a backup, and a journal, its export or its archive is never put back: {error}"
             ) from error
         if not whole:
             raise OperatorError(f"{path}: is not as the machine signed it")

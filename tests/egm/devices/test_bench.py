@@ -239,6 +239,8 @@ def test_hands_are_told_what_they_can_do(tmp_path):
         assert "no device 'till'" in act(bench, "till", "state").text
         assert "there are" in act(bench, "bill", "fly").text
         assert "whole number" in act(bench, "bill", "insert", amount_cents="20").text
+        assert "0 to 4,294,967,295" in act(bench, "bill", "late", milliseconds=-4).text
+        assert "0 to 4,294,967,295" in act(bench, "bill", "late", milliseconds=10**400).text
         assert "no note of 300" in act(bench, "bill", "insert", amount_cents=3_00).text
         assert "no door 'cat'" in act(bench, "io", "door", name="cat", open=True).text
         assert "true or false" in act(bench, "io", "door", name="main", open=1).text

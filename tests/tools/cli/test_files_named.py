@@ -1,5 +1,6 @@
 """Whatever a person names as a file: a device, a pipe or a folder is refused, and stays what it is."""
 
+import json
 import os
 import stat
 
@@ -60,9 +61,10 @@ READERS = (
     ("host", "trace"),
     ("register", "statement", "--file"),
 )
+WHOLE = ("backup", "show")
 
 
-@pytest.mark.parametrize("command", READERS, ids=" ".join)
+@pytest.mark.parametrize("command", [*READERS, WHOLE], ids=" ".join)
 @pytest.mark.parametrize("file", ["pipe.toml", "zero.toml"])
 def test_only_a_regular_file_is_read(command, file, tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
@@ -108,11 +110,37 @@ def test_json_of_any_depth_is_one_fault(command, tmp_path):
     assert str(file) in refused(*command, file)
 
 
+BACKUP = {"format": 1, "machine": "B-1", "at": "", "sequence": 1, "head": "", "public_key": "", "files": {}}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            json.dumps(BACKUP | {"signature": ""}).replace('"sequence": 1', '"sequence": 1e999'),
+            "sequence is inf",
+        ),
+        (json.dumps(BACKUP | {"signature": "", "sequence": 1 << 63}), "is none of a journal"),
+        (json.dumps(BACKUP | {"signature": "", "files": {"cabinet.toml": 7}}), "files.cabinet.toml is 7"),
+        (json.dumps(BACKUP), "signature is missing"),
+        (json.dumps(BACKUP | {"signature": ""}), "is not as the machine signed it"),
+        ("[]", "not a backup"),
+        ("\xff" * 100_000, "not a backup"),
+    ],
+)
+def test_what_is_no_backup_is_told_in_a_line(text, said, tmp_path):
+    file = tmp_path / "file.json"
+    file.write_bytes(text.encode("latin-1"))
+    told = refused(*WHOLE, file)
+    assert said in told
+    assert len(told) < 400 + len(str(file))
+
+
 def test_a_large_file_is_not_read(tmp_path):
     file = tmp_path / "file.toml"
     with file.open("wb") as out:
         out.truncate(1 << 32)
-    for command in READERS[:2]:
+    for command in (*READERS[:2], WHOLE):
         assert "is too large" in refused(*command, file)
 
 
