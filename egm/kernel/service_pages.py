@@ -70,13 +70,14 @@ class Prompt(_Part):
     """The one thing a page asks.
 
     ``pin``: digits, shown as dots and kept nowhere. ``digits``: a number as typed. ``amount``: minor units.
-    ``text``: letters, from a keyboard on the screen. ``find``: letters that choose which rows of the page's
+    ``text``: letters, from a keyboard on the screen. ``serial``: of them only what a serial number may have,
+    capital letters, digits and hyphens. ``find``: letters that choose which rows of the page's
     tables are shown; nothing is sent but the row touched. ``choice``: one of ``choices``, whose ``id`` is the
     input; drawn as touchable lines. ``value`` is what stands there at first.
     """
 
     label: Words
-    kind: Literal["pin", "digits", "amount", "text", "find", "choice"]
+    kind: Literal["pin", "digits", "amount", "text", "serial", "find", "choice"]
     value: str = ""
     length_max: int = 64
     choices: tuple[Action, ...] = ()

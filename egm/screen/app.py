@@ -95,9 +95,7 @@ class App:
         watching: bool = False,
         starting: Path | None = None,
     ) -> None:
-        """``devices``: those of the bench the drawer works, all if none is named; ``starting``: where a
-        machine that does not answer yet says what it does.
-        """
+        """Of the bench, the drawer works ``devices``, or all; ``starting``: what a starting machine does."""
         now = clock()
         self.theme = theme
         self.surface = surface

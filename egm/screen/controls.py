@@ -56,13 +56,14 @@ _BY_CODE: Final[Mapping[int, str]] = {
 }
 
 
-def by_name(name: str) -> Action | None:
-    """The action of a key by its browser name."""
+def by_name(name: str, char: str = "") -> Action | None:
+    """The action of a key by its browser name; ``char`` is what it types, or is no character and nothing."""
+    char = char if len(char) == 1 and char.isprintable() else ""
     if name in TYPED:
-        return Action("type", TYPED[name])
-    return Action(BY_NAME[name]) if name in BY_NAME else None
+        return Action("type", TYPED[name], char)
+    return Action(BY_NAME.get(name, ""), char=char) if name in BY_NAME or char else None
 
 
-def by_code(code: int) -> Action | None:
-    """The action of a key by SDL's code."""
-    return by_name(_BY_CODE.get(code, ""))
+def by_code(code: int, char: str = "") -> Action | None:
+    """The action of a key by SDL's code; ``char`` as for :func:`by_name`."""
+    return by_name(_BY_CODE.get(code, ""), char)

@@ -44,6 +44,7 @@ from egm.screen.view import (
     reminded,
     times,
     unfinished,
+    writing,
 )
 
 Messages = tuple[Intent | BenchCommand, ...]
@@ -67,7 +68,10 @@ def pressed(
 
     ``choices`` are the places that can be touched in what is asked or open, in their order.
     """
-    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=None)
+    if action.char:
+        action = Action("type", action.char) if writing(view) else replace(action, char="")
+    again = None if action.name else view.again  # a key that is nothing but its character changes nothing
+    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=again)
     if action.name == "play" and view.scene is Scene.GAME and not asking(view, theme):
         if view.page is not Page.NONE and not view.focused:
             return replace(view, page=Page.NONE), ()  # nothing is staked on a game that is covered

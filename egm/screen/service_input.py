@@ -13,9 +13,18 @@ from egm.kernel.touch import CROSSES, Place
 LETTERS: Final = (("1234567890", "!?#%&()+=:"), ("qwertyuiop", "QWERTYUIOP"), ("asdfghjkl-", "ASDFGHJKL_"))
 LETTERS_LAST: Final = ("zxcvbnm.,'", 'ZXCVBNM@/"')
 ACCENTS: Final = ("éèêàâçîôûù", "ÉÈÊÀÂÇÎÔÛÙ")
+#: The same of a serial number; there is no shift.
+CAPITALS: Final = ("1234567890", "QWERTYUIOP", "ASDFGHJKL-", "ZXCVBNM")
+#: The kinds of prompt that a keyboard types into.
+WRITTEN: Final = frozenset({"text", "serial", "find"})
 DIGITS: Final = "123456789"
-#: What cannot be typed into a prompt of each kind.
-_TYPED: Final = {"pin": string.digits, "digits": string.digits, "amount": string.digits}
+#: All that can be typed into a prompt of each kind; what is not here takes every character.
+_TYPED: Final = {
+    "pin": string.digits,
+    "digits": string.digits,
+    "amount": string.digits,
+    "serial": "".join(CAPITALS),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,7 @@ def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
     prompt = page.prompt
     if prompt is None or prompt.kind == "choice" or len(desk.typed) >= prompt.length_max:
         return desk
+    char = char.upper() if prompt.kind == "serial" else char
     if prompt.kind in _TYPED and char not in _TYPED[prompt.kind]:
         return desk
     whole = desk.typed + char

@@ -16,7 +16,7 @@ from egm.links.screen.starting import Doing
 from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result
-from egm.screen.service_input import Desk
+from egm.screen.service_input import WRITTEN, Desk
 from egm.screen.show import Show, Timeline, timeline
 from egm.screen.steps import Step
 from egm.screen.table import Chips, Table, bets_in_force
@@ -54,6 +54,8 @@ class Action:
 
     name: str
     value: Any = None
+    char: str = ""
+    """The character the key types, where it types one: a text field takes it instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +211,12 @@ def asking(view: View, theme: Theme) -> bool:
 def marking(view: View) -> bool:
     """Whether the game asks for reels or cards to be marked one by one, and PLAY answers with the marked."""
     return view.decision is not None and view.decision.kind in {"hold", "set"}
+
+
+def writing(view: View) -> bool:
+    """Whether a text field is open: what a keyboard types goes into it."""
+    page = view.snapshot.page if view.scene is Scene.SERVICE and view.snapshot is not None else None
+    return page is not None and page.prompt is not None and page.prompt.kind in WRITTEN
 
 
 def may_answer(view: View) -> bool:

@@ -97,12 +97,17 @@ class Heard:
     """How many of these pixels are one that a page counts in."""
 
 
+def _key(said: dict[str, Any]) -> Action | None:
+    """The key a browser names, with what it types there."""
+    return by_name(str(said.get("key", "")), str(said.get("char", "")))
+
+
 def read_input(line: str | bytes) -> Heard:
     """Read what a browser said; nonsense is nothing."""
     try:
         said: Any = json.loads(line)
         tap, room = said.get("tap"), said.get("room")
-        did = Tap(float(tap[0]), float(tap[1])) if tap is not None else by_name(str(said.get("key", "")))
+        did = Tap(float(tap[0]), float(tap[1])) if tap is not None else _key(said)
         if isinstance(said.get("calm"), bool):
             did = Action("calm", said["calm"])
         wide_high = None if room is None else (int(room[0]), int(room[1]))

@@ -17,6 +17,16 @@ _BLIND: Final = frozenset({"dummy", "offscreen", "evdev"})
 """SDL's drivers that show nothing."""
 
 
+def _typed(event: pygame.event.Event) -> str:
+    """What a key types; a console without a keyboard layout has the plain one."""
+    held = event.dict.get("mod", 0)
+    if held & (pygame.KMOD_CTRL | pygame.KMOD_META | pygame.KMOD_LALT):
+        return ""
+    plain = chr(event.key) if event.key < 0x7F else ""
+    plain = plain.upper() if held & (pygame.KMOD_SHIFT | pygame.KMOD_CAPS) else plain
+    return str(event.dict.get("unicode") or plain)
+
+
 class WindowError(Exception):
     """No window or console could be opened: says what SDL said."""
 
@@ -111,7 +121,7 @@ class Window:
                     Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height)
                 )
             elif event.type == pygame.KEYDOWN:
-                action = by_code(event.key)
+                action = by_code(event.key, _typed(event))
                 if action is not None:
                     did.append(action)
         return did

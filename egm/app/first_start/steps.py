@@ -123,7 +123,8 @@ class Fields(Step):
         )
         prompt = None
         if asked is not None:
-            kind = "digits" if asked.kind is FieldKind.DIGITS else "text"
+            text = "serial" if asked.name in _CAPITALS else "text"
+            kind = "digits" if asked.kind is FieldKind.DIGITS else text
             prompt = Prompt.model_validate(
                 {
                     "label": say(f"first.{self.id}.{asked.name}"),

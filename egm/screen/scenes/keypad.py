@@ -6,7 +6,7 @@ from egm.kernel.service_pages import Prompt
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.form import draw_action, said
 from egm.screen.scenes.stage import WHITE, Stage
-from egm.screen.service_input import ACCENTS, DIGITS, LETTERS, LETTERS_LAST, shown_input
+from egm.screen.service_input import ACCENTS, CAPITALS, DIGITS, LETTERS, LETTERS_LAST, WRITTEN, shown_input
 from egm.screen.theme import Colour
 from egm.screen.view import Action
 
@@ -27,7 +27,8 @@ def keypad_keys(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Ac
     """Every key of the prompt, the one that sends last."""
     if prompt.kind == "choice":
         return _choices(prompt, rect, stage.layout.finger)
-    keys = _letters(stage, _below(rect)) if prompt.kind in {"text", "find"} else _digits(_below(rect))
+    below, serial = _below(rect), prompt.kind == "serial"
+    keys = _letters(stage, below, serial=serial) if prompt.kind in WRITTEN else _digits(below)
     if prompt.kind == "find":
         keys = [key for key in keys if key[1].name != "enter"]
     return [key for key in keys if stage.view.desk.typed or key[1].name not in {"erase", "clear"}]
@@ -68,10 +69,10 @@ def _digits(rect: Rect) -> list[tuple[Rect, Action]]:
     return found
 
 
-def _letters(stage: Stage, rect: Rect) -> list[tuple[Rect, Action]]:
+def _letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
     x, y, w, h = rect
     shift = 1 if stage.view.desk.shifted else 0
-    rows = [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]
+    rows = CAPITALS if serial else [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]
     tall = min(max(78.0, stage.layout.finger), (h - 5 * _GAP) / 6)
     gap = _GAP if w > _NARROW else _GAP / 2
     wide = (min(w, 1240.0) - 9 * gap) / 10
@@ -81,15 +82,11 @@ def _letters(stage: Stage, rect: Rect) -> list[tuple[Rect, Action]]:
         for row, chars in enumerate(rows)
         for column, char in enumerate(chars)
     ]
-    low, full = y + 5 * (tall + _GAP), 10 * wide + 10 * gap
+    low, full = y + len(rows) * (tall + _GAP), 10 * wide + 10 * gap
     at = left
-    for action, share in (
-        (Action("shift"), 0.14),
-        (Action("type", " "), 0.38),
-        (Action("erase"), 0.14),
-        (Action("clear"), 0.14),
-        (Action("enter"), 0.2),
-    ):
+    written = () if serial else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
+    ends = ((Action("erase"), 0.3 if serial else 0.14), (Action("clear"), 0.3 if serial else 0.14))
+    for action, share in (*written, *ends, (Action("enter"), 0.4 if serial else 0.2)):
         room = full * share
         found.append(((at, low, room - gap, tall), action))
         at += room
@@ -113,8 +110,10 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         words = stage.money(int(words or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
     if words:
-        style = Style(face, "title" if prompt.kind not in {"text", "find"} else "lead", "meter")
+        style = Style(face, "title" if prompt.kind not in WRITTEN else "lead", "meter")
         p.text(words, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
+    elif prompt.kind == "serial":
+        p.label(stage.texts.say("first.refused.name"), field, Style("text", "small", "text_dim"))
     for place, action in keypad_keys(stage, prompt, rect):
         _key(stage, place, action, prompt)
 

@@ -18,6 +18,7 @@ from egm.screen.scenes.form import draw_action, draw_key, draw_mark, said
 from egm.screen.scenes.keypad import draw_keypad, keypad_keys
 from egm.screen.scenes.listing import draw_listing, listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
+from egm.screen.service_input import WRITTEN
 from egm.screen.text import fault_words
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
@@ -30,7 +31,12 @@ _GAP: Final = 14.0
 _NARROW: Final = 900.0
 #: What a prompt's keys need upright, with label and field; and for fingers on a telephone that has the room.
 _KEYPAD: Final = (510.0, 586.0)
-_PROMPTS: Final = {"text": (580.0, 678.0), "find": (580.0, 580.0), "choice": (0.0, 0.0)}
+_PROMPTS: Final = {
+    "text": (580.0, 678.0),
+    "serial": (580.0, 678.0),
+    "find": (580.0, 580.0),
+    "choice": (0.0, 0.0),
+}
 #: A heading and three facts above them.
 _FACTS: Final = 204.0
 #: Between the keys that turn the pages: which page of how many it is.
@@ -126,7 +132,7 @@ def _beside(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[R
         keys = least if not layout.slim else max(least, min(best, h - _FACTS))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
-    wide = w * (0.6 if prompt.kind in {"text", "find"} else 0.42)
+    wide = w * (0.6 if prompt.kind in WRITTEN else 0.42)
     return (x, y, w - wide - 24, h), (x + w - wide, y, wide, h)
 
 

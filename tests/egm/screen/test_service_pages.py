@@ -2,6 +2,7 @@
 
 import array
 import re
+import string
 from dataclasses import replace
 from itertools import pairwise
 
@@ -359,3 +360,35 @@ def test_the_drawer_says_in_words_what_it_did(published, theme, language):
         answered = replace(asked, bench_said=reply, bench_said_at=asked.now)
         words = [text.replace("\u00a0", " ") for text in written_on(picture, answered)]
         assert told[language] in words
+
+
+def typing(rest, theme, kind, *keys):
+    """What a keyboard's keys, (name, character) each, leave in a field, and what they sent."""
+    asked = ServicePage(id="x", title=Words(), prompt=Prompt(label=Words(), kind=kind))
+    view, sent = opened(rest, asked), []
+    for name, char in keys:
+        view, wishes = pressed(view, by_name(name, char), theme)
+        sent += wishes
+    return view.desk.typed, [wish.name for wish in sent]
+
+
+def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(rest, theme):
+    """`l` changed the language, the space bar sent the field, and the other letters did nothing."""
+    keys = [("KeyL", "L"), ("KeyQ", "é"), ("Space", " "), ("KeyC", "c"), ("Digit1", "1"), ("Quote", "'")]
+    for kind in ("text", "find"):
+        assert typing(rest, theme, kind, *keys) == ("Lé c1'", [])
+    assert typing(rest, theme, "text", *keys, ("Backspace", "Backspace"), ("Enter", "Enter"))[1] == ["answer"]
+    assert typing(rest, theme, "pin", *keys)[0] == "1"
+    _, wishes = pressed(rest, by_name("KeyC", "c"), theme)  # no field is open: a key is the deck's
+    assert [wish.name for wish in wishes] == ["cash_out"]
+
+
+def test_a_serial_number_is_typed_in_what_it_may_have(rest, theme):
+    """The keyboard on the screen had lower case and signs that were refused once all was typed."""
+    keys = [("KeyE", "e"), ("Minus", "-"), ("Digit7", "7"), ("Digit7", "&"), ("KeyQ", "é"), ("Space", " ")]
+    assert typing(rest, theme, "serial", *keys) == ("E-7", [])
+    asked = Prompt(label=Words(), kind="serial")
+    view = opened(rest, ServicePage(id="x", title=Words(), prompt=asked))
+    touches = Picture(theme, scale=0.4).touches(view)
+    offered = {touch.action.value for touch in touches if touch.action.name == "type"}
+    assert offered == {*string.ascii_uppercase, *string.digits, "-"}

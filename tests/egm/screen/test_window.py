@@ -45,7 +45,10 @@ def test_a_touch_is_a_share_of_the_picture(window):
 def test_keys_and_the_closing_of_a_window(window):
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_F9))
-    assert window.inputs() == [Action("play")]
+    assert window.inputs() == [Action("play", char=" ")]
+    typed = pygame.event.Event(pygame.KEYDOWN, key=pygame.K_q, mod=pygame.KMOD_SHIFT, unicode="Q")
+    pygame.event.post(typed)
+    assert window.inputs() == [Action("", char="Q")]
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert window.inputs() is None
 
