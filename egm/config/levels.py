@@ -54,9 +54,10 @@ class _Table(BaseModel):
 class LevelSlot(_Table):
     """How a progressive level of a game is kept.
 
-    A stand-alone level is kept for every stake the game is offered at, each with its own amount, because
-    every wager that feeds an amount must have the same stake and the same chance (Québec by-law, s.92). Its
-    base and increment are the game's. A linked or wide-area level is kept by a controller.
+    A stand-alone level is kept for every stake of the game, each with its own amount, because every wager
+    that feeds an amount must have the same stake and the same chance (Québec by-law, s.92). That is so also
+    where a linked level of the same game leaves a stake unoffered: its amount then stands at its base. Base
+    and increment are the game's. A linked or wide-area level is kept by a controller.
     """
 
     game: str = Field(examples=["lantern-harbour"])

@@ -44,11 +44,13 @@ class Award:
 def open_levels(machine: Machine) -> None:
     """Open the levels this machine keeps and has not kept yet; note changed terms; prove every one.
 
+    A level of a controller gets its mark, so that the memory names it before the first wager for it.
     A changed parameter waits for the win (NY 5321.18(b)(4)). A level no longer configured stays in memory
     with all it holds. Raises :class:`LevelDefectiveError` when one does not add up.
     """
     for pool in machine.state(Pools).by_id.values():
         if not pool.own:
+            _link(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
         kept = machine.journal.state(key)
@@ -78,6 +80,12 @@ def open_levels(machine: Machine) -> None:
     for key, kept in machine.journal.states(ProgressiveKey.LEVEL).items():
         level = Level.from_json(kept)
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
+
+
+def _link(machine: Machine, pool: Pool) -> None:
+    key = f"{ProgressiveKey.LINK}{pool.id}"
+    if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
+        machine.record("progressive.linked", state={key: LinkMark()}, details={"pool": pool.id})
 
 
 # ---------------------------------------------------------------------------------------------- one game

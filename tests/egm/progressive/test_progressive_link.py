@@ -5,10 +5,13 @@ tests, at the other end of a wire in memory.
 """
 
 import asyncio
+import json
+import re
 from fractions import Fraction
 
 import pytest
-from rigs.three_levels import NO_LUCK, A, B, place, room_of
+from click.testing import CliRunner
+from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, place, room_of
 
 from egm.app.view import snapshot
 from egm.clock import SystemClock
@@ -19,8 +22,11 @@ from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.display import LevelDisplays
 from egm.progressive.level import Level, Terms
+from egm.progressive.pools import Pools, bets_kept
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.controller import SmallController
+from paytables import load_game
+from tools.cli import main
 
 LEVELS = (
     LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP"}),
@@ -360,6 +366,34 @@ def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controlle
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 8)
 
     run(life())
+
+
+def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
+    room = room_of(tmp_path, levels=LINKED[:1] + LEVELS[1:])
+    pools, game = room.machine.state(Pools), load_game(str(GAME))
+    kept = {pool.id for pool in pools.by_id.values() if pool.own}
+    assert {
+        "three-levels.luck.50",
+        "three-levels.luck.1000",
+    } <= kept  # each stake of the game, offered or not
+    offered = {bet * cents for cents in game.denominations_cents for bet in bets_kept(pools, game, cents)}
+    assert offered == {50, 100}
+    room.close()
+
+
+@pytest.mark.requirement("I-05")
+def test_a_linked_level_is_read_out_before_its_first_wager(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller) as rig:
+            assert rig.room.records("progressive.linked") == [{"pool": "TOP"}]
+        async with Rig(tmp_path, controller) as rig:  # once, whatever comes up again
+            assert len(rig.room.records("progressive.linked")) == 1
+
+    run(life())
+    shown = CliRunner().invoke(main, ["levels", "--state", str(tmp_path), "--json"])
+    assert json.loads(shown.output)["linked"]["TOP"]["contributions"]["sequence"] == 0
+    shown = CliRunner().invoke(main, ["levels", "--state", str(tmp_path)])
+    assert re.search(r"^TOP +0 +0 +0 +0$", shown.output, re.MULTILINE), shown.output
 
 
 @pytest.mark.requirement("I-15")

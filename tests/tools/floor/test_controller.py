@@ -95,6 +95,22 @@ def test_a_machine_that_asks_or_offers_anything_else_is_not_enrolled(floor):
     assert (joined.increment, joined.counted) == (Fraction(1, 300), 0)
 
 
+def test_it_is_known_of_each_machine_when_it_was_last_heard(floor, controller):
+    controller.admit("EGM-3")
+    floor.join("EGM-9")  # on no list: it is answered, and no more
+    with controller.reading() as session:
+        before = session.heard()
+        assert session.levels_of("EGM-1") == ("grand",)
+        assert session.levels_of("EGM-3") == ()
+    assert sorted(before) == ["EGM-1", "EGM-2"]
+    floor.give("EGM-2", 1)
+    controller.dismiss("EGM-1")
+    with controller.reading() as session:
+        after = session.heard()
+    assert list(after) == ["EGM-2"]
+    assert after["EGM-2"] > before["EGM-2"]
+
+
 @pytest.mark.requirement("I-01", "I-14")
 def test_each_contribution_is_counted_once_in_its_order_to_the_fraction(floor):
     assert floor.give("EGM-1", 1).sequence == 1

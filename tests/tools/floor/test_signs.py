@@ -15,11 +15,11 @@ from test_sign import LEVEL, Eye, told
 from egm.links.metrics import Exporter
 from egm.progressive import topics
 from egm.progressive.connection import RETRY_SECONDS, stay_connected, tls
-from egm.progressive.messages import ProgressiveMessageError
+from egm.progressive.messages import Enrolment, Join, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
 from tools.floor.progressive.certificates import SIGN
-from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.heartbeat import BEAT_NS, Heart, SignHeartbeat, Stands, read_beat
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.serve import Service
@@ -226,6 +226,22 @@ async def _forge(broker):
 def _scraped(port):
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
         return answer.read().decode()
+
+
+def test_the_status_says_of_each_machine_when_it_was_last_heard(tmp_path):
+    path = tmp_path / "levels.db"
+    with closing(SqliteStore(path)) as store:
+        controller = Controller(store, lambda: datetime(2026, 11, 23, 8, 30, tzinfo=UTC))
+        controller.open_levels([LEVEL])
+        for machine in ("EGM-1", "EGM-2"):
+            controller.admit(machine)
+        wanted = Enrolment(level="grand", stake_cents=LEVEL.chance.stake_cents, odds=LEVEL.chance.odds)
+        controller.take([Heard("EGM-1", Join(machine="EGM-1", nonce="n", levels=(wanted,)))])
+    shown = CliRunner().invoke(command, ["status", "--store", str(path)])
+    assert re.search(r"EGM-1 +2026-11-23T08:30:00 +grand", shown.output), shown.output
+    assert re.search(r"EGM-2 +never", shown.output)
+    told = CliRunner().invoke(command, ["status", "--store", str(path), "--json"])
+    assert [machine["heard_at"] is None for machine in json.loads(told.output)["machines"]] == [False, True]
 
 
 def test_a_sign_that_is_not_on_the_list_cannot_be_forgotten(tmp_path):

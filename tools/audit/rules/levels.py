@@ -379,6 +379,12 @@ _PROGRESSIVES: Final = (
         ),
     ),
     Rule(
+        kind="progressive.linked",
+        before={"link:{pool}": None},
+        record={"pool": "$pool:text"},
+        state={"link:{pool}": dict.fromkeys(LINKED, 0)},
+    ),
+    Rule(
         kind="progressive.ahead",
         record={"pool": "$pool:text", "counted": "$counted:count"},
         state={"link:{pool}": {**LINKED, "sequence": "$counted"}},

@@ -75,7 +75,7 @@ _LINKED = (
     "level",
     _amount("contributions", "contributions"),
     _amount("known to be counted", "counted"),
-    _amount("last shown", "shown_cents"),
+    _amount("shown at the last wager", "shown_cents"),
     _amount("claims open", "claims"),
 )
 

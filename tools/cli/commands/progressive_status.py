@@ -27,7 +27,10 @@ _TROUBLES = ("refused", "forged", "misunderstood", "commit_differs", "paid_other
 @STORE
 @forms
 def status(*, store: str | None, form: Form) -> None:
-    """How the link stands: when its controller last wrote, its signs, its machines, what was refused.
+    """How the link stands: when its controller last wrote, its machines, its signs, what was refused.
+
+    A machine that may enrol is heard when it asks for its levels, which it does at every connection, and
+    with each wager for one; `never` is one that has not connected yet, or links no level.
 
     The exit status is 1 where a sign is dark or silent (Québec by-law, s.91).
     """
@@ -44,23 +47,32 @@ def status(*, store: str | None, form: Form) -> None:
         for sign in found["signs"]
     )
     lit = Column("is", "status", style=lambda status: GOOD if status == "lit" else BAD)
-    before = (
-        f"the controller last wrote at {found['alive_at'] or '-'}\n"
-        f"machines that may enrol: {', '.join(found['machines']) or 'none'}"
+    before = f"the controller last wrote at {found['alive_at'] or '-'}"
+    machines = Table(
+        ("machine", "last heard", "levels"),
+        (
+            (machine["id"], (machine["heard_at"] or "never")[:19], machine["levels"])
+            for machine in found["machines"]
+        ),
+        empty="no machine may enrol",
     )
     troubles = "\n".join(f"{kind}: {count}" for kind, count in found["troubles"].items())
     table = Table(("sign", lit, "since", "last heard", "no amount of"), signs, empty="no sign")
-    show(form, table, document=found, before=before, after=troubles)
+    show(form, machines, table, document=found, before=before, after=troubles)
     raise SystemExit(1 if any(sign["status"] != "lit" for sign in found["signs"]) else 0)
 
 
 def _standing(controller: Controller) -> dict[str, Any]:
     with controller.reading() as session:
         troubles = Counter(kind for _, kind, _ in session.events() if kind in _TROUBLES)
+        heard = session.heard()
         return {
             "alive_at": max((at for _, _, at, _ in session.daily()), default=None),
             "levels": {record.id: record.level.shown_cents for record in session.levels()},
-            "machines": list(session.machines()),
+            "machines": [
+                {"id": name, "heard_at": heard.get(name), "levels": session.levels_of(name)}
+                for name in session.machines()
+            ],
             "signs": [asdict(sign) for sign in read_signs(session)],
             "troubles": dict(troubles),
         }

@@ -76,8 +76,11 @@ class Controller:
         Raises DeposedError when another controller has taken over, LevelDefectiveError when a level's record
         does not add up: the controller stops, and nothing of this is kept (I-07).
         """
+        told = tuple(heard)
         with self._store.transaction() as session:
-            return [answer for each in heard for answer in self._one(session, each)]
+            for machine in sorted({each.sender for each in told if session.knows(each.sender)}):
+                session.put_heard(machine, self._at())
+            return [answer for each in told for answer in self._one(session, each)]
 
     def _one(self, session: Session, heard: Heard) -> list[FromController]:
         message = heard.message

@@ -26,6 +26,7 @@ Row = Sequence[Any]
 _SCHEMA: Final = (
     "CREATE TABLE IF NOT EXISTS office (one {int} PRIMARY KEY, term {int} NOT NULL, used {int} NOT NULL)",
     "CREATE TABLE IF NOT EXISTS machine (id TEXT PRIMARY KEY, added_at TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS heard (machine TEXT PRIMARY KEY, at TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS level (id TEXT PRIMARY KEY, record TEXT NOT NULL)",
     """CREATE TABLE IF NOT EXISTS member (
          machine TEXT NOT NULL, level TEXT NOT NULL, counted {int} NOT NULL, PRIMARY KEY (machine, level))""",
@@ -88,6 +89,24 @@ class Session:
     def remove_machine(self, machine: str) -> None:
         """Let it enrol no more. What it gave, and what it won, stays on record."""
         self._run("DELETE FROM machine WHERE id = ?", machine)
+        self._run("DELETE FROM heard WHERE machine = ?", machine)
+
+    def put_heard(self, machine: str, at: str) -> None:
+        """Keep when a machine was last heard."""
+        self._run(
+            "INSERT INTO heard VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET at = excluded.at",
+            machine,
+            at,
+        )
+
+    def heard(self) -> dict[str, str]:
+        """When each machine was last heard (ISO 8601); without those that never were."""
+        return {row[0]: row[1] for row in self._run("SELECT machine, at FROM heard")}
+
+    def levels_of(self, machine: str) -> tuple[str, ...]:
+        """The levels a machine has enrolled in."""
+        rows = self._run("SELECT level FROM member WHERE machine = ? ORDER BY level", machine)
+        return tuple(str(row[0]) for row in rows)
 
     # ------------------------------------------------------------------ levels
     def level(self, level: str) -> LevelRecord | None:
