@@ -7,11 +7,12 @@ readers load the newest and replay only what follows; an auditor replays everyth
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from meters.chart import account
 from meters.entry import StoredEntry, canonical
 from meters.errors import JournalDamaged
+from meters.fields import field, hexadecimal
 from meters.keys import MachineKey, signed_by
 from meters.ledger import DimsKey, Flow, Ledger, Reservation
 from meters.transaction import Transaction, Transfer
@@ -106,11 +107,11 @@ def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, obj
     """
     record: Any = entry.record
     try:
-        saved: Mapping[str, Any] = record["ledger"]
-        claimed, signature = record["ledger_sha256"], bytes.fromhex(record["signature"])
+        saved = cast(Mapping[str, object], field(record, "ledger"))
+        claimed, signature = hexadecimal(record, "ledger_sha256").hex(), hexadecimal(record, "signature")
         found = digest(saved)
     except (TypeError, KeyError, ValueError) as why:
-        raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {why!r}") from why
+        raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {why}") from why
     if found != claimed:
         raise JournalDamaged(
             f"{where} entry {entry.sequence}", "the checkpoint's ledger is not what was signed"
@@ -128,6 +129,6 @@ def public_key_of(genesis: StoredEntry | None, where: str) -> bytes:
     if genesis is None or genesis.kind != GENESIS_KIND or not isinstance(record, Mapping):
         raise JournalDamaged(f"{where} entry 1", "the journal does not begin with its machine")
     try:
-        return bytes.fromhex(str(record["public_key"]))
-    except (KeyError, ValueError) as why:
-        raise JournalDamaged(f"{where} entry 1", f"no public key: {why!r}") from why
+        return hexadecimal(record, "public_key")
+    except ValueError as why:
+        raise JournalDamaged(f"{where} entry 1", str(why)) from why

@@ -6,6 +6,7 @@ Canonical JSON here is: UTF-8, keys sorted, no spaces, no floats, empty members 
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -112,8 +113,11 @@ _encoder = json.JSONEncoder(
 )
 
 
+_LONG: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
+
+
 def _no_float(text: str) -> int:
-    raise ValueError(f"the float {text}")
+    raise ValueError(f"the float {text[:40]}")
 
 
 _decoder = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float)
@@ -134,6 +138,13 @@ def parse(data: bytes) -> Any:
         value, end = _decoder.raw_decode(text)
     except RecursionError:
         raise ValueError("JSON nested deeper than any entry") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # the interpreter reads no number of so many digits, and says how to make it
+        long = _LONG.search(text)
+        if long is None:
+            raise
+        raise ValueError(f"{long[1] or 'a value'} is a number of more than 64 bits") from None
     if end != len(text) and text[end:].strip():
         raise ValueError(f"more after the JSON value, from character {end} on")
     return value

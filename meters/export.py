@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final
 
 from meters.entry import BODY_BYTES_MAX, canonical, parse
 from meters.errors import JournalDamaged
+from meters.fields import field, hexadecimal, moment, place, wrong
 from meters.keys import MachineKey, signed_by
 from meters.view import JournalView
 
@@ -67,12 +68,10 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
 def check_readout(signed: Mapping[str, Any], name: str) -> bytes:
     """Return the public key that signed a readout of meters; raise :class:`JournalDamaged` if none did."""
     try:
-        public_key = bytes.fromhex(signed["public_key"])
-        right = signed_by(
-            public_key, READOUT + canonical(signed["readout"]), bytes.fromhex(signed["signature"])
-        )
-    except (KeyError, TypeError, ValueError) as why:
-        raise JournalDamaged(name, f"not a signed readout ({why!r})") from why
+        public_key, signature = hexadecimal(signed, "public_key"), hexadecimal(signed, "signature")
+        right = signed_by(public_key, READOUT + canonical(field(signed, "readout")), signature)
+    except ValueError as why:
+        raise JournalDamaged(name, f"not a signed readout ({why})") from why
     if not right:
         raise JournalDamaged(name, "the signature is not that of this readout")
     return public_key
@@ -92,17 +91,17 @@ class ExportReader:
         first = self._next_line()
         self._digest.update(first)
         try:
-            raw: dict[str, Any] = parse(first)
-            if raw["format"] != FORMAT:
-                raise ValueError(f"format {raw['format']!r}")
+            raw = parse(first)
+            if field(raw, "format") != FORMAT:
+                raise wrong(raw, "format", repr(FORMAT))
             self.header = Header(
-                bytes.fromhex(raw["public_key"]),
-                int(raw["sequence"]),
-                str(raw["head"]),
-                datetime.fromisoformat(raw["time"]),
-                int(raw.get("after", 0)),
+                hexadecimal(raw, "public_key"),
+                place(raw, "sequence"),
+                hexadecimal(raw, "head").hex(),
+                moment(raw, "time"),
+                place(raw, "after") if "after" in raw else 0,
             )
-        except (ValueError, KeyError, TypeError) as why:
+        except ValueError as why:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why
 
     def bodies(self) -> Iterator[bytes]:
@@ -130,9 +129,9 @@ class ExportReader:
     def _check_footer(self, line: bytes) -> str:
         try:
             raw = parse(line)
-            sha256, signature = str(raw["sha256"]), bytes.fromhex(raw["signature"])
-        except (ValueError, KeyError, TypeError) as why:
-            return f"the footer is missing or broken ({why!r})"
+            sha256, signature = hexadecimal(raw, "sha256").hex(), hexadecimal(raw, "signature")
+        except ValueError as why:
+            return f"the footer is missing or broken ({why})"
         if sha256 != self._digest.hexdigest():
             return f"the file's SHA-256 is {self._digest.hexdigest()}, the footer says {sha256}"
         if not signed_by(self.header.public_key, _PURPOSE + sha256.encode(), signature):

@@ -20,6 +20,7 @@ from typing import Final
 
 from meters.entry import BODY_BYTES_MAX, StoredEntry, canonical, follow, parse
 from meters.errors import JournalDamaged
+from meters.fields import hexadecimal
 from meters.keys import MachineKey, signed_by
 from meters.packing import deflate, inflate, with_previous, without_previous
 from meters.storage import Storage, StorageFile
@@ -152,7 +153,7 @@ class Segment:
             file.close()
         try:
             raw = parse(data)
-            facts, signature = raw["facts"], bytes.fromhex(raw["signature"])
+            facts, signature = raw["facts"], hexadecimal(raw, "signature")
             signed = canonical(facts)
             if facts["format"] != _FORMAT:
                 raise ValueError(f"format {facts['format']}")

@@ -157,7 +157,8 @@ class Copies:
 
     def _prepare_reader(self) -> None:
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
-        self._check_format()
+        if not self._check_format():
+            raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
         if self._prove:
             self.verify()
 
@@ -328,9 +329,7 @@ class Copies:
         logged = self._logged_rows()
         common = min(len(ours), len(logged))
         if len(logged) < count or list(map(tuple, ours[:common])) != logged[:common]:
-            raise TicketLedgerDamaged(
-                f"{self.log_path}: it does not hold what {FILE_NAME} does; the machine mends it at its start"
-            )
+            raise TicketLedgerDamaged(f"{self.log_path}: it does not hold what {FILE_NAME} does")
         return count
 
     def _logged_rows(self) -> list[Row]:
@@ -338,7 +337,7 @@ class Copies:
         try:
             log = MoveLog(self._storage.open_file(self.log_path, write=False), self._key)
         except JournalUnwritable as why:
-            raise TicketLedgerDamaged(f"{why}; the machine mends it when it starts") from None
+            raise TicketLedgerDamaged(str(why)) from None
         try:
             return list(log.rows())
         finally:
@@ -375,6 +374,7 @@ class Copies:
             return self._database.execute(sql, parameters)
         except MediumError as why:
             damaged = any(words in str(why) for words in _DAMAGE)
-            raise (TicketLedgerDamaged if damaged else TicketLedgerUnwritable)(
-                f"{self.path}: {why}"
-            ) from None
+            if damaged:
+                said = str(why).partition(": ")[2] or why
+                raise TicketLedgerDamaged(f"{self.path}: not as it was written: {said}") from None
+            raise TicketLedgerUnwritable(f"{self.path}: {why}") from None

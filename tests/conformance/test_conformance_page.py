@@ -177,3 +177,20 @@ def test_a_stale_page_is_refused_with_the_difference_and_left_alone(tmp_path):
     deliver({path: "new\n"}, check=False, verb="make pages")
     deliver({path: "new\n"}, check=True, verb="make pages")
     assert path.read_text() == "new\n"
+
+
+def test_a_collection_that_is_killed_says_so_first_and_names_no_tests(tmp_path):
+    (tmp_path / "test_many.py").write_text("def test_one():\n    pass\n")
+    (tmp_path / "conftest.py").write_text(
+        "import os, signal, pytest\n\n\n"
+        "@pytest.hookimpl(trylast=True)\n"
+        "def pytest_sessionfinish(session):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "\n\ndef pytest_collection_finish(session):\n"
+        '    print("\\n".join(f"tests/test_many.py::test_{n}" for n in range(9000)), "memory", sep="\\n", flush=True)\n'
+    )
+    with pytest.raises(EvidenceError) as refused:
+        collect(load(), tmp_path)
+    first, *others = str(refused.value).splitlines()
+    assert first == "pytest could not collect the tests: signal 9 ended it"
+    assert not [line for line in others if "::" in line]
+    assert len(others) <= 40

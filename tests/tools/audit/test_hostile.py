@@ -120,6 +120,32 @@ def export_of(bodies, file):
     return file
 
 
+@pytest.mark.parametrize(
+    ("line", "old", "new", "said"),
+    [
+        (0, f'"{KEY.public_key.hex()}"', "null", "public_key is None, not lower-case hexadecimal"),
+        (0, f'"{KEY.public_key.hex()}"', '"xy"', "public_key is 'xy', not lower-case hexadecimal"),
+        (0, '"sequence": 1', '"sequence": ' + "9" * 5000, "sequence is a number of more than 64 bits"),
+        (0, '"sequence": 1', '"sequence": "1"', "sequence is '1', not the number of an entry"),
+        (0, '"sequence": 1', '"sequence": -1', "sequence is -1, not the number of an entry"),
+        (0, f'"{TIME}"', "7", "time is 7, not a time with its offset"),
+        (0, '"head"', '"tail"', "head is missing"),
+        (0, f'"{FORMAT}"', "[]", f"format is [], not '{FORMAT}'"),
+        (2, '"signature": "', '"signature": "!', "not lower-case hexadecimal"),
+    ],
+)
+def test_a_field_that_is_wrong_is_named_with_what_it_should_be(tmp_path, line, old, new, said):
+    file = export_of([genesis()], tmp_path / "export.jsonl")
+    lines = file.read_text().splitlines()
+    assert old in lines[line]
+    lines[line] = lines[line].replace(old, new, 1)
+    file.write_text("\n".join(lines) + "\n")
+    run = CliRunner().invoke(main, ["audit", "verify", str(file)])
+    assert run.exit_code == 1, run.output
+    assert said in run.output
+    assert "fromhex" not in run.output
+
+
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_entry_is_named_and_the_next_one_taken(tmp_path, what):

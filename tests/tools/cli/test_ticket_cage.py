@@ -13,6 +13,8 @@ from egm.errors import OperatorError
 from egm.people import Person, Role, Roster
 from egm.tickets import Reason, Redemption, TicketKind, TicketOrderError, TicketState
 from egm.tickets.cage import Cage, Payee, register
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.numbers import is_system
 from egm.tickets.record import Action
 from egm.tickets.store import PURPOSE
@@ -327,6 +329,27 @@ def test_report_ends_with_1_where_they_differ(office, egm, tmp_path):
     Office(tmp_path, serial="EGM-2", key=office.key, second=office.second).issued("b", 300)
     assert "which machine of EGM-0000001, EGM-2?" in egm("report", status=1)
     assert "the meters say 900 in cents, the tickets 300" in egm("report", "--serial", "EGM-2", status=1)
+
+
+@pytest.mark.parametrize(
+    "command", [("report",), ("list",), ("payees",), ("pay", "{number}", "--person", LUC)]
+)
+@pytest.mark.parametrize("left", [0, 5000], ids=["empty", "cut"])
+def test_a_damaged_ledger_says_what_to_do(office, egm, tmp_path, command, left):
+    number = office.issued("a", 1000).number
+    journal_of(tmp_path, out_cents=1000)
+    office.store.close()
+    if "pay" in command:  # whose ledger is mended from a whole log, or begun where both are empty
+        left = 5000
+        (tmp_path / SECOND_FOLDER / LOG_NAME).write_bytes(b"")
+    file = tmp_path / FILE_NAME
+    file.write_bytes(file.read_bytes()[:left])
+    told = egm(*(word.format(number=number) for word in command), status=1)
+    assert FILE_NAME in told
+    assert "two persons begin the ledger anew: egm ticket restore" in told
+    assert "Error: no such" not in told
+    assert "OperationalError" not in told
+    assert "DatabaseError" not in told
 
 
 @pytest.mark.requirement("H-15")

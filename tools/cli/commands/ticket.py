@@ -26,6 +26,7 @@ from egm.people import Permission
 from egm.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
 from egm.tickets.audit import compare
 from egm.tickets.cage import Cage, Payee, reads, register
+from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import machine_key, open_beside
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import commitment, put_together, said_of
@@ -56,6 +57,11 @@ _WORDS: Final = {
     Reason.NOT_OURS: "the machine's journal knows of no such ticket: do not pay it, look into it",
     Reason.WRONG_KIND: "this kind of ticket is not paid in cash",
 }
+#: What to do about a ledger that is damaged.
+_REMEDY: Final = (
+    "start the machine, which makes a damaged copy again from a whole one; "
+    "where it says that neither is whole, two persons begin the ledger anew: egm ticket restore"
+)
 _WRITERS: Final = {".png": png, ".pdf": pdf}
 
 
@@ -95,16 +101,31 @@ def _told() -> Iterator[None]:
 
 
 @contextmanager
+def _ledger_told() -> Iterator[None]:
+    """End in one line whatever can be refused, and say of a ledger that is damaged what to do."""
+    with _told():
+        try:
+            yield
+        except TicketLedgerDamaged as why:
+            raise OperatorError(
+                f"{why}" if "egm ticket restore" in str(why) else f"{why}; {_REMEDY}"
+            ) from why
+
+
+@contextmanager
 def _reading(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
     """The ledger there is, to look at: nothing is written, whatever is found."""
-    with _told(), open_beside(state or default_state_dir(), second=medium) as store:
+    with _ledger_told(), open_beside(state or default_state_dir(), second=medium) as store:
         yield store
 
 
 @contextmanager
 def _cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
     """The ledger in the hands of enrolled persons, each of whom gives a PIN now."""
-    with _told(), open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage:
+    with (
+        _ledger_told(),
+        open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage,
+    ):
         yield cage
 
 

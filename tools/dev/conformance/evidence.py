@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,10 @@ from tools.dev.conformance.requirements import ROOT, Requirements, Row
 
 #: pytest's exit codes for a collection that worked, one that found nothing included
 _COLLECTED: Final = frozenset({0, 5})
+#: How many of pytest's last lines are said.
+_SAID_LINES: Final = 40
+#: A collected test, as ``--collect-only -q`` names it.
+_NAME: Final = re.compile(r"\S+\.py::")
 
 
 class EvidenceError(Exception):
@@ -81,11 +86,18 @@ class Evidence:
         return found
 
 
+def _refused(done: subprocess.CompletedProcess[str]) -> str:
+    """Why nothing was collected: how pytest ended, and its last words; the names of tests say nothing."""
+    how = f"signal {-done.returncode} ended it" if done.returncode < 0 else f"it ended with {done.returncode}"
+    said = [line for line in f"{done.stdout}{done.stderr}".splitlines() if not _NAME.match(line)]
+    return "\n".join([f"pytest could not collect the tests: {how}", *said[-_SAID_LINES:]])
+
+
 def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
     """Let pytest collect the tests under ``root`` and join their marks to the requirements.
 
-    Raises :class:`EvidenceError` with pytest's own words where collection fails, or with the tests that
-    claim an id that does not exist.
+    Raises :class:`EvidenceError` with how pytest ended and its last words where collection fails, or with the
+    tests that claim an id that does not exist.
     """
     with tempfile.TemporaryDirectory() as folder:
         marks = Path(folder) / "marks.json"
@@ -102,7 +114,7 @@ def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
         quiet = os.environ | {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
         done = subprocess.run(command, cwd=root, env=quiet, capture_output=True, text=True, check=False)
         if done.returncode not in _COLLECTED or not marks.exists():
-            raise EvidenceError(f"pytest could not collect the tests:\n{done.stdout}{done.stderr}")
+            raise EvidenceError(_refused(done))
         entries = json.loads(marks.read_text(encoding="utf-8"))
     kinds: dict[str, dict[str, set[Witness]]] = {"rows": {}, "library": {}, "sas": {}}
     for entry in entries:
