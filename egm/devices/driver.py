@@ -17,7 +17,8 @@ M = TypeVar("M")
 
 #: How long to wait before trying a missing port again: hot-plug is noticed within this time.
 REOPEN_SECONDS = 0.5
-#: A device is lost after this many questions in a row without an answer, and at least so long a silence.
+#: A device is lost after this many questions in a row without an answer, and at least so long a silence,
+#: of which only what the driver itself waited is counted.
 SILENT_QUESTIONS = 5
 SILENT_SECONDS = 1.5
 
@@ -54,7 +55,8 @@ class LineDriver(ABC, Generic[M]):
         self._wake = asyncio.Event()
         self._up: bool | None = None
         self._silent_questions = 0
-        self._silent_since = 0.0
+        self._silence = 0.0
+        self._silent_at = 0.0
         self._asked = 0.0
         self._faults: dict[FaultCode, str] = {}
         self.exchanges = Exchanges()
@@ -116,14 +118,29 @@ class LineDriver(ABC, Generic[M]):
         loop = asyncio.get_running_loop()
         self._line.write(request)
         self._asked = asked = loop.time()
-        deadline = asked + self.reply_seconds
-        while (left := deadline - loop.time()) > 0:
+        messages = await self._hear()
+        if messages:
+            self.exchanges.answer_seconds += loop.time() - asked
+        return messages
+
+    async def _hear(self) -> list[M]:
+        """What the device says within ``reply_seconds``, by the time its first message is whole.
+
+        An empty list means silence, which is counted. However late this driver's own process was woken, it
+        looks once more at what has arrived meanwhile before it says so.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self.reply_seconds
+        left = self.reply_seconds
+        while True:
             messages = self._sorted_out(self._reader.feed(await self._line.read(left)))
             if messages:
                 self.exchanges.answered += 1
-                self.exchanges.answer_seconds += loop.time() - asked
                 self._answered()
                 return messages
+            if not left:
+                break
+            left = max(0.0, deadline - loop.time())
         self._sorted_out(self._reader.flush(self._protocol))
         self._unanswered()
         return []
@@ -169,10 +186,13 @@ class LineDriver(ABC, Generic[M]):
         self.exchanges.unanswered += 1
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:
-            self._silent_since = now - self.reply_seconds
+            self._silence, self._silent_at = 0.0, now - self.reply_seconds
+        # What a late process slept beyond its own waits is not the device's silence.
+        self._silence += min(now - self._silent_at, self.reply_seconds + self.poll_seconds)
+        self._silent_at = now
         self._silent_questions += 1
-        silence = now - self._silent_since
-        if self._up is not False and self._silent_questions >= SILENT_QUESTIONS and silence >= SILENT_SECONDS:
+        lost = self._silent_questions >= SILENT_QUESTIONS and self._silence >= SILENT_SECONDS
+        if self._up is not False and lost:
             self._lost(f"{self._line.path}: no answer to {self._silent_questions} questions")
             self._session_begins()
 

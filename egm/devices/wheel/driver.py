@@ -1,6 +1,5 @@
 """The driver of a wheel's reader: it listens. The wheel has a game of its own and is not commanded."""
 
-import asyncio
 from typing import Final
 
 from egm.devices.driver import LineDriver
@@ -35,17 +34,8 @@ class WheelDriver(LineDriver[Report]):
         self._told = None
 
     async def _cycle(self) -> None:
-        deadline = asyncio.get_running_loop().time() + self.reply_seconds
-        while (left := deadline - asyncio.get_running_loop().time()) > 0:
-            heard = self._sorted_out(self._reader.feed(await self._line.read(left)))
-            for report in heard:
-                self._take(report)
-            if heard:
-                self.exchanges.answered += 1
-                self._answered()
-                return
-        self._sorted_out(self._reader.flush(self._protocol))
-        self._unanswered()
+        for report in await self._hear():
+            self._take(report)
 
     def _take(self, report: Report) -> None:
         if isinstance(report, Aside):

@@ -1,0 +1,88 @@
+"""A driver whose own process is woken late: what it slept is not the device's silence."""
+
+import asyncio
+import socket
+
+import pytest
+
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.interface import CommLost, CommUp
+from egm.devices.ioboard.codec import Identity
+from egm.devices.ioboard.driver import IoBoardDriver
+from egm.devices.line import SerialLine
+from egm.testing.jumping_loop import jump
+
+
+class _Handle:
+    def __init__(self, end):
+        self._end = end
+
+    def fileno(self):
+        return self._end.fileno()
+
+    def close(self):
+        self._end.close()
+
+
+class _Line(SerialLine):
+    """A line to a device that answers at once, in two halves; its driver gets no time after each is heard."""
+
+    def __init__(self, answer):
+        self._ours, self.device = socket.socketpair()
+        self._ours.setblocking(False)
+        self._answer = answer
+        super().__init__("line", PROTOCOLS["ioboard"].line, lambda _path, _settings: _Handle(self._ours))
+
+    def write(self, data):
+        super().write(data)
+        self.device.send(self._answer[:3])
+        _sleep()
+
+    async def read(self, seconds):
+        data = await super().read(seconds)
+        if data == self._answer[:3]:
+            self.device.send(self._answer[3:])
+        if data:
+            _sleep()
+        return data
+
+
+def _sleep():
+    """Whoever runs on this loop gets no time for two seconds."""
+    asyncio.get_running_loop()._jumping.now += 2.0
+
+
+def _asking(answer, until):
+    """Run an I/O board's driver until something is true of it and of what it has told."""
+
+    async def session():
+        line, events = _Line(answer), []
+        driver = IoBoardDriver("io", line, events.append)
+        task = asyncio.ensure_future(driver.run())
+        for _ in range(1000):
+            if until(driver, events):
+                break
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        line.device.close()
+        return driver, events
+
+    return jump(session())
+
+
+@pytest.mark.library_only("G-14")
+def test_an_answer_that_lies_there_is_heard_however_late_the_driver_looks():
+    driver, events = _asking(
+        Identity(1, "board").encode(),
+        lambda driver, _: driver.exchanges.answered + driver.exchanges.unanswered >= 20,
+    )
+    assert driver.exchanges.unanswered == 0
+    assert [type(event) for event in events if isinstance(event, CommUp | CommLost)] == [CommUp]
+
+
+@pytest.mark.library_only("G-14")
+def test_a_silent_device_is_lost_after_what_the_driver_waited_and_not_what_it_slept():
+    driver, _ = _asking(b"", lambda _, events: any(isinstance(event, CommLost) for event in events))
+    # 0.15 s of waiting at a question and 5 ms between two: ten of them are 1.5 s
+    assert 9 <= driver.exchanges.unanswered <= 11
