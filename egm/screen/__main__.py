@@ -84,7 +84,8 @@ def main(
     """Show the machine of a state folder."""
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
     import pygame  # noqa: PLC0415 (SDL reads the environment set above)
 
     from egm.screen.app import App, clients  # noqa: PLC0415
@@ -104,12 +105,11 @@ def main(
         theme = load_theme()
         surface: Surface
         if mode == "web":
-            name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
-            address = state / "run" / f"{name}.url"
+            called, address = _called(position, top=top), _address_file(state, position, top=top)
             surface = Web(
                 theme, port=port, portrait=portrait, address_file=address, make=make, studio=studio, held=held
             )
-            echo(f"{_called(position, top=top)}: {surface.address}")
+            echo(f"{called}: {surface.address}")
         elif mode == "kmsdrm":
             surface = _console(theme, display, lease, None if top else state, calm=reduced_motion)
         else:
@@ -130,12 +130,15 @@ def main(
     )
     try:
         app.run(30 if mode == "web" or lease is not None else 60)
-    except KeyboardInterrupt:
-        sys.exit(0)
     except DisplayError as error:
         raise Refusal(lines(str(error))) from error
     finally:
         studio.close()
+
+
+def _address_file(state: Path, position: int | None, *, top: bool) -> Path:
+    name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
+    return state / "run" / f"{name}.url"
 
 
 def _called(position: int | None, *, top: bool) -> str:
