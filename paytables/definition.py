@@ -8,11 +8,11 @@ import hashlib
 import json
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -24,6 +24,7 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
     field_validator,
+    model_validator,
 )
 
 from paytables.assets import SOUNDS
@@ -116,11 +117,36 @@ class Art(Strict):
         return sounds
 
 
+#: Stands in the help for what the bets pay.
+_PAYS: Final = "{pays}"
+
+
 class Definition(Strict):
-    """What every family's definition contains; a family adds its own tables."""
+    """What every family's definition contains; a family adds its own tables.
+
+    ``{pays}`` in the help of a language is replaced by :meth:`pay_lines`, each a paragraph: the rules state
+    what the bets pay.
+    """
 
     game: Header
     art: Art = Art()
+
+    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+        """Return what each bet pays, a line a bet, by language; a family says it, or has no such list."""
+        return {}
+
+    @model_validator(mode="after")
+    def _pays_in_help(self) -> Self:
+        words = self.game.help.model_dump()
+        said = self.pay_lines() if any(_PAYS in text for text in words.values()) else {}
+        for code, text in words.items():
+            if _PAYS in text and code not in said:
+                raise ValueError(f"game.help.{code}: says {_PAYS}, and this family lists no pays there")
+        help_ = {
+            code: text.replace(_PAYS, "\n\n".join(("", *said.get(code, ()), ""))).strip()
+            for code, text in words.items()
+        }
+        return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 
 
 D = TypeVar("D", bound=Definition)

@@ -2,7 +2,7 @@
 
 import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from paytables import definition
+from paytables import definition, prose
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.assets import read_assets, with_digests
 from paytables.carried import check_bound, figures_of
@@ -162,6 +162,8 @@ class Family(Generic[D]):
     model: type[D]
     build: Callable[[D, str], Rules]
     prepare: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _as_it_is
+    figures: frozenset[int] = frozenset()
+    """Numbers of its rules that no definition has, and that help may name: tiles, the worth of a card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,12 +340,25 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
     return game.rules.analyse(depth)
 
 
+def _figures_in_help(game: Game) -> Iterator[Remark]:
+    """Figures in the help's own prose that neither the definition nor what it pays has: left from before."""
+    known = prose.known(game.text) | prose.figures(*game.rules.explain()) | family(game.family).figures
+    for code, text in prose.help_of(game.text).items():
+        if strange := [
+            figure
+            for figure in prose.written(text)
+            if not any(each <= known for each in prose.readings(figure))
+        ]:
+            words = f"says {', '.join(dict.fromkeys(strange))}, which is no number of the game"
+            yield Remark(f"game.help.{code}", words)
+
+
 def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
     """Return what is legal in a game and may surprise: its family's remarks, and what its figures say.
 
     ``analysis`` is at any depth, or None where the figures are beyond exact reach.
     """
-    found = list(game.rules.remarks())
+    found = [*game.rules.remarks(), *_figures_in_help(game)]
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"

@@ -146,25 +146,10 @@ class Form(Strict):
 
 
 class TableDefinition(Definition):
-    """What the definition of every table contains; a family adds its own.
-
-    ``{pays}`` in the help of a language is replaced by :meth:`pay_lines`, each a paragraph: the rules state
-    what the bets pay.
-    """
+    """What the definition of every table contains; a family adds its own."""
 
     table: Table = Table()
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
-
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays, a line a bet, by language; a family says it."""
-        return {}
-
-    @model_validator(mode="after")
-    def _pays_in_help(self) -> "TableDefinition":
-        said = {code: "\n\n".join(("", *lines, "")) for code, lines in self.pay_lines().items()}
-        words = self.game.help.model_dump()
-        help_ = {code: text.replace("{pays}", said.get(code, "")).strip() for code, text in words.items()}
-        return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 
 
 @dataclass(frozen=True)

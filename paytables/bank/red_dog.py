@@ -175,4 +175,5 @@ def _display(cards: Sequence[Card], spread: int) -> dict[str, object]:
     }
 
 
-FAMILY = bank_family(RedDogDefinition, RedDogRules)
+#: Jack to ace count 11 to 14.
+FAMILY = bank_family(RedDogDefinition, RedDogRules, frozenset(range(11, 15)))

@@ -131,7 +131,9 @@ def check_bets(rules: BankRules[D], file: str) -> None:
     check_forms(rules.cloth, file)
 
 
-def bank_family(model: type[D], rules: type[BankRules[D]]) -> Family[D]:
+def bank_family(
+    model: type[D], rules: type[BankRules[D]], figures: frozenset[int] = frozenset()
+) -> Family[D]:
     """Return the family of one kind of these games."""
 
     def build(data: D, file: str) -> BankRules[D]:
@@ -139,4 +141,4 @@ def bank_family(model: type[D], rules: type[BankRules[D]]) -> Family[D]:
         check_bets(made, file)
         return made
 
-    return Family(model, build)
+    return Family(model, build, figures=figures)

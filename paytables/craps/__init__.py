@@ -17,4 +17,5 @@ def build(data: CrapsDefinition, file: str) -> CrapsRules:
     return rules
 
 
-FAMILY = Family(CrapsDefinition, build)
+#: The least buy bet: 20 and the commission of one twentieth.
+FAMILY = Family(CrapsDefinition, build, figures=frozenset({21}))

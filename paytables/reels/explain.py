@@ -7,6 +7,7 @@ can hold it against his own sheet before he reads a return.
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Final
 
 from paytables.contract import Remark
@@ -141,10 +142,12 @@ class _Reading:
                 yield f"{full.name} for a coin on every cell {_worth(full.credits, full.awards)}"
 
     def times(self) -> Iterator[str]:
-        """Say what the whole stage is multiplied by."""
+        """Say what holds for all its prizes: how many ways there are, what they are multiplied by."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return
+        if any(pay.on == "ways" for pay in table.pay):
+            yield f"on {prod(len(reel[0]) for reel in self._reels.columns):,} ways"
         if table.multiplier > 1:
             yield f"and every prize {table.multiplier} times"
         if max(table.multipliers) > 1:

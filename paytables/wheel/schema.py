@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Strip, Text
-from paytables.layout import Limits, Table
+from paytables.layout import Limits, Odds, Table
 
 #: Québec by-law, s. 117: equal parts, at least 9 and at most 60.
 PARTS_LEAST, PARTS_MOST = 9, 60
@@ -100,3 +100,20 @@ class WheelDefinition(Definition):
     layout: Layout = Layout()
     table: Table | None = Field(default=None, description="played at a table, on a felt, by several")
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
+
+    def pay_lines(self) -> dict[str, list[str]]:
+        """Return what each area pays, by language: at a table besides the stake, else with it."""
+        return {
+            code: [f"{area.name.model_dump()[code]}{colon} {self._pays(area, code)}" for area in self.area]
+            for code, colon in (("en", ":"), ("fr", " :"))
+        }
+
+    def _pays(self, area: Area, code: str) -> str:
+        names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
+        said = {
+            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").words()[code]
+            for symbol, pay in area.pays.items()
+        }
+        if len({*said.values()}) == 1:
+            return next(iter(said.values()))
+        return "; ".join(f"{names.get(symbol, symbol)} {pays}" for symbol, pays in said.items())

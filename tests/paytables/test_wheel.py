@@ -291,7 +291,7 @@ def test_the_river_wheel_is_what_its_help_says():
     words = game.help["en"]
     for area in shown["areas"]:
         ((symbol, pay),) = area["pays"].items()
-        assert f"{symbol} {pay}" in words
+        assert f"{symbol.title()}: {pay} for 1, stake included" in words
         assert f"{counts[symbol]} {symbol}" in words
     bets = analyse(game).bets
     assert min(bet.rtp for bet in bets) > Fraction(85, 100)

@@ -3,6 +3,7 @@
 from paytables.game import Family
 from paytables.poker.tiles.rules import PaiGowRules
 from paytables.poker.tiles.schema import PaiGowDefinition
+from paytables.poker.tiles.tiles import TILES
 
 
 def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
@@ -12,4 +13,4 @@ def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
     return rules
 
 
-FAMILY = Family(PaiGowDefinition, build)
+FAMILY = Family(PaiGowDefinition, build, figures=frozenset({len(TILES)}))

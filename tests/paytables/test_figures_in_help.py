@@ -1,0 +1,64 @@
+"""What a game's help says it pays is what the definition pays: by placeholder, and remarked on where not."""
+
+import tomllib
+from copy import deepcopy
+from importlib.resources import files
+
+import pytest
+
+from paytables import DefinitionError, game_from, library, load_game, tables
+from paytables.game import _figures_in_help
+
+TEMPLATES = sorted(
+    path.name for path in files("tools.lab").joinpath("templates").iterdir() if path.name.endswith(".toml")
+)
+
+
+def template(name, old="", new=""):
+    text = files("tools.lab").joinpath("templates", name).read_text(encoding="utf-8")
+    assert old in text
+    return tomllib.loads(text.replace("@ID@", "mine").replace(old, new))
+
+
+def remarked(data):
+    return [(each.key, each.text) for each in _figures_in_help(game_from(data, "mine.toml"))]
+
+
+@pytest.mark.parametrize("name", [*library(), *tables()])
+def test_no_figure_of_a_game_of_the_library_is_remarked_on(name):
+    assert [*_figures_in_help(load_game(name))] == []
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_figure_of_a_template_is_remarked_on(name):
+    assert remarked(template(name)) == []
+
+
+def test_another_pay_of_a_wheel_is_said_in_its_help():
+    game = game_from(template("wheel.toml", "moon = 3", "moon = 4"), "mine.toml")
+    assert "\n\nMoon: 4 for 1, stake included\n\n" in game.help["en"]
+    assert "\n\nLune : 4 fois la mise, mise comprise\n\n" in game.help["fr"]
+    assert "Sun or star: 2 for 1, stake included" in game.help["en"]
+
+
+def test_an_area_that_pays_its_symbols_differently_says_each():
+    data = template("wheel.toml", "sun = 2, star = 2", "sun = 2, star = 5")
+    said = game_from(data, "mine.toml").help
+    assert "Sun or star: Sun 2 for 1, stake included; Star 5 for 1, stake included" in said["en"]
+
+
+def test_a_wheel_at_a_table_says_what_is_won_besides_the_stake():
+    data = deepcopy(dict(template("wheel.toml")))
+    data["table"], data["layout"] = {"seats": 1}, {}
+    assert "Moon: 2 to 1" in game_from(data, "mine.toml").help["en"]
+
+
+def test_a_figure_the_definition_has_no_longer_is_remarked_on_in_each_language():
+    data = template("wheel.toml", "2 stars and 5 clouds", "2 stars and 11 clouds, 1,250 in all")
+    assert remarked(data) == [("game.help.en", "says 11, 1,250, which is no number of the game")]
+
+
+def test_help_with_a_list_of_pays_that_the_family_does_not_make_is_refused():
+    data = template("keno.toml", "Twenty of the numbers", "{pays} Twenty of the numbers")
+    with pytest.raises(DefinitionError, match=r"game\.help\.en: says \{pays\}"):
+        game_from(data, "mine.toml")
