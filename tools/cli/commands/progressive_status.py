@@ -47,7 +47,7 @@ def status(*, store: str | None, form: Form) -> None:
         for sign in found["signs"]
     )
     lit = Column("is", "status", style=lambda status: GOOD if status == "lit" else BAD)
-    before = f"the controller last wrote at {found['alive_at'] or '-'}"
+    before = f"the controller last wrote at {(found['alive_at'] or '-')[:19]}"
     machines = Table(
         ("machine", "last heard", "levels"),
         (
