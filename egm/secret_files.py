@@ -43,7 +43,11 @@ def require_private(*paths: Path) -> None:
 
 def write_private(path: Path, data: str | bytes) -> None:
     """Write a new file for its owner only, durably. Raises OSError; FileExistsError where there is one."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    _write(path, data, 0o600)
+
+
+def _write(path: Path, data: str | bytes, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data.encode() if isinstance(data, str) else data)
         file.flush()
@@ -52,9 +56,18 @@ def write_private(path: Path, data: str | bytes) -> None:
 
 def replace_private(path: Path, data: str | bytes) -> None:
     """The same in the place of any old one: durably, all or nothing."""
+    _replace(path, data, 0o600)
+
+
+def replace_public(path: Path, data: str | bytes) -> None:
+    """As :func:`replace_private`, for others to read too, as far as the process's mask lets them."""
+    _replace(path, data, 0o644)
+
+
+def _replace(path: Path, data: str | bytes, mode: int) -> None:
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
-    write_private(fresh, data)
+    _write(fresh, data, mode)
     fresh.replace(path)
     sync_folder(path.parent)
 

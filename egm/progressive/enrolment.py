@@ -82,6 +82,10 @@ def request_of(key: Ed25519PrivateKey, serial: str) -> str:
 
 def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
     """The serial and the key of a request. Raises OperatorError for what is none."""
+    if not text:
+        raise OperatorError(
+            "no machine has written its request onto the stick yet: that comes before the answer"
+        )
     try:
         with reading():
             request = x509.load_pem_x509_csr(text.encode())

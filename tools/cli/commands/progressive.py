@@ -29,15 +29,12 @@ from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 from tools.floor.progressive.certificates import (
     AUTHORITY,
-    BROKER,
     CONTROLLER,
     SIGN,
     answer_request,
     broker_configuration,
-    make_authority,
-    make_certificate,
+    make_link,
     revoke,
-    write_revocations,
 )
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.opening import STORE, TOLD, controller_on, open_store
@@ -72,25 +69,20 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
     """Make in FOLDER the link's authority, and certificates for broker, controller, sign and MACHINES.
 
     Beside them, the key that keeps the secrets of mystery levels: every controller of the store needs it. A
-    machine is named by its serial. Run again with more machines, only theirs are made.
+    machine is named by its serial. Run again, only what is missing is made.
     """
     now = datetime.now(UTC)
     try:
         for machine in machines:
             check_serial(machine)
-        if not (folder / f"{AUTHORITY}.crt").exists():
-            make_authority(folder, now)
-            make_certificate(folder, BROKER, now, (host,))
-            make_certificate(folder, CONTROLLER, now)
-            make_certificate(folder, SIGN, now)
-        else:
-            write_revocations(folder, now)
+        made = make_link(folder, machines, host, now)
         make_key(folder)
-        for machine in machines:
-            make_certificate(folder, machine, now)
         configuration = broker_configuration(folder.resolve(), port, host)
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
+    for machine in dict.fromkeys(machines):
+        if machine not in made:
+            echo(f"{machine} has its certificate already")
     echo(f"mosquitto -c {configuration}")
 
 

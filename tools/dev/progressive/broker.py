@@ -12,15 +12,7 @@ from typing import Final
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
-from tools.floor.progressive.certificates import (
-    AUTHORITY,
-    BROKER,
-    CONTROLLER,
-    SIGN,
-    broker_configuration,
-    make_authority,
-    make_certificate,
-)
+from tools.floor.progressive.certificates import AUTHORITY, broker_configuration, make_link
 from tools.floor.progressive.secret_store import make_key
 
 _UP_SECONDS: Final = 20.0
@@ -45,12 +37,8 @@ class Broker:
         """Make the certificates of broker, controller, sign and ``machines``. Raises BrokerMissingError."""
         self._program = mosquitto()
         self._folder = folder
-        now = datetime.now(UTC)
-        make_authority(folder, now)
-        make_certificate(folder, BROKER, now, ("127.0.0.1",))
+        make_link(folder, machines, "127.0.0.1", datetime.now(UTC))
         make_key(folder)
-        for name in (CONTROLLER, SIGN, *machines):
-            make_certificate(folder, name, now)
         # Bound for as long as the broker may come back: while it is dead, nobody else is given its port, not
         # even a client that seeks it there and would be connected to itself.
         self._place = socket.socket()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -23,7 +24,7 @@ from egm.errors import OperatorError
 from egm.progressive import topics
 from egm.progressive.certificates import reading
 from egm.progressive.enrolment import Answer, key_digest, read_request
-from egm.secret_files import replace_private, require_private, write_private
+from egm.secret_files import replace_private, replace_public, require_private, sync_folder
 
 CONTROLLER: Final = "controller"
 SIGN: Final = "sign"
@@ -32,6 +33,35 @@ AUTHORITY: Final = "authority"
 REVOKED: Final = "revoked.crl"
 _VALID_DAYS: Final = 825
 _SKEW: Final = timedelta(hours=1)
+#: Between a name and the serial number of its revoked certificate, in the files that are put aside.
+_ASIDE: Final = ".revoked-"
+
+
+def make_link(folder: Path, machines: Iterable[str], host: str, now: datetime) -> tuple[str, ...]:
+    """Make in ``folder`` whatever a link lacks: authority, list, broker's, controller's, sign's, machines'.
+
+    ``host`` is where the broker is reached. Returns the names that were certified now; one run that was cut
+    is finished by the next. Raises OperatorError, also for a certificate there that is of no use now.
+    """
+    if not is_host(host):
+        raise OperatorError(f"{host!r} is neither a host name nor an address")
+    if (folder / f"{AUTHORITY}.crt").exists():
+        write_revocations(folder, now)
+    else:
+        make_authority(folder, now)
+    authority, _ = _authority(folder, now)
+    made = []
+    for name in dict.fromkeys((BROKER, CONTROLLER, SIGN, *machines)):
+        known = _standing(folder, name)
+        if known is None:
+            make_certificate(folder, name, now, (host,) if name == BROKER else ())
+            made.append(name)
+        elif fault := _fault(known, authority, now):
+            does = "remove it" if name == BROKER else f"`egm progressive revoke` {name}"
+            raise OperatorError(
+                f"{folder / name}.crt: {fault}: if the clock is right, {does} and run this again"
+            )
+    return tuple(made)
 
 
 def make_authority(folder: Path, now: datetime) -> None:
@@ -39,7 +69,7 @@ def make_authority(folder: Path, now: datetime) -> None:
     if (folder / f"{AUTHORITY}.crt").exists():
         raise OperatorError(f"{folder}: there is an authority already")
     folder.mkdir(parents=True, exist_ok=True)
-    key = Ed25519PrivateKey.generate()
+    key = _key(folder, AUTHORITY)
     name = _name("open-egm progressive link")
     builder = _builder(name, name, key.public_key(), now).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
@@ -58,21 +88,23 @@ def make_authority(folder: Path, now: datetime) -> None:
     builder = builder.add_extension(usage, critical=True).add_extension(
         x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
     )
-    _write(folder, AUTHORITY, key, builder.sign(key, None))
+    _keep(folder, AUTHORITY, builder.sign(key, None))
     write_revocations(folder, now)
 
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
     """Sign a certificate for ``name``; ``hosts``: where a broker is reached. Raises OperatorError."""
-    key = Ed25519PrivateKey.generate()
-    _write(folder, name, key, _signed(folder, name, key.public_key(), now, tuple(hosts)))
+    _require_none(folder, name)
+    key = _key(folder, name)
+    _keep(folder, name, _signed(folder, name, key.public_key(), now, tuple(hosts)))
 
 
 def answer_request(folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]) -> Answer:
     """Sign the certificate a machine asks for; what is taken back to it.
 
     ``request`` is a PKCS #10 (PEM); ``key`` the digest of its key as the machine's screen shows it;
-    ``broker`` host and port. The certificate is kept beside the others. Raises OperatorError.
+    ``broker`` host and port. The certificate is kept beside the others; one of the same key is given again
+    while it is good, and revoked for a new one when it is not. Raises OperatorError.
     """
     if not is_host(broker[0]):
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
@@ -81,14 +113,17 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
         raise OperatorError(f"the request is of the key {key_digest(public)}, not of {key}")
     if serial in {CONTROLLER, SIGN, BROKER, AUTHORITY}:
         raise OperatorError(f"{serial}: is no machine's serial")
-    path = folder / f"{serial}.crt"
-    authority, signer = _authority(folder)
-    known = _read(path) if path.exists() else None
+    authority, signer = _authority(folder, now)
+    known = _standing(folder, serial)
+    if known is not None and known.public_key() == public and _fault(known, authority, now):
+        revoke(folder, serial, now)  # the clock was wrong when it was signed, or it has ended
+        known = None
     if known is not None and known.public_key() == public:  # what was signed did not get onto the stick
         certificate = known
     else:
+        _require_none(folder, serial)
         certificate = _signed(folder, serial, public, now)
-        replace_private(path, certificate.public_bytes(serialization.Encoding.PEM))
+        _keep(folder, serial, certificate)
     texts = (one.public_bytes(serialization.Encoding.PEM).decode() for one in (certificate, authority))
     return Answer(*broker, *texts).signed(signer)
 
@@ -96,13 +131,11 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
 def _signed(
     folder: Path, name: str, key: Ed25519PublicKey, now: datetime, hosts: tuple[str, ...] = ()
 ) -> x509.Certificate:
-    """A certificate for ``name``."""
-    if (folder / f"{name}.crt").exists():
-        raise OperatorError(f"{folder}: there is a certificate for {name} already")
-    authority, signer = _authority(folder)
+    """A certificate for ``name``, good for no longer than its authority."""
+    authority, signer = _authority(folder, now)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
-        _builder(_name(name), authority.subject, key, now)
+        _builder(_name(name), authority.subject, key, now, authority)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
         .add_extension(
@@ -126,25 +159,21 @@ def revoke(folder: Path, name: str, now: datetime) -> None:
         raise OperatorError(f"{name!r} names no certificate of {folder}")
     if name in {AUTHORITY, BROKER}:
         raise OperatorError(f"{name}: no list revokes it: make a new folder of certificates")
-    try:
-        with reading():
-            serial = x509.load_pem_x509_certificate(certificate.read_bytes()).serial_number
-    except (OSError, ValueError) as error:
-        raise OperatorError(f"{certificate}: no certificate to revoke: {error}") from error
+    if not certificate.exists():
+        raise OperatorError(f"{certificate}: no certificate to revoke")
+    serial = _read(certificate).serial_number
     write_revocations(folder, now, serial)
-    for suffix in ("crt", "key"):
-        with contextlib.suppress(FileNotFoundError):  # the key lies with its machine
-            (folder / f"{name}.{suffix}").rename(folder / f"{name}.revoked-{serial:x}.{suffix}")
+    _put_aside(folder, name, serial)
 
 
 def write_revocations(folder: Path, now: datetime, serial: int | None = None) -> None:
     """Sign the list of revoked certificates anew, with one more; without one, what it was.
 
+    Whatever has been put aside is on it, also when the list before was lost.
     It is good for as long as a certificate is: a broker with a list that has run out lets nobody in. Raises
     OperatorError where it cannot be signed.
     """
-    authority, signer = _authority(folder)
-    path = folder / REVOKED
+    authority, signer = _authority(folder, now)
     builder = (
         x509.CertificateRevocationListBuilder()
         .issuer_name(authority.subject)
@@ -154,55 +183,148 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
     )
+    known = _listed(folder)
+    for revoked in known.values():
+        builder = builder.add_revoked_certificate(revoked)
+    named = _aside(folder) | (set() if serial is None else {serial})
+    for one in sorted(named - known.keys()):
+        entry = x509.RevokedCertificateBuilder().serial_number(one).revocation_date(now)
+        builder = builder.add_revoked_certificate(entry.build())
+    signed = builder.sign(signer, None).public_bytes(serialization.Encoding.PEM)
+    replace_public(folder / REVOKED, signed)
+
+
+def _listed(folder: Path) -> dict[int, x509.RevokedCertificate]:
+    """The list's entries by their serial numbers."""
+    path = folder / REVOKED
     try:
         with reading():
             known = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
     except (OSError, ValueError) as error:
-        raise OperatorError(f"{path}: not a list of revoked certificates: {error}") from error
-    for revoked in known:
-        builder = builder.add_revoked_certificate(revoked)
-    if serial is not None and serial not in {revoked.serial_number for revoked in known}:
-        entry = x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now)
-        builder = builder.add_revoked_certificate(entry.build())
-    fresh = path.with_suffix(".new")
-    fresh.write_bytes(builder.sign(signer, None).public_bytes(serialization.Encoding.PEM))
-    fresh.replace(path)
+        raise OperatorError(
+            f"{path}: not a list of revoked certificates: {error}: remove it and run `egm progressive "
+            "certificates`: it is made anew of the revoked certificates beside it"
+        ) from error
+    return {revoked.serial_number: revoked for revoked in known}
+
+
+def _aside(folder: Path) -> set[int]:
+    """The serial numbers of what :func:`revoke` has put aside, by the names it gave."""
+    found = set()
+    for path in folder.glob(f"*{_ASIDE}*"):
+        if path.suffix not in {".crt", ".key"}:
+            continue
+        try:
+            found.add(int(path.stem.partition(_ASIDE)[2], 16))
+        except ValueError:
+            raise OperatorError(
+                f"{path}: its name has no certificate's serial number: give it back the name it had, or take "
+                "it out of this folder"
+            ) from None
+    return found
+
+
+def _put_aside(folder: Path, name: str, serial: int) -> None:
+    """The certificate goes last: while it is there, what was cut is done again."""
+    for suffix in ("key", "crt"):
+        with contextlib.suppress(FileNotFoundError):  # the key lies with its machine
+            (folder / f"{name}.{suffix}").rename(folder / f"{name}{_ASIDE}{serial:x}.{suffix}")
+    sync_folder(folder)
+
+
+def _standing(folder: Path, name: str) -> x509.Certificate | None:
+    """The certificate of ``name``, where there is one; one whose revocation was cut is put aside now."""
+    path = folder / f"{name}.crt"
+    if not path.exists():
+        return None
+    certificate = _read(path)
+    if certificate.serial_number not in _listed(folder):
+        return certificate
+    _put_aside(folder, name, certificate.serial_number)
+    return None
+
+
+def _require_none(folder: Path, name: str) -> None:
+    if _standing(folder, name) is not None:
+        raise OperatorError(
+            f"{folder}: there is a certificate for {name} already: `egm progressive revoke` it first"
+        )
+
+
+def _fault(certificate: x509.Certificate, authority: x509.Certificate, now: datetime) -> str:
+    """Why a certificate is of no use now; nothing where it is."""
+    try:
+        with reading():
+            certificate.verify_directly_issued_by(authority)
+    except (InvalidSignature, ValueError):
+        return "is not signed by the authority of this folder"
+    return _untimely(certificate, now)
+
+
+def _untimely(certificate: x509.Certificate, now: datetime) -> str:
+    since, until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if since <= now <= until:
+        return ""
+    first, last, told = (f"{each:%Y-%m-%d %H:%M}" for each in (since, until, now))
+    return f"is valid from {first} to {last} UTC, and this computer's clock says {told}"
 
 
 def _read(path: Path) -> x509.Certificate:
     try:
+        data = path.read_bytes()
+        if not data.strip():
+            raise OperatorError(
+                f"{path}: is empty, as a power cut leaves it: remove it, and make it again by what made it "
+                "(`egm progressive certificates`, or `enrol` for a machine with a key of its own)"
+            )
         with reading():
-            return x509.load_pem_x509_certificate(path.read_bytes())
+            return x509.load_pem_x509_certificate(data)
     except (OSError, ValueError) as error:
         raise OperatorError(f"{path}: no certificate: {error}") from error
 
 
-def _authority(folder: Path) -> tuple[x509.Certificate, Ed25519PrivateKey]:
-    """The link's authority and its key. Raises OperatorError, also where others may read the key."""
+def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519PrivateKey]:
+    """The link's authority and its key, to sign with now.
+
+    Raises OperatorError, also where others may read the key, or the authority is not valid now.
+    """
     key = folder / f"{AUTHORITY}.key"
     require_private(key)
+    authority = _read(folder / f"{AUTHORITY}.crt")
     try:
         with reading():
-            authority = x509.load_pem_x509_certificate((folder / f"{AUTHORITY}.crt").read_bytes())
             signer = serialization.load_pem_private_key(key.read_bytes(), None)
     except (OSError, ValueError) as error:
         raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
     if not isinstance(signer, Ed25519PrivateKey):
         raise OperatorError(f"{folder}: the authority's key is no Ed25519 key")
+    if fault := _untimely(authority, now):
+        raise OperatorError(
+            f"{folder}: the authority {fault}: set the clock right; if it is right, make a new folder"
+        )
     return authority, signer
 
 
 def _builder(
-    subject: x509.Name, issuer: x509.Name, key: Ed25519PublicKey, now: datetime
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: Ed25519PublicKey,
+    now: datetime,
+    authority: x509.Certificate | None = None,
 ) -> x509.CertificateBuilder:
+    """What every certificate says; none is valid when ``authority`` is not."""
+    since, until = now - _SKEW, now + timedelta(days=_VALID_DAYS)
+    if authority is not None:
+        since = max(since, authority.not_valid_before_utc)
+        until = min(until, authority.not_valid_after_utc)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
         .public_key(key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _SKEW)
-        .not_valid_after(now + timedelta(days=_VALID_DAYS))
+        .not_valid_before(since)
+        .not_valid_after(until)
     )
 
 
@@ -217,13 +339,34 @@ def _host(host: str) -> x509.GeneralName:
         return x509.DNSName(host)
 
 
-def _write(folder: Path, name: str, key: Ed25519PrivateKey, certificate: x509.Certificate) -> None:
+def _key(folder: Path, name: str) -> Ed25519PrivateKey:
+    """A key for a certificate that is not there: the one a cut has left, else a new one.
+
+    Raises OperatorError where the authority's is lost and certificates are there that it has signed.
+    """
+    path = folder / f"{name}.key"
+    require_private(path)
+    with contextlib.suppress(FileNotFoundError, ValueError), reading():
+        known = serialization.load_pem_private_key(path.read_bytes(), None)
+        aside = (_read(each).public_key() for each in folder.glob(f"{name}{_ASIDE}*.crt"))
+        if isinstance(known, Ed25519PrivateKey) and known.public_key() not in aside:
+            return known  # else its revocation was cut
+    if name == AUTHORITY and (signed := sorted(folder.glob("*.crt"))):
+        raise OperatorError(
+            f"{path}: no key, and {signed[0].name} is signed already: put the authority's files back from a "
+            "copy, or make a new folder of certificates"
+        )
+    key = Ed25519PrivateKey.generate()
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    write_private(folder / f"{name}.key", secret)
-    with (folder / f"{name}.crt").open("xb") as file:
-        file.write(certificate.public_bytes(serialization.Encoding.PEM))
+    replace_private(path, secret)
+    return key
+
+
+def _keep(folder: Path, name: str, certificate: x509.Certificate) -> None:
+    # Root enrols, for a stick is a device; the broker and who revokes are others.
+    replace_public(folder / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:

@@ -18,12 +18,16 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from egm.errors import LocalError, OperatorError
 from egm.progressive.trigger import Chance, Trigger
-from egm.secret_files import require_private, write_private
+from egm.secret_files import replace_private, require_private
 from rng import Personalization, RandomService, RngError
 
 KEY_FILE: Final = "mystery.key"
 _KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
+_MENDS: Final = (
+    "put a copy of the right one back; if no mystery level was served with it yet, remove it and run `egm "
+    "progressive certificates`"
+)
 
 
 class SecretError(LocalError):
@@ -31,11 +35,11 @@ class SecretError(LocalError):
 
 
 def make_key(folder: Path) -> None:
-    """Make the key in ``folder``, where there is none yet."""
-    try:
-        write_private(folder / KEY_FILE, AESGCM.generate_key(8 * _KEY_BYTES).hex() + "\n")
-    except FileExistsError:
-        return
+    """Make the key in ``folder``, where there is none yet. Raises OperatorError for one that is none."""
+    if (folder / KEY_FILE).exists():
+        read_key(folder)
+    else:
+        replace_private(folder / KEY_FILE, AESGCM.generate_key(8 * _KEY_BYTES).hex() + "\n")
 
 
 def read_key(folder: Path) -> bytes:
@@ -45,9 +49,9 @@ def read_key(folder: Path) -> bytes:
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:
-        raise OperatorError(f"{path}: no key for the secrets of mystery levels: {error}") from None
+        raise OperatorError(f"{path}: no key for the secrets of mystery levels: {error}: {_MENDS}") from None
     if len(key) != _KEY_BYTES:
-        raise OperatorError(f"{path}: a key of {len(key)} bytes; it has {_KEY_BYTES}")
+        raise OperatorError(f"{path}: a key of {len(key)} bytes; it has {_KEY_BYTES}: {_MENDS}")
     return key
 
 
