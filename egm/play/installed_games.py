@@ -7,8 +7,11 @@ return; no certificate can go stale, for none stands in for the computation.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Final
+
+from babel.numbers import format_currency
 
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
@@ -207,6 +210,11 @@ def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
             )
 
 
+def _money(amount_cents: int, profile: Profile) -> str:
+    """An amount of the place's money, for the operator."""
+    return format_currency(Decimal(amount_cents).scaleb(-2), profile.currency, locale="en_CA")
+
+
 def _within_limit(pools: Pools, profile: Profile) -> None:
     """Where the place limits prizes, every level of the game must have a ceiling within it (Québec VLT)."""
     cap_cents = profile.play.win_limit_cents
@@ -215,10 +223,12 @@ def _within_limit(pools: Pools, profile: Profile) -> None:
     for pool in pools.by_id.values():
         ceiling_cents = pool.definition.terms.ceiling_cents
         if ceiling_cents is None or ceiling_cents > cap_cents:
-            shown = "has no ceiling" if ceiling_cents is None else f"may show {ceiling_cents} minor units"
+            shown = (
+                "has no ceiling" if ceiling_cents is None else f"may show {_money(ceiling_cents, profile)}"
+            )
             raise OperatorError(
                 f"{pool.game}: its progressive level {pool.level} {shown}; "
-                f"the profile {profile.id} allows prizes of {cap_cents}"
+                f"the profile {profile.id} allows prizes of {_money(cap_cents, profile)}"
             )
 
 
@@ -254,8 +264,9 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
     within = tuple(cents for cents in offered if largest[cents] <= cap_cents)
     if not within:
         raise OperatorError(
-            f"{game.id}: it can win {largest[offered[0]]} minor units in one game at {offered[0]} a credit; "
-            f"the profile {profile.id} allows {cap_cents}"
+            f"{game.id}: it can win {_money(largest[offered[0]], profile)} in one game at "
+            f"{_money(offered[0], profile)} a credit; "
+            f"the profile {profile.id} allows {_money(cap_cents, profile)}"
         )
     return within
 

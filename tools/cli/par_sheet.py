@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game
@@ -16,6 +16,12 @@ from tools.lab.parsheet.forms import cell
 from tools.lab.parsheet.meter import Standing
 from tools.lab.parsheet.sheet import award_sheet, bet_sheet
 
+#: What the columns of the bands are.
+_BANDS_SAID: Final = (
+    "bands hold the return after so many games with that likelihood; trade 90 % takes z 1.65, as PAR sheets "
+    "round it, 90 % the exact 1.644853627"
+)
+
 
 def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
     """Print the sheet; ``rules`` say which odds are so long that the player is told them."""
@@ -24,7 +30,7 @@ def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
     for bet in analysis.bets:
         tables = [each for each in _bet(bet, game.denominations_cents) if each]
         bands = _bands(bet_sheet(bet)) if bet.sigma is not None else ()
-        notes = [f"note: {note}" for note in notes_of(bet)]
+        notes = [f"note: {note}" for note in (*notes_of(bet), *([_BANDS_SAID] if bands else []))]
         before = f"\nBet {bet.bet}: {counted(bet.cost_credits, 'credit')}"
         show("text", *tables, *bands, before=before, after="\n".join(notes))
     for data in feature_sheets(game, analysis):

@@ -169,7 +169,10 @@ def test_a_game_whose_prize_is_over_the_limit_is_refused(tmp_path):
     path.write_text(text.replace("win_limit_cents = 100000", "win_limit_cents = 7000"))
     installed, refused = admit((GameSlot(game="maple-classic"),), load_profile(path))
     assert installed == {}
-    assert "it can win 7500 minor units in one game at 5 a credit" in refused[0].reason
+    assert (
+        "it can win $75.00 in one game at $0.05 a credit; the profile quebec-vlt allows $70.00"
+        in refused[0].reason
+    )
 
 
 def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_plays_it(

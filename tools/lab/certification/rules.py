@@ -328,7 +328,12 @@ def simulation(case: Case) -> Iterator[Finding]:
             most = max((w for w in bet.law.counts if bet.law.at_least(w) * case.games >= 10), default=0)
             held = bet.law.capped(most)
             rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
-            words = f" (wins counted up to {most:,})" if most < max(bet.law.counts) else ""
+            words = (
+                f" (both with no win counted above {counted(most, 'credit')}: chance decides the rarer ones;"
+                f" with all wins exact {percent(bet.rtp)})"
+                if most < max(bet.law.counts)
+                else ""
+            )
         if most is not None and most <= 0:
             words = f"bet {bet.bet}: no win is so likely that {counted(case.games, 'game')} would show it"
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
