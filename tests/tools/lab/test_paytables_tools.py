@@ -50,7 +50,9 @@ def test_the_sheet_as_csv_terminal_and_html(tmp_path):
     found = {(r[0], r[2], r[3]): r[4] for r in rows if r}
     assert Fraction(found["three", "three", "return"]) == rtp_of(parse(source_of("seven-rivers")), "three")
     assert ("", "base reel 1", "stops") in found
-    assert "Lantern Harbour / Port des lanternes" in run("par", "lantern-harbour")
+    sheet = run("par", "lantern-harbour")
+    assert "Lantern Harbour / Port des lanternes" in sheet
+    assert "trade 90 % takes z 1.65" in " ".join(sheet.split())
     assert re.search(r"hamper .* 12,000 .* 0\.004687 % .* 0\.000937 %", run("par", "orchard-picnic"))
     page = tmp_path / "par.html"
     run("par", "orchard-picnic", "--html", "--out", page)
