@@ -9,6 +9,7 @@ A file is read once, links resolved: what is parsed is what is digested.
 
 import errno
 import hashlib
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -133,6 +134,10 @@ def locate(name: str | Path, library: Path) -> Path:
         for path in (library / f"{written}{_SUFFIX}", *library.glob(f"*/{written}{_SUFFIX}")):
             if path.is_file():
                 return path.resolve()
+    if "/" in written or os.path.isfile(written):  # noqa: PTH113 (also of a name that no file can have)
+        raise DefinitionError(written, "file", f"the name of a definition ends in {_SUFFIX}")
+    if not written:
+        raise DefinitionError("''", "id", "no name is given")
     known = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
     raise DefinitionError(written, "id", f"not in the library; {among(written, known)}")
 

@@ -7,23 +7,46 @@ technician's fault stands in its place until one has settled it by name. Faults 
 clear end.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from decimal import Decimal
 from typing import Final
+
+from babel.numbers import format_currency
 
 from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
 from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType
-from egm.kernel.keys import Fate, Keys
+from egm.kernel.keys import Fate, Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
 from egm.progressive.attachment import SOURCE as LINK
-from egm.records.keys import MoneyKey
+from egm.record_codec import from_json
+from egm.records.game_record import TableRecord
+from egm.records.keys import MoneyKey, PlayKey, ProgressiveKey, TableKey
 from egm.records.money import PaperRecord
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
+from meters.transaction import JSON
+
+#: What a position may have open beside its credit and its tables, for people.
+_OPEN: Final[Mapping[Key, str]] = {
+    PlayKey.GAME: "a game that has not ended",
+    MoneyKey.PAY_OUT: "a payout under way",
+    MoneyKey.PRINT: "a ticket being printed",
+    MoneyKey.HOPPER: "coins being paid",
+    MoneyKey.COINS_GONE: "coins paid and not yet taken off its credit",
+    MoneyKey.DISPUTED: "a disputed amount",
+    MoneyKey.RULING: "a ruling that is not carried out",
+    MoneyKey.HANDPAY: "a hand-pay",
+    MoneyKey.UNCLAIMED: "a hand-pay given up",
+    MoneyKey.PAPER: "a bill or ticket on its way in",
+    MoneyKey.RESTRICTED: "restricted credit",
+    ProgressiveKey.AWAITING: "a game that waits for a progressive award",
+    ProgressiveKey.UNDECIDED: "a game whose mystery prize is not decided",
+}
 
 #: The fault that stands where a host held the machine and is not configured any more.
 HOLDER_GONE: Final = "holder_gone"
@@ -63,15 +86,35 @@ def settle_absent(
         _lift_holds(machine, handle, holders)
 
 
-def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys) -> None:
-    """Raise :class:`OperatorError` where a player position with money is not in the cabinet file any more."""
+def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, currency: str) -> None:
+    """Raise :class:`OperatorError` where a player position with money is not in the cabinet file any more.
+
+    ``currency``: of the place, ISO 4217.
+    """
     for number in range(positions + 1, POSITIONS_MOST + 1):
         cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
         states = journal.states(f"{number}/")
-        left = [name for name in states if (key := keys.of(name)) is not None and key.fate is Fate.OWED]
+        left = [
+            _left(key, state, name, currency)
+            for name, state in states.items()
+            if (key := keys.of(name)) is not None and key.fate is Fate.OWED
+        ]
         if cents or left:
-            what = ", ".join([f"{cents} cents of credit", *left])
+            what = ", ".join([*([f"{_money(cents, currency)} of credit"] if cents else []), *left])
             raise OperatorError(f"machine.positions: {positions}; and position {number} still has {what}")
+
+
+def _left(key: Key, state: JSON, name: str, currency: str) -> str:
+    """What a position has beside its credit, for people."""
+    if key is not TableKey.TABLE:
+        return _OPEN.get(key, str(key))
+    table = from_json(TableRecord, state, name)
+    bets = f"{_money(table.standing_cents, currency)} of bets" if table.staked else "a place"
+    return f"{bets} at the table of {table.game.id}"
+
+
+def _money(cents: int, currency: str) -> str:
+    return format_currency(Decimal(cents).scaleb(-2), currency, locale="en_CA")
 
 
 def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collection[str]) -> None:

@@ -132,7 +132,8 @@ class MachineProcess:
             )
             starting.say(self._folder.starting, starting.Doing("self_test"))
             self._times = timekeeper_of(journal, self._clock)
-            refuse_lost_positions(journal, self._file.machine.positions, self._features.keys)
+            positions, currency = self._file.machine.positions, self._profile.currency
+            refuse_lost_positions(journal, positions, self._features.keys, currency)
             second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
             store, why = open_store(journal, self._folder.root, second)
             if store is not None:

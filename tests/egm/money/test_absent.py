@@ -12,11 +12,13 @@ from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import KernelKey
+from egm.kernel.keys import Fate, KernelKey, Owner
 from egm.kernel.positions import Position
 from egm.money.disputed import disputed_amounts
 from egm.people import Role
-from egm.records.keys import MoneyKey
+from egm.record_codec import to_json
+from egm.records.game_record import GameName, TableRecord
+from egm.records.keys import MoneyKey, TableKey
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import Menu
 from egm.tickets.model import TicketState
@@ -116,11 +118,11 @@ def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
 def test_a_position_with_money_cannot_be_left_out(tmp_path):
     first = MachineRig(tmp_path, position=Position(1, 2)).boot()
     second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
-    refuse_lost_positions(first.journal, 1, FEATURES.keys)
+    refuse_lost_positions(first.journal, 1, FEATURES.keys, "CAD")
     second.insert(2000)
-    with pytest.raises(OperatorError, match="position 2 still has 2000 cents"):
-        refuse_lost_positions(first.journal, 1, FEATURES.keys)
-    refuse_lost_positions(first.journal, 2, FEATURES.keys)
+    with pytest.raises(OperatorError, match=r"position 2 still has \$20\.00 of credit$"):
+        refuse_lost_positions(first.journal, 1, FEATURES.keys, "CAD")
+    refuse_lost_positions(first.journal, 2, FEATURES.keys, "CAD")
 
 
 def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_longer_names(
@@ -146,3 +148,39 @@ def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_long
             f"{KernelKey.FAULT}bill_acceptor.disputed",
             f"{KernelKey.FAULT}holder_gone",
         }
+
+
+class Left:
+    """A journal's answers of a position: no credit, and what is open."""
+
+    def __init__(self, states):
+        self._states = states
+
+    def balance_cents(self, _):
+        return 0
+
+    def states(self, prefix):
+        return {name: state for name, state in self._states.items() if name.startswith(prefix)}
+
+
+@pytest.mark.parametrize(
+    ("staked", "said"),
+    [((("pass", 500), ("odds", 2475)), r"\$29\.75 of bets"), ((), "a place")],
+)
+def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked, said):
+    named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)
+    table = TableRecord(game=named, denomination_cents=25, table={"point": 6}, staked=staked)
+    left = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
+    with pytest.raises(OperatorError, match=rf"position 2 still has {said} at the table of maple-craps$"):
+        refuse_lost_positions(left, 1, FEATURES.keys, "CAD")
+
+
+def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
+    """What a place says of it has no key of the memory in it."""
+    for key in FEATURES.keys:
+        if key.fate is not Fate.OWED or key.owner is not Owner.PLAYER or key is TableKey.TABLE:
+            continue
+        with pytest.raises(OperatorError, match=r"position 2 still has (a|coins|restricted) [a-z -]+$"):
+            refuse_lost_positions(
+                Left({f"2/{key}x" if key.endswith(":") else f"2/{key}": {}}), 1, FEATURES.keys, "CAD"
+            )

@@ -42,3 +42,24 @@ def test_every_command_answers_a_wrong_name_so(asked, meant):
     result = CliRunner().invoke(main, asked)
     assert result.exit_code != 0
     assert meant in result.output
+
+
+@pytest.mark.parametrize(
+    "command", [("par",), ("game", "check"), ("run", "--game"), ("simulate",)], ids=" ".join
+)
+def test_a_definition_in_a_file_of_another_name_is_a_file_of_the_wrong_name(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.tml").write_text("")
+    for number, (name, said) in enumerate(
+        (
+            ("mine.tml", "mine.tml: file: the name of a definition ends in .toml"),
+            ("./mine", "./mine: file: the name of a definition ends in .toml"),
+            ("", "'': id: no name is given"),
+            ("x" * 5000, "not in the library"),
+        )
+    ):
+        state = ("--state", str(tmp_path / str(number))) if command[0] == "run" else ()
+        run = CliRunner().invoke(main, [*command, name, *state])
+        assert run.exit_code == 1, run.output
+        assert said in " ".join(run.output.split())
+        assert "there are" not in run.output or name.startswith("xx")
