@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from meters.entry import BODY_BYTES_MAX, canonical, parse
 from meters.errors import JournalDamaged
@@ -65,7 +65,7 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
     return count
 
 
-def check_readout(signed: Mapping[str, Any], name: str) -> bytes:
+def check_readout(signed: Mapping[str, object], name: str) -> bytes:
     """Return the public key that signed a readout of meters; raise :class:`JournalDamaged` if none did."""
     try:
         public_key, signature = hexadecimal(signed, "public_key"), hexadecimal(signed, "signature")
