@@ -105,6 +105,7 @@ PRINTED = {
     "gat sign": (0, r"^Name: Open EGM\nManufacturer: open-egm\nAlgorithm: sha1-hmac\naccounting: [0-9A-F]{40}", ""),
     "manifest verify": (1, r"^Error: the cabinet file has no \[software\]: give --manifest and --key\n$", ""),
     "levels": (0, r"^levels of this machine, minor units\nlevel +shows +hidden", ""),
+    "progressive enrol": (2, r"Error: Missing argument 'FOLDER'\.\n$", ""),
     "progressive status": (1, r"^Error: .*: no controller's store is there; `egm progressive serve` makes one", ""),
     "register list": (0, r"^register +columns +rule\n─.*\nhandpays ", ""),
     "cabinet new my.toml": (0, r"^my\.toml written; try: egm cabinet check my\.toml", ""),

@@ -196,10 +196,11 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip
     """A printed place; one that takes no bet now is dark. The name of a row is no place: it has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
+    fill = mix(_GREEN, BLACK, 0.25)
     if spot is None and cell.row:
+        p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=fill)
         _title(stage, table, cell)
         return
-    fill = mix(_GREEN, BLACK, 0.25)
     if cell.pocket:
         fill = POCKETS.get(table.colours.get(cell.pocket, ""), fill)
     elif spot is not None and len(spot.covers) == 1 and spot.covers[0] in table.colours:

@@ -84,7 +84,12 @@ def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path
 @pytest.mark.requirement("Q-22")
 def test_what_answers_add_and_what_is_pushed_is_no_return_of_its_own(tmp_path):
     room = MachineRig(tmp_path, games=("quebec-war",)).boot()
-    play(room, 120)
+    least = room.machine.games["quebec-war"].bet_options[0]
+    for _ in range(120):
+        if room.credit_cents < 100:
+            room.insert(2000)
+        room.engine.handle(EventType.BET, value=least)  # none is laid any more where no credit was left
+        play(room, 1)
     values = room.journal.meters().values
     raised_cents = sum(each.get("staked_credits", 0) for each in room.records("game.choice"))
     raised_cents *= room.machine.selection.denomination_cents
