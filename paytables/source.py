@@ -9,7 +9,6 @@ A file is read once, links resolved: what is parsed is what is digested.
 
 import errno
 import hashlib
-import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -117,6 +116,13 @@ def is_path(name: str | Path) -> bool:
     return isinstance(name, Path) or (name.endswith(_SUFFIX) and "/" in name)
 
 
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # longer than any file's name
+        return False
+
+
 def locate(name: str | Path, library: Path) -> Path:
     """Return the file of an id of ``library``, or of a path, links resolved; it need not be there for a path.
 
@@ -134,7 +140,7 @@ def locate(name: str | Path, library: Path) -> Path:
         for path in (library / f"{written}{_SUFFIX}", *library.glob(f"*/{written}{_SUFFIX}")):
             if path.is_file():
                 return path.resolve()
-    if "/" in written or os.path.isfile(written):  # noqa: PTH113 (also of a name that no file can have)
+    if "/" in written or _is_file(written):
         raise DefinitionError(written, "file", f"the name of a definition ends in {_SUFFIX}")
     if not written:
         raise DefinitionError("''", "id", "no name is given")
