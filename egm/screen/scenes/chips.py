@@ -1,4 +1,4 @@
-"""Chips: discs with their figures, and the sum that a spot has given back."""
+"""Chips: discs with their figures, and what a spot has given back."""
 
 from functools import partial
 from typing import Final
@@ -55,17 +55,18 @@ def chip_colour(table: Table, credits_: int) -> Colour:
     return CHIPS[max(0, min(place, len(CHIPS) - 1))]
 
 
-def draw_back(stage: Stage, at: tuple[float, float], amount: str) -> None:
-    """The sum a spot has given back, stake included, below its chip; ``at`` is the middle of that."""
-    p, style = stage.painter, Style("heavy", "tiny", "win")
-    wide = p.measure(amount, style) + 14
-    rect: Rect = (at[0] + CHIP / 2 - wide, at[1] + 3, wide, 22)
-    p.art(("back", wide), rect, partial(_back_art, wide=wide))
-    p.text(amount, (rect[0] + wide / 2, rect[1] + 11), style)
+def draw_back(stage: Stage, at: tuple[float, float], credits_: int) -> None:
+    """What a spot has given back, stake included, in the place of its chip: ``at`` is the middle of that."""
+    p, words = stage.painter, stage.texts.number(credits_)
+    style = Style("heavy", "caption", "win")
+    wide = max(40.0, p.measure(words, style) + 16)
+    right = at[0] + CHIP / 2
+    p.art(("back", wide), (right - wide, at[1] - 16, wide, 32), partial(_back_art, wide=wide))
+    p.text(words, (right - wide / 2, at[1]), style, width=wide - 10)
 
 
 def _back_art(size: tuple[int, int], wide: float) -> pygame.Surface:
-    ink = Ink(size, (wide, 22.0), 2)
-    ink.fill(box(0, 0, wide, 22, 10), parse_colour("#7dffb2"))
-    ink.fill(box(1.5, 1.5, wide - 3, 19, 9), (8, 30, 20, 255))
+    ink = Ink(size, (wide, 32.0), 2)
+    ink.fill(box(0, 0, wide, 32, 14), parse_colour("#7dffb2"))
+    ink.fill(box(2, 2, wide - 4, 28, 12), (8, 30, 20, 255))
     return ink.finish()

@@ -330,11 +330,10 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
             draw_chip(stage, (x - aside, y), stood, STANDING, CHIP)
             if new < 0:
                 stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP)
-        back, unit_cents = returned.get(spot, 0), view.snapshot.denomination_cents if view.snapshot else 1
-        if new > 0:
-            draw_chip(stage, (x + aside, y - (8 if back else 0)), new, chip_colour(table, new), CHIP)
-        if back:
-            draw_back(stage, (x, y), stage.money(back * unit_cents))
+        if returned.get(spot):
+            draw_back(stage, (x, y), returned[spot])
+        elif new > 0:
+            draw_chip(stage, (x + aside, y), new, chip_colour(table, new), CHIP)
         if held is not None and new + stood > 0 and not returned.get(spot):
             _said(stage, table, spot, (x, y), held)
 

@@ -13,7 +13,7 @@ from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from tools.dev.gallery.felts import felt, felt_scenes
-from tools.lab.views import UNIT_CENTS, at_rest
+from tools.lab.views import at_rest
 
 
 class Edged(Painter):
@@ -51,17 +51,17 @@ def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layou
     ("language", "told"), [("en", "Paid back, stake included"), ("fr", "Remis, mise comprise")]
 )
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_a_place_says_the_sum_it_paid_back_and_keeps_the_chip_of_the_next_bet(theme, layout, language, told):
-    """No figure that reads as a profit, or as a chip: the sum in money, as in the list beside."""
+def test_a_place_says_what_it_paid_back_stake_included(theme, layout, language, told):
+    """No figure that reads as a profit: the credits given back, as on chips, and what they are is said beside."""
     game, published = felt("quebec-roulette-french")
     view = dict(felt_scenes(game, published, language, theme, layout))["settled"]
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
     picture.draw(pygame.Surface(picture.pixels), view)
-    words, money = [words for words, _ in painter.written], Texts(language).money
+    words, number = [words for words, _ in painter.written], Texts(language).number
     laid = dict(cloth(view.table, view.chips, layout.with_felt()).at)
     for each in view.show.play.settlements:
         if each["credits"] and each["spot"] in laid:
-            assert money(each["credits"] * UNIT_CENTS, "CAD") in words
+            assert number(each["credits"]) in words
     assert not [each for each in words if each.startswith("+")]
     assert told in words or layout.slim

@@ -76,7 +76,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         Column("line", right=True),
         "key",
         Column("", "stops", text=lambda stops: "wrong" if stops else "left out", style=_style),
-        Column("what is wrong", "what", most=_LIST_WIDE),
+        Column("what is wrong", "what"),
         Column("did you mean", "meant"),
         Column("there are", "allowed", most=_LIST_WIDE),
     )
