@@ -116,7 +116,6 @@ def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         prizes=merchandise.views(handpay.prizes),
         cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE)),
         why=handpay.why,
-        coins_cents=handpay.coins_cents,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=machine.position.number if machine.position.of > 1 else 0,

@@ -180,8 +180,7 @@ class Handpay(_Message):
 
     kind: HandpayKind
     amount_cents: int
-    """The money; 0 where only things were won. ``coins_cents``: what the hopper paid of it before."""
-    coins_cents: int = 0
+    """The money; 0 where only things were won."""
     prizes: tuple[PrizeInKind, ...] = ()
     cash_instead: bool = False
     """The player may take the prizes' value in money."""

@@ -281,7 +281,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
             transaction_id=f"{pay_out.id}.paid",
             phase=Phase.SETTLE,
             ref=pay_out.id,
-            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_goes_on(machine, pay_out)},
+            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_goes_on(machine)},
             details={**to_json(pay_out), "paid_coins": paid},
         )
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
@@ -299,7 +299,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
     _void(machine, pay_out, state, f"short pay: {paid} of {pay_out.coins} coins")
     post_coins(machine, event)
     if machine.cash_cents:
-        _by_hand(machine, gone.paid_cents)
+        open_cancelled_credit(machine, event)
 
 
 def coins_are_unposted(machine: Machine, _: Event) -> bool:
@@ -344,13 +344,10 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
     disputed.finish(machine)
 
 
-def _goes_on(machine: Machine, coins: CashOutRecord) -> dict[str, int]:
-    """What the hopper could not pay in whole coins goes the next way, where the profile says so.
-
-    It is kept with what it did pay, which a hand-pay tells.
-    """
+def _goes_on(machine: Machine) -> dict[str, bool]:
+    """What the hopper could not pay in whole coins goes the next way, where the profile says so."""
     goes_on = machine.profile.pay_out.rest == "next_way" and machine.cash_cents > 0
-    return {MoneyKey.GOES_ON: coins.amount_cents} if goes_on else {}
+    return {MoneyKey.GOES_ON: True} if goes_on else {}
 
 
 def _coins_leave(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
@@ -375,12 +372,6 @@ def _void(machine: Machine, pay_out: CashOutRecord, state: Mapping[str, object],
 # ---------------------------------------------------------------------------------------------- by hand
 def open_cancelled_credit(machine: Machine, _: Event) -> None:
     """Set all the player's money aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
-    rest_of = machine.memory.get(MoneyKey.GOES_ON)  # True: of no coins
-    _by_hand(machine, 0 if rest_of is None or rest_of is True else int(rest_of))
-
-
-def _by_hand(machine: Machine, coins_cents: int) -> None:
-    """``coins_cents``: what the hopper has paid of the same money before."""
     amount_cents = _into_money(machine)
     handpay_id = machine.fresh_id("handpay")
     why = no_ticket(machine, amount_cents)
@@ -391,11 +382,7 @@ def _by_hand(machine: Machine, coins_cents: int) -> None:
         transfers=(Transfer(_cashable(machine), "out:handpay_cancelled_credit", amount_cents),),
         state={
             MoneyKey.HANDPAY: HandpayRecord(
-                id=handpay_id,
-                kind="cancelled_credit",
-                amount_cents=amount_cents,
-                why=why,
-                coins_cents=coins_cents,
+                id=handpay_id, kind="cancelled_credit", amount_cents=amount_cents, why=why
             ),
             MoneyKey.GOES_ON: None,
         },

@@ -38,16 +38,14 @@ class HandpayForm:
 class HandpayRecord:
     """What waits for an attendant's hand; ``id`` is that of its reservation.
 
-    ``why``: no ticket could be printed. ``coins_cents``: what the hopper paid before. ``pool`` and
-    ``play_id``: the levels it pays, and their game. ``instead_of``: an older reservation that it replaces.
-    ``way``: the player would rather have a ticket.
+    ``why``: no ticket could be printed. ``pool`` and ``play_id``: the levels it pays, and their game.
+    ``instead_of``: an older reservation that it replaces. ``way``: the player would rather have a ticket.
     """
 
     id: str
     kind: HandpayKind
     amount_cents: int
     why: str = omitted("")
-    coins_cents: int = omitted(0)
     prizes: tuple[PrizeRecord, ...] = omitted(())
     pool: str = omitted("")
     play_id: str = omitted("")

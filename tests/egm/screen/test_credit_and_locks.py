@@ -165,15 +165,6 @@ def test_the_lock_up_names_the_prize_its_value_and_the_choice(published, game, t
         assert ("18" in told) is bool(amount_cents)
 
 
-def test_the_lock_up_says_what_came_as_coins_before(published, game, theme):
-    """$19.45 was cashed out, and the page told of 45 cents alone."""
-    for coins_cents in (1900, 0):
-        owed = Handpay(kind="cancelled_credit", amount_cents=45, coins_cents=coins_cents)
-        view = at_rest(published, game, "en", state="handpay", handpay=owed)
-        told = words_of(stage(view, theme, "en"), Scene.HANDPAY).lines
-        assert ("Already paid in coins: $19.00. This is the rest." in told) is bool(coins_cents)
-
-
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_machine_that_never_answers_is_not_waited_for_in_silence(rest, theme, language):
     gone = lost(rest)
