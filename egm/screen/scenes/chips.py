@@ -17,6 +17,8 @@ CHIPS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4
 STANDING: Final = parse_colour("#8f6ad6")
 #: How wide a chip on the cloth is.
 CHIP: Final = 42.0
+#: And how wide what a spot has given back, in its place.
+_BACK: Final = 44.0
 
 
 def chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
@@ -56,17 +58,17 @@ def chip_colour(table: Table, credits_: int) -> Colour:
 
 
 def draw_back(stage: Stage, at: tuple[float, float], credits_: int) -> None:
-    """What a spot has given back, stake included, in the place of its chip: ``at`` is the middle of that."""
-    p, words = stage.painter, stage.texts.number(credits_)
-    style = Style("heavy", "caption", "win")
-    wide = max(40.0, p.measure(words, style) + 16)
-    right = at[0] + CHIP / 2
-    p.art(("back", wide), (right - wide, at[1] - 16, wide, 32), partial(_back_art, wide=wide))
-    p.text(words, (right - wide / 2, at[1]), style, width=wide - 10)
+    """What a spot has given back, stake included, in the place of its chip: ``at`` is the middle of that.
+
+    Shortened as a chip's figure is; the list beside tells every sum whole.
+    """
+    p, words = stage.painter, str(credits_) if credits_ < 10_000 else _short(stage, credits_)
+    p.art("back", (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _back_art)
+    p.text(words, (at[0], at[1] - CHIP * 0.06), Style("heavy", "caption", "win"), width=_BACK - 10)
 
 
-def _back_art(size: tuple[int, int], wide: float) -> pygame.Surface:
-    ink = Ink(size, (wide, 32.0), 2)
-    ink.fill(box(0, 0, wide, 32, 14), parse_colour("#7dffb2"))
-    ink.fill(box(2, 2, wide - 4, 28, 12), (8, 30, 20, 255))
+def _back_art(size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size, (_BACK, 32.0), 2)
+    ink.fill(box(0, 0, _BACK, 32, 14), parse_colour("#7dffb2"))
+    ink.fill(box(2, 2, _BACK - 4, 28, 12), (8, 30, 20, 255))
     return ink.finish()
