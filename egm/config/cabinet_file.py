@@ -450,12 +450,7 @@ class StateFolder:
 
         The same for a key or a roster in it that others may read, and for a path too long for its sockets.
         """
-        longest = self.screen_socket_of(POSITIONS_MOST)
-        if (over := len(os.fsencode(longest)) - _SOCKET_PATH_MOST) > 0:
-            raise OperatorError(
-                f"state folder {self.root}: its path is too long by {over} characters for the sockets in it"
-                f" ({longest.relative_to(self.root)}); take a shorter one"
-            )
+        self.require_room(1)
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.run.mkdir(mode=0o700, exist_ok=True)
@@ -465,6 +460,15 @@ class StateFolder:
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
         require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
+
+    def require_room(self, positions: int) -> None:
+        """Raise OperatorError where the path is too long for the sockets of so many player positions."""
+        longest = self.screen_socket_of(positions)
+        if (over := len(os.fsencode(longest)) - _SOCKET_PATH_MOST) > 0:
+            raise OperatorError(
+                f"state folder {self.root}: its path is too long by {over} characters for the sockets in it"
+                f" ({longest.relative_to(self.root)}); take a shorter one"
+            )
 
     def sas_port_of(self, line: str) -> Path:
         """Where a host on this computer finds a SAS line of the machine's own."""

@@ -385,3 +385,7 @@ def test_a_state_folder_whose_path_leaves_no_room_for_its_sockets_is_refused_bef
     ):
         StateFolder(root).prepare()
     assert not root.exists()
+    room = StateFolder(Path("/" + "x" * (107 - len("//run/screen.sock"))))
+    room.require_room(1)
+    with pytest.raises(OperatorError, match="too long by 2 characters"):
+        room.require_room(2)
