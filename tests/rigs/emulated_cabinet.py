@@ -45,6 +45,16 @@ def image_in(out: Path) -> Path:
     return out
 
 
+def program_in(esp: str, folder: Path) -> str:
+    """The kernel and the initramfs of an EFI system partition, as mtools name it, into files; its command line."""
+    run = functools.partial(subprocess.run, check=True, capture_output=True)
+    program = folder / "program"
+    run(("mcopy", "-n", "-i", esp, "::/EFI/BOOT/BOOTX64.EFI", str(program)))
+    for section, name in (("linux", "vmlinuz"), ("initrd", "initrd"), ("cmdline", "cmdline")):
+        run(("objcopy", "-O", "binary", f"--only-section=.{section}", str(program), str(folder / name)))
+    return (folder / "cmdline").read_bytes().rstrip(b"\0").decode()
+
+
 class Cabinet:
     """A computer with the image on disks of its own, and its devices beside it."""
 

@@ -24,7 +24,7 @@ from tools.floor.progressive.certificates import answer_request, make_authority
 
 #: Who signs: number, name, role, PIN.
 STAFF = (("11", "morgan", "manager", "482613"), ("12", "toni", "technician", "905173"))
-SERIAL = "a1"
+SERIAL = "A1"
 BROKER = ("10.0.2.2", 8883)
 #: What answers at the emulated computer's ports; here any file stands for a port.
 _ANSWERING = {

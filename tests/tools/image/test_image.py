@@ -5,13 +5,12 @@ ports. What is asked is seen from outside alone: the picture on the guest's disp
 ``EGM_IMAGE`` names a folder with an image that is built already (with its key); else one is built.
 """
 
-import functools
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, lacking
+from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, lacking, program_in
 from rigs.screen_words import is_sign_of, says, shows, writes
 
 from egm.kernel.messages import Notice
@@ -179,12 +178,7 @@ def released(built, folder, number, more=""):
         for name in reversed(slot.PARTS):
             with (folder / f"{name}.img").open("wb") as part:
                 part.write(bundle.read(release.parts[name].length))
-    run = functools.partial(subprocess.run, check=True, capture_output=True)
-    program = folder / "program"
-    run(("mcopy", "-n", "-i", str(folder / "esp.img"), "::/EFI/BOOT/BOOTX64.EFI", str(program)))
-    for section, name in (("linux", "vmlinuz"), ("initrd", "initrd"), ("cmdline", "cmdline")):
-        run(("objcopy", "-O", "binary", f"--only-section=.{section}", str(program), str(folder / name)))
-    words = (folder / "cmdline").read_bytes().rstrip(b"\0").decode()
+    words = program_in(str(folder / "esp.img"), folder)
     builder._esp(folder, f"{words} {more}".strip(), str(release.number))
     parts, out = {name: folder / f"{name}.img" for name in slot.PARTS}, folder / "update"
     slot.write_bundle(slot.sign(release.number + number, f"update {number}", parts, key), parts, out)
