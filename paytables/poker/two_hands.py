@@ -17,6 +17,8 @@ from paytables.wording import counted
 
 SPOT: Final = "stake"
 SURRENDER: Final = "surrender"
+#: So many pieces are set as the low hand.
+_LOW: Final = 2
 #: Strength of the low hand, of the high hand, and the places of the low hand's pieces as bits.
 Way: TypeAlias = tuple[int, int, int]
 
@@ -247,7 +249,7 @@ class TwoHands(TableRules):
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
         order = sorted(range(self.HAND), key=lambda place: not way[2] >> place & 1)
         cards = [self.PIECES[dealt[place]] for place in order]
-        return {"id": name, "cards": cards, "low": 2, "says": self.words(way)}
+        return {"id": name, "cards": cards, "low": _LOW, "says": self.words(way)}
 
     def presentation(self) -> dict[str, object]:
         """Return the spots and the hands (:file:`paytables/FELTS.md`)."""
@@ -263,7 +265,7 @@ class TwoHands(TableRules):
         """Return the hands that may lie on the felt."""
         names = {"bank": {"en": "Bank", "fr": "Banque"}, "player": {"en": "Player", "fr": "Joueur"}}
         return [
-            {"id": hand, "names": words, "cards": self.HAND, "back": self.BACK}
+            {"id": hand, "names": words, "cards": self.HAND, "low": _LOW, "back": self.BACK}
             for hand, words in names.items()
         ]
 

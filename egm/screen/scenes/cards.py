@@ -5,12 +5,23 @@ from typing import Final
 
 from egm.kernel.messages import Decision
 from egm.screen.flow import above_cloth, felt_rect
-from egm.screen.layout import Layout
+from egm.screen.layout import Layout, grown
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.dealt import Hand, card_flying, hands_now, hands_of
 from egm.screen.scenes.faces import BACK, draw_card
 from egm.screen.scenes.pays import draw_pays_columns, pays_columns, pays_of
+from egm.screen.scenes.places import (
+    CLEAR,
+    SAYS,
+    Place,
+    areas,
+    first_high,
+    hand_place,
+    parted,
+    small_place,
+    tiles,
+)
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.scenes.tiles import HIDDEN, is_tile, tile_rect
 from egm.screen.show import StepTime
@@ -18,33 +29,27 @@ from egm.screen.steps import TableStep
 from egm.screen.table import Table, bets_in_force
 from egm.screen.view import asking, last_step, marking
 
-_RATIO: Final = 0.72
 #: The cloth is so much darker where a hand lies.
 _PLACE: Final = (0, 24, 12, 70)
-_LARGEST: Final = 290.0
-#: Below a hand stands what it is.
-_SAYS: Final = 34.0
-#: So far below its cards; so much is left free above a hand, more than the frame of a marked card takes.
-_CLEAR: Final = 8.0
 _HOLD: Final = 70.0
+#: Where several hands are of one deal it is at least so wide, for its word.
+_KEY: Final = 90.0
 #: How wide the key of four colours is.
 _SUITS: Final = 124.0
 #: A hand has room beside others as if of so many cards at least: what it comes to stands below it.
 _LEAST_CARDS: Final = 2.5
-#: Between the cards of a low and a high hand so many cards have room.
-_GAP: Final = 0.4
 #: So many of the player's hands lie in one row.
 _ROW: Final = 4
 #: Two hands of more cards lie below each other.
 _BESIDE: Final = 5
-#: A hand that is drawn to without end has room for so many cards; of more such hands in a row, for fewer.
-_DRAWN_TO: Final = (5, 4)
-_SEVERAL: Final = 2
-#: So much of each of its cards is seen.
-_SEEN: Final = 0.7
+#: A hand that is drawn to without end has room for so many cards; of more such hands on a table, for fewer.
+_DRAWN_TO: Final = (6, 5)
+_SEVERAL: Final = 3
+#: A small hand no lower is seen.
+_SEEN_FROM: Final = 22.0
 #: Of more hands than so many of one deal the small ones have this share of the field.
 _MANY: Final = 30
-_SMALL: Final = 0.66
+_SMALL: Final = 0.58
 
 
 # ---------------------------------------------------------------------- where
@@ -73,25 +78,50 @@ def _holds(stage: Stage) -> bool:
     return game is not None and bool(game.presentation.get("hold"))
 
 
-def _told_cards(stage: Stage, hand: Hand) -> int:
-    """The most cards a hand may have, as the game says; 0 where it says nothing."""
+def _told(stage: Stage, hand: str, what: str) -> int:
+    """A number the game tells of a hand: its most cards, those of its low hand; else 0."""
     game = stage.view.game
     told = game.presentation.get("hands", ()) if game is not None else ()
-    return next((int(one.get("cards", 0)) for one in told if one["id"] == hand.id), 0)
-
-
-def _room(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> int:
-    """How many cards a hand has room for from its first on, so that none that lies has to move."""
-    told = _told_cards(stage, hand)
-    return told or _DRAWN_TO[len(hands) > _SEVERAL + 1]
+    return next((int(one.get(what, 0)) for one in told if one["id"] == hand), 0)
 
 
 def _seats(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
     """The hands with a place, in the game's order: those on the table, and those that may come."""
     order = ["", *_named(stage)]
     there = {hand.id for hand in hands} | _without_bets(stage, dealt=bool(hands))
-    found = [*hands, *(Hand(name, (), {}) for name in order[1:] if name not in there)]
-    return sorted(found, key=lambda hand: order.index(_base(stage, hand.id)[0]))
+    names = [*order[1:], *_of_wager(stage, dealt=bool(hands))]
+    found = [*hands, *(Hand(name, (), {}) for name in names if name not in there)]
+    return sorted(
+        found, key=lambda hand: (order.index(base := _base(stage, hand.id)[0]), _nth(hand.id, base))
+    )
+
+
+def _of_wager(stage: Stage, *, dealt: bool) -> list[str]:
+    """The other hands of one deal that the wager is for; of a round that is over none but those that lie."""
+    snapshot = stage.view.snapshot
+    table = stage.view.table
+    if table is None or snapshot is None or not _holds(stage) or (dealt and snapshot.state != "playing"):
+        return []
+    count = int(snapshot.bet_wager.get("hands", 1))
+    return [f"player-{n + 1}" for n in range(1, count if _small_ones(stage, table, count) else 1)]
+
+
+def _share(count: int) -> float:
+    """How much of the field the small ones of so many hands of one deal have."""
+    return _SMALL if count > _MANY else 0.5
+
+
+def _small_ones(stage: Stage, table: Table, count: int) -> float:
+    """How high the small hands' part is beside which the first can be held; 0 where they are not seen."""
+    x, y, w, h = cards_rect(stage, table)
+    high = min(h * _share(count), h - first_high(max(stage.layout.finger, _KEY)))
+    return high if count > 1 and tiles((x, y, w, high), count - 1)[0][3] >= _SEEN_FROM else 0.0
+
+
+def _nth(hand: str, base: str) -> int:
+    """As which of the hands of a split it came: it keeps its place and name when another is split again."""
+    rest = hand.removeprefix(base).lstrip("-")
+    return int(rest) if rest.isdecimal() else 1
 
 
 def _without_bets(stage: Stage, *, dealt: bool) -> set[str]:
@@ -124,10 +154,10 @@ def _base(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]
 
 
 def _number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
-    """Which of the hands that a split has made of one it is, in their order; 0 where there is no other."""
+    """Which of the hands that a split has made of one it is, as they came; 0 where there is no other."""
     base, names = _base(stage, hand)
     split = [each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)]
-    return split.index(hand) + 1 if len(split) > 1 and hand in split else 0
+    return _nth(hand, base) if len(split) > 1 and hand in split else 0
 
 
 def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
@@ -146,39 +176,27 @@ def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
-def _rows(hands: Sequence[Hand], beside: Collection[str]) -> list[int]:
+def _rows(hands: Sequence[str], beside: Collection[str]) -> list[int]:
     """How many hands lie in each row: the bank's above with what lies ``beside``, the player's below it."""
-    banks = max(1, sum(hand.id.startswith("bank") or hand.id in beside for hand in hands))
+    banks = max(1, sum(hand.startswith("bank") or hand in beside for hand in hands))
     rest = len(hands) - banks
     return [banks, rest] if rest <= _ROW else [banks, -(-rest // 2), rest // 2]
 
 
-def _areas(stage: Stage, rect: Rect, hands: Sequence[Hand], longest: int) -> list[Rect]:
-    """A place for each hand: the bank's above, the player's below, beside each other; one has it all.
+def _areas(stage: Stage, rect: Rect, hands: Sequence[str]) -> list[Rect]:
+    """A place for each hand of the game: the bank's above, the player's below, side by side; one has it all.
 
-    Where a hand may have so many cards as ``longest``, two lie below each other if that is many. Where the
-    game says how many each hand of a row may have, they have room by that.
+    Where a hand may have many cards, two lie below each other. Where the game says how many each hand of a
+    row may have, they have room by that.
     """
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
-    if len(hands) == 2 and w > 1.6 * h and longest <= _BESIDE:  # the bank's on the left
+    told = [_told(stage, hand, "cards") for hand in hands]
+    if len(hands) == 2 and w > 1.6 * h and max(told) <= _BESIDE:  # the bank's on the left
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
-    if _of_one_deal(hands):  # the first large, the others small above it
-        high = h * (_SMALL if len(hands) > _MANY else 0.5)
-        return [(x, y + high, w, h - high), *_tiles((x, y, w, high), len(hands) - 1)]
-    counts = _rows(hands, {hand for hand, spots in _with_bets(stage).items() if spots})
-    each, found = h / len(counts), list[Rect]()
-    for row, count in enumerate(counts):
-        here = hands[len(found) : len(found) + count]
-        told = [_told_cards(stage, hand) for hand in here]
-        shares = [max(each, _LEAST_CARDS) for each in told] if all(told) else [1] * count
-        left = x
-        for share in shares:
-            wide = w * share / sum(shares)
-            found.append((left, y + row * each, wide, each))
-            left += wide
-    return found
+    shares = [max(each, _LEAST_CARDS) for each in told] if all(told) else [1.0] * len(told)
+    return areas(rect, _rows(hands, {hand for hand, spots in _with_bets(stage).items() if spots}), shares)
 
 
 def _of_one_deal(hands: Sequence[Hand]) -> bool:
@@ -186,64 +204,28 @@ def _of_one_deal(hands: Sequence[Hand]) -> bool:
     return len(hands) > 2 and hands[0].id == "player" and not any(one.id.startswith("bank") for one in hands)
 
 
-def _tiles(rect: Rect, count: int) -> list[Rect]:
-    """So many places in rows, in as many columns as make five cards largest in each."""
-    x, y, w, h = rect
-    columns = max(range(1, count + 1), key=lambda n: min(w / n / (_BESIDE * _RATIO), h / -(-count // n)))
-    wide, high = w / columns, h / -(-count // columns)
-    return [(x + i % columns * wide, y + i // columns * high, wide, high) for i in range(count)]
-
-
-def _minis(area: Rect, count: int) -> list[Rect]:
-    """The cards of a small hand: side by side, and room below for what it is where that can be read."""
-    x, y, w, h = area
-    room = h - _SAYS if h > 3 * _SAYS else h
-    high = min(0.86 * room, 0.92 * w / count / _RATIO)
-    left, top = x + (w - count * high * _RATIO) / 2, y + (room - high) / 2
-    return [(left + i * high * _RATIO, top, high * _RATIO, high) for i in range(count)]
-
-
-def _places(
-    area: Rect, count: int, low: int = 0, shown: float = 0.8, lie: int = 0, *, above: bool = False
-) -> list[Rect]:
-    """So many cards side by side in an area, as large as it allows; ``shown`` of each where it is narrow.
-
-    After the first ``low`` ones there is a gap. The first of ``lie`` cards more than there is room for stays;
-    the others move up. What the hand comes to has room below them, or ``above``.
-    """
-    x, y, w, h = area
-    gap = _GAP if low else 0.0
-    below = _CLEAR + _SAYS
-    high = min(_LARGEST, h - below - _CLEAR, (w - 20) / max(1.0, (count + gap) * shown) / _RATIO)
-    wide = high * _RATIO
-    step = min(wide + 12, (w - 20 - wide) / max(1.0, count - 1 + gap))
-    left = x + (w - wide - step * (count - 1 + gap)) / 2
-    top = y + (h - high + (below - _CLEAR) * (1 if above else -1)) / 2
-    if lie > count:
-        step, count = (x + w - 10 - wide - left) / (lie - 1), lie
-    return [(left + (i + gap * (i >= low)) * step, top, wide, high) for i in range(count)]
-
-
-def _areas_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Rect]:
-    game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    longest = max((int(one.get("cards", 0)) for one in told), default=0)
+def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]:
+    """The place of each hand; those of a split share that of the hand they come of."""
     x, y, w, h = cards_rect(stage, table)
-    more = _HOLD if _of_one_deal(hands) else 0.0  # nothing is held any more where the others have come
-    return _areas(stage, (x, y, w, h + more), hands, longest)
-
-
-def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[list[Rect]]:
-    areas, small, found = _areas_of(stage, table, hands), _of_one_deal(hands), list[list[Rect]]()
-    for number, (area, hand) in enumerate(zip(areas, hands, strict=True)):
-        room = _room(stage, hand, hands)
-        if small and number:
-            found.append(_minis(area, room))
-            continue
-        # each card that may be held has a key as wide as it is, and what they come to above them
-        holds = _holds(stage)
-        shown = 1.06 if holds else 0.8 if _told_cards(stage, hand) else _SEEN
-        found.append(_places(area, room, hand.low, shown, len(hand.cards), above=holds))
+    if _of_one_deal(hands):  # the first large, the others small above it
+        kept = _small_ones(stage, table, len(hands))
+        full = h if kept else h + _HOLD  # where the others come later, nothing is held any more
+        high = kept or full * _share(len(hands))
+        rest = tiles((x, y, w, high), len(hands) - 1)
+        first = hand_place((x, y + high, w, full - high), _BESIDE, 0, holds=True)
+        return [first, *(small_place(area, _BESIDE) for area in rest)]
+    bases = [_base(stage, hand.id)[0] for hand in hands]
+    own = list(dict.fromkeys(bases))
+    found: list[Place] = []
+    for base, area in zip(own, _areas(stage, (x, y, w, h), own), strict=True):
+        of = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
+        told, low = _told(stage, base, "cards"), _told(stage, base, "low")
+        room = told or _DRAWN_TO[len(own) > _SEVERAL]
+        parts = parted(area, len(of), room) if len(of) > 1 else [area]
+        found += [
+            hand_place(part, room, len(hand.cards), low=low, rows=not told, holds=_holds(stage))
+            for hand, part in zip(of, parts, strict=True)
+        ]
     return found
 
 
@@ -255,7 +237,7 @@ def card_places(stage: Stage) -> list[Rect]:
     hands = _seats(stage, hands_of(step.display))
     if not hands:
         return []
-    places, asked = _places_of(stage, table, hands), stage.view.decision
+    places, asked = [place.cards for place in _places_of(stage, table, hands)], stage.view.decision
     if asked is not None and asked.kind == "set":
         marked = places[_asked_hand(hands, asked)]
         apart = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # the felt between is touched too
@@ -285,22 +267,22 @@ def draw_cards(
     holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
     marks = -1 if asked is None or not marking(stage.view) or time is not None else _asked_hand(hands, asked)
     flying, places = card_flying(step, time, since), _places_of(stage, table, hands)
-    areas, small = _areas_of(stage, table, hands), _of_one_deal(hands)
-    for number, (hand, rects) in enumerate(zip(hands, places, strict=True)):
+    small = _of_one_deal(hands)
+    for number, (hand, place) in enumerate(zip(hands, places, strict=True)):
         if number and small:
-            _small(stage, areas[number], rects, hand)
+            _small(stage, place, hand)
             continue
         if not _holds(stage):
-            _printed(stage, rects)
-        _faces(stage, hand, rects, stage.view.held if number == marks else 0, holding=holding)
+            _printed(stage, place)
+        _faces(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
         words = "  ·  ".join(_said_of(stage, hand, hands, still=time is None))
         if words:
             turn = time is None and asked is not None and hand.id == asked.display.get("hand")
-            _says(stage, areas[number], rects, words, lit=turn)
+            _says(stage, place, words, lit=turn)
         if flying is not None and flying[0] == hand.id:
-            _fly(stage, rects, flying, len(hand.cards))
+            _fly(stage, place.cards, flying, len(hand.cards))
     if holding:
-        for i, (x, y, w, h) in enumerate(places[0]):
+        for i, (x, y, w, h) in enumerate(places[0].cards):
             held = bool(stage.view.held >> i & 1)
             words = stage.texts.say("feature.held" if held else "feature.hold")
             draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=held)
@@ -319,18 +301,17 @@ def _faces(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, hold
         draw_card(stage, (x, y, w, h), card)
 
 
-def _small(stage: Stage, area: Rect, rects: Sequence[Rect], hand: Hand) -> None:
+def _small(stage: Stage, place: Place, hand: Hand) -> None:
     """One of many hands: the ranks of its cards, and behind them a light where it wins."""
+    x, y, w, h = place.area
     if hand.won:
-        x, y, w, h = area
         stage.painter.panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
-    for card, rect in zip(hand.cards, rects, strict=False):
+    for card, rect in zip(hand.cards or (BACK,) * len(place.cards), place.cards, strict=False):
         draw_card(stage, rect, card, small=True)
-    low = area[1] + area[3] - rects[0][1] - rects[0][3]
-    if hand.won and low > 0.8 * _SAYS:
-        at = (area[0] + area[2] / 2, area[1] + area[3] - low / 2)
+    low = y + h - place.printed[1] - place.printed[3]
+    if hand.won and low > 0.8 * SAYS:
         style = Style("strong", "small", "text")
-        stage.painter.text(stage.texts.local(hand.says), at, style, width=area[2] - 16)
+        stage.painter.text(stage.texts.local(hand.says), (x + w / 2, y + h - low / 2), style, width=w - 16)
 
 
 def _name_of(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
@@ -378,22 +359,20 @@ def _set_as(stage: Stage, asked: Decision) -> str:
 def _waiting(stage: Stage, table: Table) -> None:
     """Before anything was dealt: where each hand will lie, or the backs of what is held and drawn to."""
     hands = _seats(stage, ())
-    areas = _areas_of(stage, table, hands)
-    for hand, area, rects in zip(hands, areas, _places_of(stage, table, hands), strict=True):
+    for hand, place in zip(hands, _places_of(stage, table, hands), strict=True):
         if _holds(stage):
-            for rect in rects:
+            for rect in place.cards:
                 draw_card(stage, rect, BACK)
             continue
-        _printed(stage, rects)
+        _printed(stage, place)
         words = hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
         if words:
-            _says(stage, area, rects, words, lit=False)
+            _says(stage, place, words, lit=False)
 
 
-def _printed(stage: Stage, rects: Sequence[Rect]) -> None:
+def _printed(stage: Stage, place: Place) -> None:
     """The place of a hand on the cloth: as wide as the cards it has room for."""
-    (x, y, w, h), last = rects[0], rects[-1]
-    stage.painter.shade((x - 5, y - 5, last[0] + w - x + 10, h + 10), _PLACE, 12)
+    stage.painter.shade(grown(place.printed, 5), _PLACE, 12)
 
 
 def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int) -> None:
@@ -411,16 +390,16 @@ def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
-def _says(stage: Stage, area: Rect, rects: Sequence[Rect], words: str, *, lit: bool) -> None:
-    _, y, _, h = rects[0]
-    at = (area[0] + area[2] / 2, y + h + _CLEAR + _SAYS / 2)
-    if _holds(stage):
-        at = (at[0], y - _CLEAR - _SAYS / 2)
+def _says(stage: Stage, place: Place, words: str, *, lit: bool) -> None:
+    """What a hand is and comes to, below it: on a plate where more cards lie than it has room for."""
+    (x, _, w, _), (_, y, _, h) = place.area, place.printed
+    top = y - CLEAR - SAYS if _holds(stage) else y + h + CLEAR
+    last = place.cards[-1]
     if lit:
-        panel = (area[0] + 4, at[1] - _SAYS / 2, area[2] - 8, _SAYS)
-        stage.painter.panel(panel, radius=8, fill=(122, 66, 8, 255), edge="meter")
-    top = at[1] - _SAYS / 2
-    free = area[1] + area[3] - top  # a long one stands on two lines where there is room below
+        stage.painter.panel((x + 4, top, w - 8, SAYS), radius=8, fill=(122, 66, 8, 255), edge="meter")
+    elif last[1] + last[3] > y + h + 1:
+        stage.painter.panel((x + 4, top, w - 8, SAYS), radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
+    free = place.area[1] + place.area[3] - top  # a long one stands on two lines where there is room below
     style = Style("strong", "small", "text", 1)
-    high = _SAYS if stage.painter.measure(words, style) <= area[2] - 16 else min(free, 2 * _SAYS)
-    stage.painter.label(words, (area[0] + 8, top, area[2] - 16, high), style)
+    high = SAYS if stage.painter.measure(words, style) <= w - 16 else min(free, 2 * SAYS)
+    stage.painter.label(words, (x + 8, top, w - 16, high), style)

@@ -1,6 +1,6 @@
 """The hands that lie on a table: as a step of the round leaves them, or as far as its cues have come."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,8 @@ class Hand:
     """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to.
 
     ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as;
-    ``won`` the row of the table of pays it wins. Where it is set as two hands, the first
-    ``low`` cards are the low one. At a table of several ``seat`` says whose it is, ``own`` that he sits here.
+    ``won`` the row of the table of pays it wins. At a table of several ``seat`` says whose it is, ``own``
+    that he sits here.
     """
 
     id: str
@@ -23,7 +23,6 @@ class Hand:
     says: Mapping[str, str]
     staked: int = 0
     became: tuple[str, ...] = ()
-    low: int = 0
     won: str = ""
     seat: int | None = None
     own: bool = False
@@ -34,7 +33,10 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
     end = hands_of(step.display)
     if time is None:
         return end
-    cards = {hand.id: list(hand.cards) for hand in hands_of(before.display)} if before is not None else {}
+    cards: dict[str, list[str]] = {}
+    if before is not None:
+        cards = _drawn_to(end, step)
+        cards |= {hand.id: list(hand.cards) for hand in hands_of(before.display)}
     for cue, stop in zip(step.cues, time.stops, strict=True):
         if since >= stop:
             _moved(cards, cue)
@@ -43,6 +45,19 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
     order = [*dict.fromkeys([*whose, *cards])]
     seats = [(name, *whose.get(name, (None, False))) for name in order]
     return [Hand(name, tuple(cards.get(name, ())), {}, seat=seat, own=own) for name, seat, own in seats]
+
+
+def _drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
+    """How hands lie before they are drawn to that were not dealt: what was held of another's, and backs."""
+    drawn: dict[str, set[int]] = {}
+    for cue in step.cues:
+        if cue.get("cue") == "draw":
+            drawn.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
+    return {
+        hand.id: [BACK if place in drawn[hand.id] else card for place, card in enumerate(hand.cards)]
+        for hand in hands
+        if hand.id in drawn
+    }
 
 
 def hands_of(display: Mapping[str, Any]) -> list[Hand]:
@@ -54,7 +69,6 @@ def hands_of(display: Mapping[str, Any]) -> list[Hand]:
             _words(told.get("says")),
             int(told.get("staked", 0)),
             tuple(map(str, told.get("became", ()))),
-            int(told.get("low", 0)),
             str(told.get("won") or ""),
             told.get("seat"),
             bool(told.get("own")),

@@ -120,9 +120,9 @@ def split():
 
 
 @pytest.mark.parametrize(
-    ("language", "names"), [("en", ["Hand 1", "Hand 2", "Hand 3"]), ("fr", ["Main 1", "Main 2", "Main 3"])]
+    ("language", "names"), [("en", ["Hand 1", "Hand 3", "Hand 2"]), ("fr", ["Main 1", "Main 3", "Main 2"])]
 )
-def test_hands_of_a_split_are_numbered_as_they_lie(split, theme, language, names):
+def test_hands_of_a_split_keep_the_numbers_they_came_as(split, theme, language, names):
     _, told = felt(OPTIONS)
     view = at_rest((told,), told, language)
     stage = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
@@ -131,7 +131,7 @@ def test_hands_of_a_split_are_numbered_as_they_lie(split, theme, language, names
     assert hands == ["bank", "box-1", "box-1-3", "box-1-2"]
     assert [hand_name(stage, hand, hands) for hand in hands[1:]] == names
     assert hand_name(stage, "box-1", ["bank", "box-1"]) == {"en": "Player", "fr": "Joueur"}[language]
-    bet = {"en": "Bet, hand 3", "fr": "Mise, main 3"}[language]
+    bet = {"en": "Bet, hand 2", "fr": "Mise, main 2"}[language]
     assert split_hand(stage, bet.partition(",")[0], step, "box-1-2") == bet
     assert split_hand(stage, "Insurance", step, "") == "Insurance"
 

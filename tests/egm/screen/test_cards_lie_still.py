@@ -1,17 +1,20 @@
 """A card that lies stays where it is while others are dealt: hands have their places from the first card on."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from rigs.cards import dealing
 
 from egm.app.view import game_view
 from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE, PORTRAIT, slim
 from egm.screen.painter import Painter
-from egm.screen.scenes.cards import _places_of, _seats
+from egm.screen.scenes.cards import _base, _places_of, _seats, hand_name
 from egm.screen.scenes.dealt import hands_now
+from egm.screen.scenes.faces import BACK
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
@@ -22,26 +25,38 @@ from tools.dev.gallery import Walk
 from tools.lab.views import at_rest
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": slim(390, 700).with_felt()}
+HELD = "jacks-or-better-9-6"
 #: Every table of cards, and one of those whose hand is held and drawn to: their hands are alike.
 CARDS = tuple(
     name
     for name in tables()
     if load_game(name).presentation().get("hands")
-    and (name == "jacks-or-better-9-6" or not load_game(name).presentation().get("hold"))
+    and (name == HELD or not load_game(name).presentation().get("hold"))
 )
 ROUNDS = 6
-#: A hand that is drawn to without end has room for so many cards; where there are more than three hands, for less.
-ROOM, LESS = 5, 4
 
 
-def steps_of(game, wager, walk):
-    """A round with any answers, part by part."""
+class Scripted(Walk):
+    """Numbers in their order; then any."""
+
+    def __init__(self, numbers):
+        super().__init__("after")
+        self.numbers = list(numbers)
+
+    def below(self, bound, purpose=""):
+        return self.numbers.pop(0) if self.numbers and purpose else super().below(bound)
+
+
+def steps_of(game, wager, walk, answers=()):
+    """A round, part by part: with these answers, then any."""
+    answers = list(answers)
     played = Round(game.play(wager, walk), wager)
     played.advance()
     while (asked := played.decision) is not None:
         cues = tuple(cue.to_json() for cue in played.cues)
         yield TableStep({"kind": "table", **asked.prompt}, cues, (), 0)
-        played.advance(Choice(asked.options[walk.below(len(asked.options))]))
+        choice = answers.pop(0) if answers else asked.options[walk.below(len(asked.options))]
+        played.advance(Choice(choice))
     cues = tuple(cue.to_json() for cue in played.cues)
     yield TableStep(dict(played.outcome.display), cues, (), 0)
 
@@ -49,50 +64,100 @@ def steps_of(game, wager, walk):
 def moments(stage, steps):
     """Every hand with its places, before the first card, after each, and where the parts end."""
     hands, before = _seats(stage, ()), None
-    yield list(zip(hands, _places_of(stage, stage.view.table, hands), strict=True))
+    yield laid(stage, hands)
     for step in steps:
         stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
         time = StepTime(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
         for since in (*(stop + 0.5 for stop in stops), None):
             now = hands_now(step, before, None if since is None else time, since or 0.0)
-            hands = _seats(stage, now)
-            yield list(zip(hands, _places_of(stage, stage.view.table, hands), strict=True))
+            yield laid(stage, _seats(stage, now))
         before = step
 
 
+def laid(stage, hands):
+    places = _places_of(stage, stage.view.table, hands)
+    for hand, place in zip(hands, places, strict=True):
+        assert len(place.cards) >= len(hand.cards)
+        assert len(set(place.cards)) == len(place.cards)  # none lies on another
+    return [(hand, place.cards) for hand, place in zip(hands, places, strict=True)]
+
+
 def moved(stage, steps):
-    """The cards that lay and lie elsewhere, but for a split, a hand that is set as two, and one over its room."""
+    """The cards that lay and lie elsewhere: a split moves those of its own hand alone."""
     lay, count = {}, None
     for hands in moments(stage, steps):
-        if count != len(hands):
-            first, count = count is None, len(hands)
-            assert first or any("-" in hand.id for hand, _ in hands), "a hand that was not told came"
-            lay = {}
-        room = ROOM if len(hands) <= 3 else LESS
+        of = Counter(_base(stage, hand.id)[0] for hand, _ in hands)
+        came = [base for base in of if count and of[base] != count.get(base, 0)]
+        assert count is None or not any(lay.values()) or set(of) == set(count), (
+            "a hand that was not told came"
+        )
+        lay = {key: rect for key, rect in lay.items() if _base(stage, key[0])[0] not in came}
+        count = of
         for hand, rects in hands:
-            for n, rect in enumerate(rects):
-                key = (hand.id, n, hand.low, max(0, len(hand.cards) - room))
-                was = lay.setdefault(key, rect)
-                if was != pytest.approx(rect, abs=0.01) and (hand.cards[n:] or not hand.cards):
-                    yield key, was, rect
+            for n, _ in enumerate(hand.cards):
+                was = lay.setdefault((hand.id, n), rects[n])
+                if was != pytest.approx(rects[n], abs=0.01):
+                    yield (hand.id, n), was, rects[n]
+
+
+def at_table(theme, name, credits_=None):
+    """The game, a wager at its table, and the table in each layout while that is played."""
+    game = load_game(name)
+    told = game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
+    form = credits_ or max(game.bet_options)
+    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands(), bet_credits=form)
+    bets = dict(view.chips.bets)
+    wager = game.wager(credits_) if credits_ else game.wager(sum(bets.values()), bets=bets)
+    playing = {"state": "playing", "bet_credits": wager.credits, "bet_wager": dict(wager.options)}
+    view = replace(view, snapshot=view.snapshot.model_copy(update=playing))
+    stages = [Stage(Painter(theme), Texts("en"), layout, view) for layout in LAYOUTS.values()]
+    return game, wager, stages
 
 
 @pytest.mark.parametrize("name", CARDS)
 def test_a_card_that_lies_does_not_move_while_others_are_dealt(theme, name):
-    game = load_game(name)
-    told = game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
-    form = max(game.bet_options)
-    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands(), bet_credits=form)
-    hold = bool(game.presentation().get("hold"))
-    bets = dict(view.chips.bets)
-    wager = game.wager(5) if hold else game.wager(sum(bets.values()), bets=bets)
-    playing = {"state": "playing", "bet_credits": wager.credits, "bet_wager": dict(wager.options)}
-    view = replace(view, snapshot=view.snapshot.model_copy(update=playing))
-    for layout in LAYOUTS.values():
-        stage = Stage(Painter(theme), Texts("en"), layout, view)
+    game, wager, stages = at_table(theme, name, 5 if name == HELD else None)
+    for stage in stages:
         walk = Walk(name)
         for _ in range(ROUNDS):
             assert list(moved(stage, steps_of(game, wager, walk))) == []
+
+
+@pytest.mark.parametrize(
+    ("credits_", "hands"), [(5, 1), (50, 10), pytest.param(500, 100, marks=pytest.mark.slow)]
+)
+def test_hands_that_are_drawn_to_together_have_their_places_before_the_deal(theme, credits_, hands):
+    """What was held of the first lies in each of the others before they are drawn to, the rest as backs.
+
+    On a telephone a hundred would not be seen beside cards that can be held: there they come when they are drawn.
+    """
+    game, wager, stages = at_table(theme, HELD, credits_)
+    held, thrown = 0b10011, (2, 3)
+    for stage in stages if hands < 100 else stages[:2]:
+        steps = list(steps_of(game, wager, Walk(HELD), [held]))
+        seen = list(moments(stage, steps))
+        assert {len(each) for each in seen} == {hands}
+        assert list(moved(stage, steps)) == []
+        dealt = seen[6][0][0].cards
+        for hand, _ in seen[len(steps[0].cues) + 2][1:]:
+            assert hand.cards == tuple(BACK if n in thrown else card for n, card in enumerate(dealt))
+        assert all(BACK not in hand.cards and len(hand.cards) == 5 for hand, _ in seen[-1])
+
+
+def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_split(theme):
+    """Eights split into four, in the order 1 and 2, 1 and 3, 1 and 4; then seven cards to the first."""
+    game, _, stages = at_table(theme, "quebec-blackjack-options")
+    wager = game.wager(2, bets={"main": 2})
+    for stage in stages:
+        chance = dealing("8s 9c 8d 8h 8c 2d 2h 2s 2c 3d 3c Tc 4h Ts 5h Td Th", decks=8)
+        answers = ["split"] * 3 + ["hit"] * 5 + ["hit"] * 3
+        steps = list(steps_of(game, wager, Scripted(chance.values), answers))
+        assert list(moved(stage, steps)) == []
+        (*_, over) = moments(stage, steps)
+        assert [hand.id for hand, _ in over] == ["bank", "box-1", "box-1-2", "box-1-3", "box-1-4"]
+        names = [hand_name(stage, hand.id, [each.id for each, _ in over]) for hand, _ in over]
+        assert names == ["Dealer", "Hand 1", "Hand 2", "Hand 3", "Hand 4"]
+        assert max(len(hand.cards) for hand, _ in over) > 6
 
 
 def test_the_cards_that_remain_have_a_place_where_a_bet_is_on_them(theme):

@@ -135,7 +135,9 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
             kind=played.decision.kind,
             options=played.decision.options,
             display={"kind": "table", **played.decision.prompt},
-            costs={str(each): played.decision.adds(each) for each in played.decision.options},
+            costs={
+                str(each): cost for each in played.decision.options if (cost := played.decision.adds(each))
+            },
             cues=tuple(cue.to_json() for cue in played.cues),
             settlements=tuple(each.to_json() for each in played.settlements[settled:]),
         )
