@@ -116,6 +116,8 @@ def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         prizes=merchandise.views(handpay.prizes),
         cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE)),
         why=handpay.why,
+        owed_cents=0 if handpay.in_coins is None else handpay.in_coins.owed_cents,
+        coins_cents=0 if handpay.in_coins is None else handpay.in_coins.paid_cents,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=machine.position.number if machine.position.of > 1 else 0,

@@ -186,6 +186,10 @@ class Handpay(_Message):
     """The player may take the prizes' value in money."""
     why: str = ""
     """Why credits are paid by hand: a code of ``handpay.why``; empty: for what its kind says."""
+    owed_cents: int = 0
+    """What was owed when the hopper began to pay, where this is the rest; 0: it paid nothing."""
+    coins_cents: int = 0
+    """What came as coins of that."""
     since: str = ""
     """When it was reserved, UTC, ISO 8601."""
     number: int = 0

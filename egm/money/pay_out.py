@@ -26,7 +26,14 @@ from egm.money.ticket_terms import ticket_terms
 from egm.money.ways_out import no_ticket, payable_coins
 from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
-from egm.records.money import CashOutRecord, CoinsGone, HandpayRecord, PrintingRecord
+from egm.records.money import (
+    CashOutRecord,
+    CashOutRest,
+    CoinsGone,
+    HandpayRecord,
+    PaidInCoins,
+    PrintingRecord,
+)
 from egm.staff.service.device_tests import is_test, test_job
 from egm.staff.slips import is_slip, slip_job
 from egm.tickets.desk import Printed, TicketDesk
@@ -73,6 +80,7 @@ def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
                 amount_cents=amount_cents,
                 number=number,
                 language=machine.selection.language,
+                in_coins=_in_coins(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -239,7 +247,11 @@ def reserve_coins(machine: Machine, _: Event) -> None:
         transfers=_coins_leave(machine, amount_cents, amount_cents),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
-                id=pay_out_id, way="coins", amount_cents=amount_cents, coins=coins
+                id=pay_out_id,
+                way="coins",
+                amount_cents=amount_cents,
+                coins=coins,
+                in_coins=_in_coins(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -275,13 +287,17 @@ def settle_coins(machine: Machine, event: Event) -> None:
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
+    coin_cents = machine.profile.coins.hopper_cents
+    in_coins = _with_coins(machine, pay_out, paid * coin_cents)
     if paid == pay_out.coins:
+        rest_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
+        rest = CashOutRest(rest_cents=rest_cents, in_coins=in_coins)
         machine.record(
             "coins.out",
             transaction_id=f"{pay_out.id}.paid",
             phase=Phase.SETTLE,
             ref=pay_out.id,
-            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_goes_on(machine)},
+            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_left_over(rest)},
             details={**to_json(pay_out), "paid_coins": paid},
         )
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
@@ -292,11 +308,17 @@ def settle_coins(machine: Machine, event: Event) -> None:
         amount_cents=pay_out.amount_cents,
         coins=pay_out.coins,
         paid_coins=paid,
-        coin_cents=machine.profile.coins.hopper_cents,
+        coin_cents=coin_cents,
         doubt=doubt,
+        in_coins=in_coins,
     )
-    state: dict[str, object] = {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: gone if paid or doubt else None}
-    _void(machine, pay_out, state, f"short pay: {paid} of {pay_out.coins} coins")
+    some = gone if paid or doubt else None
+    _void(
+        machine,
+        pay_out,
+        {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: some},
+        f"short pay: {paid} of {pay_out.coins} coins",
+    )
     post_coins(machine, event)
     if machine.cash_cents:
         open_cancelled_credit(machine, event)
@@ -330,7 +352,7 @@ def post_coins(machine: Machine, _: Event) -> None:
         "coins.out",
         transaction_id=f"{gone.id}.paid",
         transfers=_coins_leave(machine, paid_cents, counted_cents) if counted_cents else (),
-        state={MoneyKey.COINS_GONE: None},
+        state={MoneyKey.COINS_GONE: None, **_by_hand(machine.cash_cents - paid_cents, gone.in_coins)},
         details=details,
     )
 
@@ -344,10 +366,23 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
     disputed.finish(machine)
 
 
-def _goes_on(machine: Machine) -> dict[str, bool]:
-    """What the hopper could not pay in whole coins goes the next way, where the profile says so."""
-    goes_on = machine.profile.pay_out.rest == "next_way" and machine.cash_cents > 0
-    return {MoneyKey.GOES_ON: True} if goes_on else {}
+def _with_coins(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
+    """What has come of a cash-out as coins with these, and what was owed before the first of them."""
+    before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
+    return PaidInCoins(
+        owed_cents=before_cents + pay_out.amount_cents + machine.cash_cents,
+        paid_cents=before_cents + min(counted_cents, pay_out.amount_cents),
+    )
+
+
+def _left_over(rest: CashOutRest) -> dict[str, CashOutRest]:
+    """What is left over, if anything is, to go on with."""
+    return {MoneyKey.GOES_ON: rest} if rest.rest_cents else {}
+
+
+def _by_hand(rest_cents: int, in_coins: PaidInCoins | None) -> dict[str, CashOutRest]:
+    """The same where the way has failed."""
+    return _left_over(CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=in_coins))
 
 
 def _coins_leave(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
@@ -359,12 +394,15 @@ def _coins_leave(machine: Machine, paid_cents: int, counted_cents: int) -> tuple
 
 
 def _void(machine: Machine, pay_out: CashOutRecord, state: Mapping[str, object], why: str) -> None:
+    """Give a way up; what it was to pay of a rest, unless coins of it have left, is a rest again."""
+    is_rest = pay_out.in_coins is not None and state.get(MoneyKey.COINS_GONE) is None
+    rest_cents = machine.cash_cents + pay_out.amount_cents if is_rest else 0
     machine.record(
         "cashout.void",
         transaction_id=f"{pay_out.id}.void",
         phase=Phase.VOID,
         ref=pay_out.id,
-        state={MoneyKey.PAY_OUT: None, **state},
+        state={MoneyKey.PAY_OUT: None, **state, **_by_hand(rest_cents, pay_out.in_coins)},
         details={**to_json(pay_out), "why": why},
     )
 
@@ -382,7 +420,11 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
         transfers=(Transfer(_cashable(machine), "out:handpay_cancelled_credit", amount_cents),),
         state={
             MoneyKey.HANDPAY: HandpayRecord(
-                id=handpay_id, kind="cancelled_credit", amount_cents=amount_cents, why=why
+                id=handpay_id,
+                kind="cancelled_credit",
+                amount_cents=amount_cents,
+                why=why,
+                in_coins=_in_coins(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -425,12 +467,27 @@ def payout_is_due(machine: Machine, event: Event) -> bool:
 
 def rest_goes_on(machine: Machine, _: Event) -> bool:
     """What one way out has left over goes the next way by itself."""
-    return machine.cash_cents > 0 and machine.memory.get(MoneyKey.GOES_ON) is not None
+    return machine.cash_cents > 0 and _rest(machine) is not None
 
 
-def cash_out_by_itself(_machine: Machine, _: Event) -> Event:
-    """Pay the player as if he had asked."""
-    return Event(EventType.CASH_OUT)
+def _rest(machine: Machine) -> CashOutRest | None:
+    """What one way out has left over: it is no rest any more once the credit is another."""
+    if machine.memory.get(MoneyKey.GOES_ON) is True:
+        return CashOutRest(rest_cents=machine.cash_cents)
+    rest = machine.memory.read(CashOutRest, MoneyKey.GOES_ON)
+    return rest if rest is not None and rest.rest_cents == machine.cash_cents else None
+
+
+def _in_coins(machine: Machine) -> PaidInCoins | None:
+    """What has come as coins of the cash-out that goes on now."""
+    rest = _rest(machine)
+    return None if rest is None else rest.in_coins
+
+
+def cash_out_by_itself(machine: Machine, _: Event) -> Event:
+    """Pay the player as if he had asked; by hand what another way has failed to pay."""
+    rest = _rest(machine)
+    return Event(EventType.NO_PAYOUT_DEVICE if rest is not None and rest.by_hand else EventType.CASH_OUT)
 
 
 def payout_is_under_way(machine: Machine, _: Event) -> bool:

@@ -12,7 +12,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.ways_out import no_ticket
 from egm.records.keys import MoneyKey
-from egm.records.money import HandpayRecord
+from egm.records.money import CashOutRest, HandpayRecord
 from egm.staff.form import persons_of
 from meters import Phase
 
@@ -57,12 +57,16 @@ def choose_way(machine: Machine, _: Event) -> None:
 def return_handpay(machine: Machine, event: Event) -> None:
     """Give the reservation up for the ticket that was asked for: the cash-out goes on by itself."""
     handpay, persons = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), persons_of(machine, event)
+    rest_cents = machine.cash_cents + handpay.amount_cents
     machine.record(
         "handpay.returned",
         transaction_id=f"{handpay.id}.returned",
         phase=Phase.VOID,
         ref=handpay.id,
-        state={MoneyKey.HANDPAY: None, MoneyKey.GOES_ON: True},
+        state={
+            MoneyKey.HANDPAY: None,
+            MoneyKey.GOES_ON: CashOutRest(rest_cents=rest_cents, in_coins=handpay.in_coins),
+        },
         details={
             "handpay": handpay.id,
             "amount_cents": handpay.amount_cents,

@@ -65,7 +65,7 @@ class MoneyKey(Key):
     UNCLAIMED = "unclaimed", Fate.OWED, Owner.PLAYER
     """A hand-pay given up, and not yet an orphan."""
     GOES_ON = "cash_out_goes_on", Fate.IDENTITY, Owner.PLAYER
-    """The hopper has paid what it could, and the rest goes the next way."""
+    """What one way out has left over, which goes the next way; true in journals from before."""
     PAPER = "paper", Fate.OWED, Owner.PLAYER
     """The bill or ticket on its way into the box."""
     RESTRICTED = "restricted", Fate.OWED, Owner.PLAYER

@@ -35,17 +35,36 @@ class HandpayForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PaidInCoins:
+    """What was owed when the hopper began to pay a cash-out, and what it has paid of that."""
+
+    owed_cents: int
+    paid_cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CashOutRest:
+    """What one way out has left over of a cash-out, for the next or ``by_hand``, and what came as coins."""
+
+    rest_cents: int
+    by_hand: bool = omitted(False)
+    in_coins: PaidInCoins | None = omitted(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayRecord:
     """What waits for an attendant's hand; ``id`` is that of its reservation.
 
-    ``why``: no ticket could be printed. ``pool`` and ``play_id``: the levels it pays, and their game.
-    ``instead_of``: an older reservation that it replaces. ``way``: the player would rather have a ticket.
+    ``why``: no ticket could be printed. ``in_coins``: it is the rest of a cash-out the hopper began.
+    ``pool`` and ``play_id``: the levels it pays, and their game. ``instead_of``: an older reservation that it
+    replaces. ``way``: the player would rather have a ticket.
     """
 
     id: str
     kind: HandpayKind
     amount_cents: int
     why: str = omitted("")
+    in_coins: PaidInCoins | None = omitted(None)
     prizes: tuple[PrizeRecord, ...] = omitted(())
     pool: str = omitted("")
     play_id: str = omitted("")
@@ -64,7 +83,8 @@ class CashOutRecord:
     """Credits on their way out: on a ticket, or in coins.
 
     Of a ticket: ``kind`` of credit, the ``pool`` a host gave it from, its masked ``number`` (empty: it waits
-    for one), and the ``language`` it is printed in. Of coins: how many.
+    for one), and the ``language`` it is printed in. Of coins: how many. ``in_coins``: it is the rest of a
+    cash-out the hopper began.
     """
 
     id: str
@@ -75,11 +95,15 @@ class CashOutRecord:
     number: str | None = omitted(None)
     language: str = omitted("")
     coins: int = omitted(0)
+    in_coins: PaidInCoins | None = omitted(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsGone:
-    """What left the hopper before its payout was given up; ``doubt``: nobody knows where the rest is."""
+    """What left the hopper before its payout was given up; ``doubt``: nobody knows where the rest is.
+
+    ``in_coins``: with it, all that came as coins of this cash-out.
+    """
 
     id: str
     way: Literal["coins"]
@@ -88,6 +112,7 @@ class CoinsGone:
     paid_coins: int
     coin_cents: int
     doubt: str = ""
+    in_coins: PaidInCoins | None = omitted(None)
 
     @property
     def counted_cents(self) -> int:

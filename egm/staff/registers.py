@@ -106,7 +106,7 @@ REGISTERS: Final[Mapping[str, Register]] = {
             "handpays",
             ("handpay.paid",),
             (
-                *("slip", "kind", "amount_cents", "prizes", "method", "taxable", "identity"),
+                *("slip", "kind", "in_coins", "amount_cents", "prizes", "method", "taxable", "identity"),
                 *("witness", "machine", "persons"),
             ),
             "Q-01, Q-03, Q-19; MC 21.1; NJD 1.40",

@@ -166,10 +166,12 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
     if not prizes:
         sum_ = stage.money(handpay.amount_cents)
         why = (say(f"handpay.why.{handpay.why}"),) if handpay.why else ()
+        owed, coins = stage.money(handpay.owed_cents), stage.money(handpay.coins_cents)
+        paid = (say("handpay.in_coins", owed=owed, coins=coins, rest=sum_),) if handpay.coins_cents else ()
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
         who = say("handpay.attendant_ticket" if handpay.ticket == "asked" else "handpay.attendant")
         told = ticket if handpay.ticket == "asked" else (said, *(ticket or (wait,)))
-        return Words(title, sum_, (*why, *told, *first, facts), who, money=True)
+        return Words(title, sum_, (*why, *paid, *told, *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),

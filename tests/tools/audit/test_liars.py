@@ -9,6 +9,7 @@ import pytest
 from journals import make_state
 
 from egm.devices.interface import Devices
+from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host.model import HostMoney, Order, TransferKind
@@ -65,6 +66,19 @@ def hands(room):
     room.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **ruling)
 
 
+def coins(room):
+    """A hopper that runs dry in the middle of a cash-out, the rest of it paid by hand; coins nobody knows of."""
+    for number, (paid, doubt) in enumerate(((2, ""), (3, "its count was lost")), 1):
+        room.insert(500)
+        room.ledgers.coins.coins_in(((25, True),), number)
+        room.engine.handle(EventType.CASH_OUT)
+        payout_id, ordered = room.hands.payouts[-1]
+        record = PayoutRecord(payout_id=payout_id, coins=ordered, events_before=0, count_before=0)
+        room.ledgers.payouts.ordered(record)
+        room.ledgers.payouts.finished(payout_id, paid, doubt)
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+
+
 def troubles(room):
     """Doors, faults, a fault in the middle of a game, and the stake given back by two persons."""
     room.insert(1000)
@@ -81,10 +95,15 @@ def troubles(room):
 def journals(folder):
     """Honest journals of the product: each its own kind of day."""
     made = []
-    for number, (day, numbers) in enumerate(
-        ((money, (*MAPLES, *LOSS)), (hands, ()), (troubles, (*MAPLES, *LOSS)))
+    for number, (day, numbers, device) in enumerate(
+        (
+            (money, (*MAPLES, *LOSS), "printer"),
+            (hands, (), "printer"),
+            (coins, (), "hopper"),
+            (troubles, (*MAPLES, *LOSS), "printer"),
+        )
     ):
-        room = MachineRig(folder / str(number), chance=ScriptedChance(*numbers), devices=("printer",))
+        room = MachineRig(folder / str(number), chance=ScriptedChance(*numbers), devices=(device,))
         room.machine.state(HostMoney).transfers = room.machine.state(HostMoney).bonuses = True
         day(room.boot())
         made.append(list(room.journal.bodies()))

@@ -3,13 +3,17 @@
 from typing import Any, Final
 
 from egm.money.host.records import RestrictedTerms
-from egm.records.money import CashOutRecord, CoinsGone
+from egm.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
 from meters.transaction import Phase
 from tools.audit.rules.parts import (
+    ABSENT,
     TICKETS,
     all_there_is,
     fresh,
     holds,
+    money_cents,
+    sets,
+    tells_coins,
     ticket_ledger_goes_on,
 )
 from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same, shown
@@ -18,6 +22,7 @@ from tools.audit.rules.rule import Move, Rule
 _CASHABLE: Final = "credit:{position}:cashable"
 #: Tickets whose numbers the host reads, in a ring of so many places (egm.money.host.model).
 _RING: Final = 31
+_REST: Final = "cash_out_goes_on"
 
 
 def _pool_of(scope: Scope) -> int:
@@ -58,24 +63,68 @@ def _gone_coins(scope: Scope) -> Any:
     ]
 
 
-def _goes_on(scope: Scope) -> None:
-    if place("cash_out_goes_on", scope.position) in scope.entry.state:
-        kinds = ("cashable", "nonrestricted")
-        if not any(scope.ledger.available_cents(scope.credit(kind)) for kind in kinds):
-            raise Differs("the rest goes the next way, and there is none")
+def _with_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
+    """What has come as coins of the open cash-out with these, and what was owed before the first of them."""
+    pay_out = scope.kept(CashOutRecord, "pay_out")
+    if pay_out is None:
+        raise Differs("no cash-out is open")
+    before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
+    return PaidInCoins(
+        owed_cents=before_cents + pay_out.amount_cents + money_cents(scope),
+        paid_cents=before_cents + paid_cents,
+    )
 
 
-_BY_COINS: Final = {
-    "id": "$id:text",
+def _goes_on(scope: Scope) -> Any:
+    """What is left goes the next way, or stays where the place says so; journals of before set it true."""
+    if place(_REST, scope.position) not in scope.entry.state:
+        return ABSENT
+    rest_cents = money_cents(scope)
+    if not rest_cents:
+        raise Differs("the rest goes the next way, and there is none")
+    if scope.now(_REST) is True:
+        return True
+    return CashOutRest(rest_cents=rest_cents, in_coins=_with_coins(scope, scope["held_cents"]))
+
+
+def _short_goes_on(scope: Scope) -> Any:
+    """What is left once the coins of a payout given up have gone; journals of before did not say it."""
+    gone = scope.kept(CoinsGone, "coins_gone")
+    if gone is None or (gone.in_coins is None and place(_REST, scope.position) not in scope.entry.state):
+        return ABSENT
+    rest_cents = money_cents(scope) - gone.paid_cents
+    return CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=gone.in_coins) if rest_cents else ABSENT
+
+
+def _void_goes_on(scope: Scope) -> Any:
+    """A rest whose way is given up, and of which no coin has left, is a rest again."""
+    pay_out = scope.kept(CashOutRecord, "pay_out")
+    if pay_out is None or pay_out.in_coins is None or scope.now("coins_gone") is not None:
+        return ABSENT
+    rest_cents = money_cents(scope) + scope["held_cents"]
+    return CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=pay_out.in_coins)
+
+
+def _gone_tells_coins(scope: Scope) -> None:
+    """What a payout given up tells of the coins that came; journals of before did not tell it."""
+    gone = scope.keeps(CoinsGone, "coins_gone")
+    due = None if gone is None else _with_coins(scope, gone.paid_cents)
+    if gone is not None and gone.in_coins not in {None, due}:
+        raise Differs(f"state.coins_gone.in_coins: it is {gone.in_coins}, {due} was due")
+
+
+_BY_COINS: Final = Has(
+    "pay_out", id="$id:text", way="coins", amount_cents="$held_cents", coins="$coins:cents"
+)
+_GONE: Final = {
+    "id": "$id",
     "way": "coins",
     "amount_cents": "$held_cents",
-    "coins": "$coins:cents",
-}
-_GONE: Final = {
-    **_BY_COINS,
+    "coins": "$coins",
     "paid_coins": "$paid:count",
     "coin_cents": "$coin_cents:cents",
     "doubt?": "$doubt:text",
+    "in_coins?": "$:object",
 }
 _IN_COINS: Final = holds(
     "the coins do not come to the amount",
@@ -100,6 +149,7 @@ _CASH_OUTS: Final = (
                 "amount_cents": "$cents",
                 "number": "$:masked",
                 "language": "$:text",
+                "in_coins?": "$:object",
             },
             "cash_out_goes_on": None,
         },
@@ -108,6 +158,7 @@ _CASH_OUTS: Final = (
             fresh("cashout"),
             all_there_is("credit"),
             holds("its pool is not that of the credit", lambda scope: scope["pool"] == _pool_of(scope)),
+            tells_coins("pay_out", CashOutRecord),
         ),
     ),
     Rule(
@@ -175,7 +226,8 @@ _CASH_OUTS: Final = (
         ends=("voucher.request",),
         before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
         record=But("pay_out", why="$:text"),
-        state={"pay_out": None, "print?": None},
+        state={"pay_out": None, "print?": None, "cash_out_goes_on?": "$:object"},
+        also=(sets(_REST, _void_goes_on),),
     ),
     Rule(
         kind="cashout.void",
@@ -183,10 +235,15 @@ _CASH_OUTS: Final = (
         phase=Phase.VOID,
         ref="$id",
         ends=("coins.request",),
-        before={"pay_out": {**_BY_COINS}},
-        record={**_BY_COINS, "why": "$:text"},
-        state={"pay_out": None, "hopper": None, "coins_gone": OneOf(None, _GONE)},
-        also=(_IN_COINS,),
+        before={"pay_out": _BY_COINS},
+        record=But("pay_out", why="$:text"),
+        state={
+            "pay_out": None,
+            "hopper": None,
+            "coins_gone": OneOf(None, _GONE),
+            "cash_out_goes_on?": "$:object",
+        },
+        also=(_IN_COINS, _gone_tells_coins, sets(_REST, _void_goes_on)),
     ),
     Rule(
         kind="coins.request",
@@ -194,14 +251,20 @@ _CASH_OUTS: Final = (
         phase=Phase.RESERVE,
         before={"pay_out": None, "handpay": None, "hopper": None},
         state={
-            "pay_out": {"id": "$id", "way": "coins", "amount_cents": "$held_cents", "coins": "$coins:cents"},
+            "pay_out": {
+                "id": "$id",
+                "way": "coins",
+                "amount_cents": "$held_cents",
+                "coins": "$coins:cents",
+                "in_coins?": "$:object",
+            },
             "cash_out_goes_on": None,
         },
         moves=(
             Move(_CASHABLE, "out:hopper", "$held_cents"),
             Move("stock:hopper", "stock:floor", "$held_cents"),
         ),
-        also=(fresh("cashout"), _IN_COINS),
+        also=(fresh("cashout"), _IN_COINS, tells_coins("pay_out", CashOutRecord)),
     ),
     Rule(
         kind="coins.ordered",
@@ -244,10 +307,10 @@ _CASH_OUTS: Final = (
         phase=Phase.SETTLE,
         ref="$id",
         ends=("coins.request",),
-        before={"pay_out": {**_BY_COINS}},
-        record={**_BY_COINS, "paid_coins": "$coins"},
-        state={"pay_out": None, "hopper": None, "cash_out_goes_on?": True},
-        also=(_goes_on,),
+        before={"pay_out": _BY_COINS},
+        record=But("pay_out", paid_coins="$coins"),
+        state={"pay_out": None, "hopper": None, "cash_out_goes_on?": "$:any"},
+        also=(sets(_REST, _goes_on),),
     ),
     Rule(
         kind="coins.out",
@@ -256,8 +319,9 @@ _CASH_OUTS: Final = (
         record=Derived(
             lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
         ),
-        state={"coins_gone": None},
+        state={"coins_gone": None, "cash_out_goes_on?": "$:object"},
         moves=Derived(_gone_coins),
+        also=(sets(_REST, _short_goes_on),),
     ),
     Rule(
         kind="credit.converted",

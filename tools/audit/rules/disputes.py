@@ -12,6 +12,7 @@ from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord
 from egm.people import Permission
 from egm.record_codec import to_json
+from egm.records.money import CoinsGone
 from meters.transaction import Phase
 from tools.audit.rules.parts import TICKETS, in_the_menu, ticket_ledger_goes_on
 from tools.audit.rules.pattern import Derived, Differs, Has, Scope, place, same, shown, typed
@@ -95,8 +96,23 @@ def _is_opened(scope: Scope) -> None:
     kept = opened(scope)
     if kept is None or not same(scope.told, told(kept)) or kept.ticket or kept.kind:
         raise Differs("it opens a dispute that it does not tell")
-    if (kept.held_cents > 0) != (scope.entry.phase is Phase.RESERVE):
-        raise Differs("what is held is reserved, and nothing else is")
+    due = replace(kept, least_cents=0, held_cents=0)
+    if scope.entry.phase is Phase.RESERVE:
+        due = _coins_in_doubt(scope, due)
+    stored = scope.now(f"disputed:{kept.id}")
+    if not same(stored, to_json(due)):
+        raise Differs(f"state.disputed: it is {shown(stored)}, {shown(to_json(due))} was due")
+
+
+def _coins_in_doubt(scope: Scope, kept: DisputedAmount) -> DisputedAmount:
+    """What is held: the coins of a payout given up that nobody knows of, and all of them."""
+    gone = scope.kept(CoinsGone, "coins_gone")
+    if gone is None:
+        raise Differs("what is held is coins in doubt, and nothing else is")
+    rest_cents = gone.amount_cents - gone.paid_cents
+    return replace(
+        kept, id=gone.id, device="hopper", why=gone.doubt, most_cents=rest_cents, held_cents=rest_cents
+    )
 
 
 def _opening(scope: Scope) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from egm.kernel.credits import MONEY, CreditKind
 from egm.people import Permission
 from egm.record_codec import to_json
-from egm.records.money import HandpayRecord, UnclaimedRecord
+from egm.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
 from egm.staff.registers import INFORMED_BY
 from meters.transaction import Phase
 from tools.audit.rules.games import PRIZES
@@ -18,7 +18,9 @@ from tools.audit.rules.parts import (
     holds,
     in_the_menu,
     metered,
+    money_cents,
     take,
+    tells_coins,
     ticket_ledger_goes_on,
 )
 from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, same, shown
@@ -106,6 +108,14 @@ def _as_given_up(scope: Scope) -> Any:
     return [] if given_up is None else [(t.source, t.target, t.amount_cents) for t in given_up.transfers]
 
 
+def _returned_rest(scope: Scope) -> Any:
+    """What goes on instead of the hand-pay; journals of before set it true."""
+    handpay = _owed(scope)
+    return to_json(
+        CashOutRest(rest_cents=money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
+    )
+
+
 def _asked_for(scope: Scope) -> Any:
     """The hand-pay with the way the player has asked for, which is never the one that stood before."""
     handpay, way = _owed(scope), scope.told["way"]
@@ -126,11 +136,12 @@ _HANDPAYS: Final = (
                 "kind": "cancelled_credit",
                 "amount_cents": "$cents",
                 "why?": OneOf("printer", "fault", "busy", "limit", "clock", "tickets"),
+                "in_coins?": "$:object",
             },
             "cash_out_goes_on": None,
         },
         moves=(Move(_CASHABLE, "out:handpay_cancelled_credit", "$cents"),),
-        also=(fresh("handpay"), all_there_is("cashable")),
+        also=(fresh("handpay"), all_there_is("cashable"), tells_coins("handpay", HandpayRecord)),
     ),
     Rule(
         kind="handpay.way",
@@ -146,7 +157,7 @@ _HANDPAYS: Final = (
         ends=("handpay.pending",),
         before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
         record={"handpay": "$id", "amount_cents": "$cents", "person": "$:text", "persons": "$persons:list"},
-        state={"handpay": None, "cash_out_goes_on": True},
+        state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_returned_rest))},
         may=Permission.PAY_BY_HAND,
         also=(
             holds(

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.credits import CreditKind, taken
+from egm.kernel.credits import MONEY, CreditKind, taken
 from egm.kernel.positions import Position
 from egm.play.player_protection import SessionRecord
 from egm.record_codec import is_record, to_json
+from egm.records.money import CashOutRecord, CashOutRest, HandpayRecord
 from egm.tickets.audit import LedgerAnchor
 from meters.reading import read_meters
 from meters.transaction import Transfer
@@ -56,6 +57,25 @@ def all_there_is(kind: str, name: str = "cents") -> Check:
 def credit_cents(scope: Scope) -> int:
     """All the player's credits before the entry, of every kind, what is reserved taken off."""
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
+
+
+def money_cents(scope: Scope) -> int:
+    """What of them could be cashed out as money."""
+    return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in MONEY)
+
+
+def tells_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
+    """The record set under ``key`` tells what came as coins of the cash-out it goes on with, or nothing."""
+
+    def check(scope: Scope) -> None:
+        rest = None if scope.was("cash_out_goes_on") is True else scope.kept(CashOutRest, "cash_out_goes_on")
+        due = rest.in_coins if rest is not None and rest.rest_cents == money_cents(scope) else None
+        record = scope.keeps(kind, key)
+        found = None if record is None else record.in_coins
+        if found != due:
+            raise Differs(f"state.{key}.in_coins: it is {found}, {due} was due")
+
+    return check
 
 
 def take(
