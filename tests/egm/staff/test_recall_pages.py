@@ -4,6 +4,7 @@ import pytest
 
 from egm.kernel.events import EventType, State
 from egm.people import Role
+from egm.play.prize_limits import remembered
 from egm.play.recall_page import PlayDetail
 from egm.records.games import GameInProgress
 from egm.records.keys import PlayKey
@@ -162,6 +163,16 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     assert lines["Key fingerprint"] == room.journal.fingerprint
     game = room.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
+
+
+@pytest.mark.requirement("E-08", "J-12")
+def test_what_else_is_called_prizes_is_no_thing_in_the_log(room):
+    """The largest prizes of a game examined at the start ended the machine when a person read its events."""
+    remembered(room.journal)(room.machine.games["maple-classic"])
+    room.machine.log("clear.paid", {"prizes": ["bicycle"]})  # as a clear pays a hand-pay with prizes in kind
+    menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
+    assert {"game.examined", "clear.paid"} <= {entry.kind for entry in room.journal.entries()}
+    assert [row.cells[3].value for row in menu.page.tables[0].rows[2:4]] == ["", ""]
 
 
 @pytest.mark.requirement("A-20", "A-21")

@@ -52,7 +52,8 @@ def reckon(floor: Floor, now: datetime) -> Reckoning:
         credit_cents = balance("credit:1:cashable")
         wagers_cents = balance("house:wager") + balance("house:double_up_bet")
         wins_cents = -sum(
-            balance(name) for name in ("house:win", "house:double_up_win", "house:refund_defect")
+            balance(name)
+            for name in ("house:win", "house:push", "house:double_up_win", "house:refund_defect")
         )
         wins_cents -= balance("house:attendant_jackpot") + balance("house:disputed")
         result.entries = journal.sequence
