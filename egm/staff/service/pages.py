@@ -163,9 +163,9 @@ def _entry(entry: StoredEntry) -> Row:
 def _detail(record: Mapping[str, Any]) -> Words:
     """What exactly an entry was about, in words where it is a door, a fault or a reason of the machine's."""
     prizes = record.get("prizes")
-    things = [each for each in prizes if isinstance(each, Mapping)] if isinstance(prizes, list) else []
-    if things:  # a clear names prizes by their ids, and what a game can win at most are credits
-        return prize_names(things)
+    if prizes:  # a clear names them by their ids; what an examined game can win at most are credits
+        things = [each for each in prizes if isinstance(each, Mapping)]
+        return prize_names(things) if things else plain(str(record.get("game", "")))
     for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
         if isinstance(record.get(name), str) and record[name]:
             return coded(section, record[name])
