@@ -51,9 +51,13 @@ def keys_of(page, size):
 class FirstStart:
     """A computer that asks for its cabinet file, answered by hand."""
 
-    def __init__(self, computer, folder, stick, floor):
-        """``stick``: a file the floor has marked; ``floor``: given it and a key's digest, answers the request on it."""
-        self.computer, self.stick, self.floor = computer, Stick(stick), floor
+    def __init__(self, computer, folder, stick=None, floor=None, last=lambda: None):
+        """``stick``: a file the floor has marked; ``floor``: given it and a key's digest, answers the request on it.
+
+        Without them it is not enrolled. ``last`` is called before the last PIN.
+        """
+        self.computer, self.floor, self.last = computer, floor, last
+        self.stick = None if stick is None else Stick(stick)
         state = StateFolder(folder / "beside")
         state.prepare()
         self._own = Stick(folder / "own-stick")
@@ -83,14 +87,16 @@ class FirstStart:
         await self._do("next", body=False)  # (another place's ports)
         await self._do("next")
         await self._do("next")
-        await self._enrol()
+        await (self._do("without") if self.stick is None else self._enrol())
         for person in STAFF:
             await self._do("add")
             await self._person(*person)
         await self._do("next")
         await self._do("sign", body=False)
-        for number, _, _, pin in STAFF:
-            await self._type(number, pin)
+        (first, _, _, first_pin), (second, _, _, second_pin) = STAFF
+        await self._type(first, first_pin, second)
+        self.last()
+        await self._type(second_pin)
 
     async def _enrol(self):
         """The request onto the stick, the floor's answer back; the page shows the digests of both."""

@@ -29,6 +29,10 @@ _BLOCK_BYTES = 4096
 OF_THE_AUDIT = datetime(2100, 1, 1, tzinfo=UTC)
 
 
+class PowerGoneError(Exception):
+    """The power went, and what was waited for will not come."""
+
+
 class Power:
     """What both disks hang on; it goes by itself after so many of their writes and flushes."""
 
@@ -72,8 +76,8 @@ class Computer(Cabinet):
     """The image on disks that forget."""
 
     def __init__(self, folder, built, chance, *, answered=True):
-        super().__init__(folder, built, answered=answered)
         self.power, self.media, self.journal = Power(), folder / "media", []
+        super().__init__(folder, built, answered=answered)
         bases = [folder / "first.base", folder / "second.base"]
         for qcow, base in zip(self.disks, bases, strict=True):
             image = qcow.split("file=")[1]
@@ -92,6 +96,16 @@ class Computer(Cabinet):
         for name in PORTS:
             self.hand(name, "power_on")
         super().on(*more)
+
+    def until(self, wanted, what="", every_s=0.5):
+        """Wait, as long as there is power. Raises PowerGoneError."""
+
+        def or_gone():
+            if self.power.gone.is_set():
+                raise PowerGoneError(what)
+            return wanted()
+
+        super().until(or_gone, what, every_s)
 
     def cut(self):
         """The plug of the whole cabinet: its devices stand still where they are; how many sectors were lost."""
@@ -118,14 +132,21 @@ class Computer(Cabinet):
         for disk in self.power.disks:
             disk.bad = range(0)
 
-    @contextlib.contextmanager
-    def edited(self, part):
-        """What is on a medium, the computer being off: a file to work on, which is put back."""
+    def _mended(self, part):
+        """A copy of a medium, whose file system is mended as the machine would: what a cut left is in its journal."""
         disk, begin = self.parts[part]
         copy = part.with_suffix(".copy")
         shutil.copyfile(part, copy)
         disk.copy_to(copy, begin)
-        yield copy
+        checked = subprocess.run(("e2fsck", "-y", str(copy)), check=False, capture_output=True)
+        assert checked.returncode in {0, 1}, checked.stdout
+        return copy
+
+    @contextlib.contextmanager
+    def edited(self, part):
+        """What is on a medium, the computer being off: a file to work on, which is mended and put back."""
+        disk, begin = self.parts[part]
+        yield (copy := self._mended(part))
         disk.copy_from(copy, begin)
         copy.unlink()
 
@@ -151,7 +172,6 @@ class Computer(Cabinet):
             with self.edited(part) as copy:
                 place = part.with_suffix(".mounted")
                 place.mkdir(exist_ok=True)
-                subprocess.run(("e2fsck", "-fy", str(copy)), check=False, capture_output=True)
                 _run("mount", "-o", "loop,noatime", str(copy), str(place))
                 try:
                     work(place / "filled")
@@ -194,13 +214,9 @@ class Computer(Cabinet):
         """What is on the media, mended on copies as the machine would: folders of the first and the second copy."""
         with contextlib.ExitStack() as cleanup:
             places = []
-            for file, (disk, begin) in self.parts.items():
-                copy, place = file.with_suffix(".copy"), file.with_suffix(".mounted")
-                shutil.copyfile(file, copy)
-                disk.copy_to(copy, begin)
+            for part in self.parts:
+                copy, place = self._mended(part), part.with_suffix(".mounted")
                 place.mkdir(exist_ok=True)
-                checked = subprocess.run(("e2fsck", "-y", str(copy)), check=False, capture_output=True)
-                assert checked.returncode in {0, 1}, checked.stdout
                 _run("mount", "-o", "loop,noatime", str(copy), str(place))
                 cleanup.callback(copy.unlink)
                 cleanup.callback(_run, "umount", str(place))

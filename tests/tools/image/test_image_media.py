@@ -80,14 +80,19 @@ def test_a_first_medium_that_gives_nothing_back_or_takes_nothing(computer):
 
 
 @pytest.mark.requirement("A-09")
-def test_a_full_medium_and_a_second_one_that_is_missing_or_takes_nothing(computer):
-    """About twenty-five minutes. What a full first medium needs to come up both have given."""
+def test_a_full_medium(computer):
+    """About twenty minutes. What a full first medium needs to come up both have given."""
     for part, code in zip(computer.parts, ("out_of_service.memory_full", "memory_full"), strict=True):
         with computer.full(part):
             computer.on()
             told(computer, code)
             computer.cut()
         computer.audited(rests=True)
+
+
+@pytest.mark.requirement("A-09")
+def test_a_second_medium_that_is_missing_or_takes_nothing_from_power_on(computer):
+    """About ten minutes."""
     first, second = computer.disks
     for there in ([first], [first, f"{second},readonly=on"]):
         computer.disks = there
