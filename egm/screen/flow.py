@@ -30,9 +30,11 @@ _TAIL: Final = 5
 _PRICE: Final = re.compile(r"(?:[ -][\d:.]+)+$")
 #: A run of fewer spots has no row of its own.
 _RUN: Final = 4
-#: In a place no wider than this a chip lies below the sign, in one no higher than the other beside the odds.
-NARROW: Final = 140.0
+#: In a place no wider than this a chip lies below the sign, in one no higher than the other beside the odds;
+#: a place so high may be as wide as the last, for two lines of its name are above the chip.
+_NARROW: Final = 140.0
 LOW: Final = 104.0
+_LINED: Final = (80.0, 180.0)
 #: So much of a place is kept for chips at its right.
 FOR_CHIPS: Final = 48.0
 #: The row of point numbers above the spots of craps; a spot on a table of cards.
@@ -88,20 +90,27 @@ def above_cloth(table: Table, layout: Layout) -> float:
 def beside(rect: Rect) -> Point:
     """Where a chip lies on a printed place without hiding what stands there: at its right, or below it."""
     x, y, w, h = rect
-    if w > NARROW:
+    if is_wide(rect):
         return (x + w - 26, y + h / 2)
-    return (x + w / 2, y + h * 0.76) if h > LOW else (x + w - 24, y + h - 21)
+    return (x + w / 2, y + h * 0.76) if h > LOW else (x + w - 24, y + h - (18 if h >= _LINED[0] else 21))
+
+
+def is_wide(rect: Rect) -> bool:
+    """Whether a chip lies at the right of the sign, not below it."""
+    _, _, w, h = rect
+    high, wide = _LINED
+    return w > (wide if h >= high else _NARROW)
 
 
 def signed(rect: Rect) -> tuple[Rect, Rect]:
     """Where the sign of a printed place stands and where its odds, beside the chips that lie there."""
     x, y, w, h = rect
-    if w > NARROW:
+    if is_wide(rect):
         wide = w - 10 - FOR_CHIPS
-        return (x + 5, y + 3, wide, h - 30), (x + 5, y + h - 27, wide, 20)
-    sign = (x + 5, y + 3, w - 10, (h - 6) * 0.44)
+        return (x + 5, y + 2, wide, h - 26), (x + 5, y + h - 24, wide, 18)
     if h > LOW:
-        return sign, (x + 5, y + h * 0.54 - 10, w - 10, 20)
+        return (x + 5, y + 3, w - 10, (h - 6) * 0.44), (x + 5, y + h * 0.54 - 10, w - 10, 20)
+    sign = (x + 5, y + 1, w - 10, h - 35) if h >= _LINED[0] else (x + 5, y + 3, w - 10, (h - 6) * 0.44)
     return sign, (x + 4, y + h - 27, w - 4 - FOR_CHIPS, 20)
 
 

@@ -13,8 +13,10 @@ from egm.screen.scenes.faces import BACK, draw_card
 from egm.screen.scenes.pays import draw_pays_columns, pays_columns, pays_of
 from egm.screen.scenes.places import (
     CLEAR,
+    LARGEST,
     SAYS,
     Place,
+    Room,
     areas,
     first_high,
     hand_place,
@@ -212,21 +214,30 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]
         full = h if kept else h + _HOLD  # where the others come later, nothing is held any more
         high = kept or full * _share(len(hands))
         rest = tiles((x, y, w, high), len(hands) - 1)
-        first = hand_place((x, y + high, w, full - high), _BESIDE, 0, holds=True)
+        first = hand_place((x, y + high, w, full - high), Room(_BESIDE, holds=True))
         return [first, *(small_place(area, _BESIDE) for area in rest)]
     bases = [_base(stage, hand.id)[0] for hand in hands]
     own = list(dict.fromkeys(bases))
+    rooms = [_room(stage, base, len(own)) for base in own]
+    areas_ = _areas(stage, (x, y, w, h), own)
+    highs = [LARGEST if room.low else room.fit(area)[1] for room, area in zip(rooms, areas_, strict=True)]
+    highest = min(highs)  # all alike; but who sets a hand touches its cards, which are as large as they go
     found: list[Place] = []
-    for base, area in zip(own, _areas(stage, (x, y, w, h), own), strict=True):
+    for base, area, room in zip(own, areas_, rooms, strict=True):
         of = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
-        told, low = _told(stage, base, "cards"), _told(stage, base, "low")
-        room = told or _DRAWN_TO[len(own) > _SEVERAL]
         parts = parted(area, len(of), room) if len(of) > 1 else [area]
         found += [
-            hand_place(part, room, len(hand.cards), low=low, rows=not told, holds=_holds(stage))
+            hand_place(part, room, len(hand.cards), LARGEST if room.low else highest)
             for hand, part in zip(of, parts, strict=True)
         ]
     return found
+
+
+def _room(stage: Stage, hand: str, hands: int) -> Room:
+    """What one of so many hands of a game has room for."""
+    told = _told(stage, hand, "cards")
+    cards = told or _DRAWN_TO[hands > _SEVERAL]
+    return Room(cards, _told(stage, hand, "low"), in_rows=not told, holds=_holds(stage))
 
 
 def card_places(stage: Stage) -> list[Rect]:

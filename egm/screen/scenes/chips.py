@@ -63,7 +63,7 @@ def draw_back(stage: Stage, at: tuple[float, float], credits_: int) -> None:
     Shortened as a chip's figure is; the list beside tells every sum whole.
     """
     p, words = stage.painter, str(credits_) if credits_ < 10_000 else _short(stage, credits_)
-    p.art("back", (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _back_art)
+    p.art(("won",), (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _back_art)
     p.text(words, (at[0], at[1] - CHIP * 0.06), Style("heavy", "caption", "win"), width=_BACK - 10)
 
 

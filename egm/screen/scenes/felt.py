@@ -10,7 +10,7 @@ from egm.kernel.messages import Decision
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.cloth import RACE, cloth, part_in_force, race_keys, sheets, tabs
-from egm.screen.flow import NARROW, Cell, Cloth, parted, signed
+from egm.screen.flow import Cell, Cloth, is_wide, parted, signed
 from egm.screen.layout import middle
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.asked import answer_words, question_words
@@ -216,7 +216,8 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip
     if spot is not None:
         _spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
     else:
-        at = (x + w / 2, y + h * (0.42 if h < 80 else 0.3))
+        share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # in a wide one chips lie beside it
+        at = (x + w / 2, y + h * share)
         p.text(cell.pocket, at, Style("heavy", "body", ink), width=w - 12)
 
 
@@ -247,14 +248,15 @@ def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, c
     style, small = Style("strong", size, ink), Style("strong", _least(stage), ink)
     printed = Style("text", _least(stage), "meter" if plain else ink)
     above, below = signed(cell.rect)
-    above = above if low or w <= NARROW else (*above[:3], h - 6)
+    if not low:
+        above = (*above[:3], h - 6 if is_wide(cell.rect) else max(above[3], h * 0.76 - 24))
     if chip and _fits(stage, sign, above, small):
         p.label(sign, above, style, least=small.size)
         if low:
             p.text(_odds(stage, spot, printed, below[2]), middle(below), printed, width=below[2])
         return
     lies_over = p.measure(sign, small) > w - 10  # a name on lines has the whole place
-    wide = w > NARROW or lies_over
+    wide = is_wide(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
     p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
     if low:

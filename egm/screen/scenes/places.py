@@ -11,7 +11,7 @@ from typing import Final
 from egm.screen.painter import Rect
 
 _RATIO: Final = 0.72
-_LARGEST: Final = 290.0
+LARGEST: Final = 290.0
 #: Below a hand stands what it is.
 SAYS: Final = 34.0
 #: In a place no wider it has two lines.
@@ -19,13 +19,44 @@ _NARROW: Final = 200.0
 #: So far below its cards; so much is left free above a hand, more than the frame of a marked card takes.
 CLEAR: Final = 8.0
 #: Between the cards of a low and a high hand so many cards have room.
-_GAP: Final = 0.4
+_GAP: Final = 0.25
 #: Five cards are a hand of poker: so many lie beside each other in a small hand.
 _FIVE: Final = 5
-#: So much of each card's width is seen; more where each may be held; of its height below another row.
+#: So much of each card's width is seen; more where it is marked or held; of its height below another row.
 _SEEN: Final = 0.7
+_SET: Final = 0.87
 _APART: Final = 1.075
 _BELOW: Final = 0.46
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a hand is to have room for: its cards, the first ``low`` of them apart, below each other in rows.
+
+    Where it ``holds``, each card has a key below it and stands apart.
+    """
+
+    cards: int
+    low: int = 0
+    in_rows: bool = False
+    holds: bool = False
+
+    @property
+    def gap(self) -> float:
+        """How wide the gap after the low hand is, in cards."""
+        return _GAP if self.low else 0.0
+
+    def fit(self, area: Rect) -> tuple[int, float]:
+        """In how many columns its cards are largest in an area, and how high they are then."""
+        _, _, w, h = area
+        seen = _APART if self.holds else _SET if self.low else _SEEN
+        found: list[tuple[float, int]] = []
+        for columns in range(2 if self.in_rows else self.cards, self.cards + 1):
+            wide = (w - 20) / ((columns - 1 + self.gap) * seen + 1)
+            deep = (h - CLEAR - _under(w)) / (1 + (-(-self.cards // columns) - 1) * _BELOW)
+            found.append((min(LARGEST, deep, wide / _RATIO), columns))
+        high, columns = max(found)
+        return columns, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,68 +68,40 @@ class Place:
     cards: tuple[Rect, ...]
 
 
-def hand_place(
-    area: Rect, room: int, dealt: int, *, low: int = 0, rows: bool = False, holds: bool = False
-) -> Place:
-    """The places of a hand with room for so many cards, as large as the area allows, and of all dealt.
-
-    After the first ``low`` ones there is a gap. In ``rows`` the cards lie below each other, the ranks of all
-    in sight; so do those that are dealt beyond the room. What the hand comes to has room below them, and
-    above them where each may be held, with a key below it.
-    """
-    x, y, w, h = area
-    gap = _GAP if low else 0.0
-    columns, high = (
-        _columns(area, room, gap, _APART if holds else _SEEN)
-        if rows
-        else (
-            room,
-            _high(area, room, 1, gap, _APART if holds else _SEEN),
-        )
-    )
-    wide, below = high * _RATIO, _under(w)
-    step = min(wide + 12, (w - 20 - wide) / max(1.0, columns - 1 + gap))
-    left = x + (w - wide - step * (columns - 1 + gap)) / 2
-    deep = high * (1 + _BELOW * (-(-room // columns) - 1))
-    top = y + (h - deep + (below - CLEAR) * (1 if holds else -1)) / 2
-    cards = tuple(
-        (
-            left + (i % columns + gap * (i % columns >= low)) * step,
-            top + i // columns * _BELOW * high,
-            wide,
-            high,
-        )
-        for i in range(max(room, dealt))
-    )
-    return Place(area, (left, top, step * (columns - 1 + gap) + wide, deep), cards)
-
-
 def _under(wide: float) -> float:
     """What is kept below the cards of a hand for what it is."""
     return CLEAR + (SAYS if wide > _NARROW else 2 * SAYS)
 
 
-def _high(area: Rect, columns: int, rows: int, gap: float, seen: float) -> float:
-    """How high a card is where so many lie beside and below each other."""
-    _, _, w, h = area
-    wide = (w - 20) / ((columns - 1 + gap) * seen + 1)
-    return min(_LARGEST, (h - CLEAR - _under(w)) / (1 + (rows - 1) * _BELOW), wide / _RATIO)
+def hand_place(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> Place:
+    """The places of a hand's cards, as large as the area allows and no higher than ``highest``.
+
+    Where more are ``dealt`` than it has room for, they go on below. What the hand comes to stands below its
+    cards, and above them where each may be held.
+    """
+    x, y, w, h = area
+    columns, high = room.fit(area)
+    high = min(high, highest)
+    wide, below, gap = high * _RATIO, _under(w), room.gap
+    step = min(wide + 12, (w - 20 - wide) / max(1.0, columns - 1 + gap))
+    across = step * (columns - 1 + gap) + wide
+    deep = high * (1 + _BELOW * (-(-room.cards // columns) - 1))
+    left, top = x + (w - across) / 2, y + (h - deep + (below - CLEAR) * (1 if room.holds else -1)) / 2
+    cards = list[Rect]()
+    for i in range(max(room.cards, dealt)):
+        column, row = i % columns, i // columns
+        at = left + (column + gap * (column >= room.low)) * step
+        cards.append((at, top + row * _BELOW * high, wide, high))
+    return Place(area, (left, top, across, deep), tuple(cards))
 
 
-def _columns(area: Rect, room: int, gap: float = 0.0, seen: float = _SEEN) -> tuple[int, float]:
-    """In how many columns so many cards are largest, and how high they are then."""
-    found = [(_high(area, n, -(-room // n), gap, seen), n) for n in range(2, room + 1)]
-    high, columns = max(found)
-    return columns, high
-
-
-def parted(area: Rect, count: int, room: int) -> list[Rect]:
+def parted(area: Rect, count: int, room: Room) -> list[Rect]:
     """The places in a hand's area of those it was split into, in as many columns as make cards largest."""
     x, y, w, h = area
     ways: list[tuple[float, int]] = []
     for columns in range(1, count + 1):
         one = (x, y, w / columns, h / -(-count // columns))
-        ways.append((_columns(one, room)[1], columns))
+        ways.append((room.fit(one)[1], columns))
     _, columns = max(ways)
     wide, deep = w / columns, h / -(-count // columns)
     return [(x + i % columns * wide, y + i // columns * deep, wide, deep) for i in range(count)]
