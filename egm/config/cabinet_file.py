@@ -24,6 +24,7 @@ from pydantic import (
 )
 
 from egm.config.faults import Fault, read, refused, wrong
+from egm.config.keys import OWNERS
 from egm.config.levels import Kind, LevelSlot, LinkSlot
 from egm.config.sas_line import SasLine
 from egm.config.serials import Serial
@@ -55,20 +56,25 @@ POSITIONS_MOST: Final = 16
 _SOCKET_PATH_MOST: Final = 107
 
 
+def _owners(example: str, **more: Any) -> Any:
+    """A key that only the machine's owner can fill in: its example must not stay in a file."""
+    return Field(examples=[example], json_schema_extra={OWNERS: True}, **more)
+
+
 class Machine(_Table):
     """Who the machine is (Monaco art. 19.1: a manufacturer's serial and an operator's number, both fixed)."""
 
-    serial: Serial = Field(examples=["EGM-0000001"])
+    serial: Serial = _owners("EGM-0000001")
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. Never another."""
-    operator_number: Serial = Field(examples=["7"])
+    operator_number: Serial = _owners("OP-0000001")
     """The operator's number of the machine, of the same characters."""
     profile: str = Field(examples=["quebec-vlt"])
     """The rules of the place: a profile's id (`egm profile list`), or a profile file by its path."""
-    site: str = Field(examples=["Chez Lise"])
+    site: str = _owners("The house")
     """The house the machine stands in, as its tickets say it."""
-    address: str = Field("", examples=["12, rue du Port, Gaspé"])
+    address: str = _owners("The house's address", default="")
     """The house's address, where the place's tickets print one."""
-    licence_holder: str = Field("", examples=["Lise Tremblay"])
+    licence_holder: str = _owners("The licence's holder", default="")
     """Whose licence it is, where the place's tickets name one (Québec)."""
     time_zone: str = Field("UTC", examples=["America/Toronto"])
     """The time of the place, an IANA name; records are in UTC."""

@@ -27,7 +27,7 @@ class Fault:
     """One thing that is wrong. ``meant``: the word that was probably meant; ``allowed``: what there is.
 
     ``stops``: the file cannot be used so; else the machine starts without what it is about. ``waits``: it
-    takes that up by itself as soon as it is there.
+    takes that up by itself as soon as it is there. ``remark``: it starts with all of it.
     """
 
     key: str
@@ -37,6 +37,7 @@ class Fault:
     allowed: tuple[str, ...] = ()
     stops: bool = True
     waits: bool = False
+    remark: bool = False
 
     def __str__(self) -> str:
         """The fault in a line."""

@@ -8,17 +8,23 @@ from pydantic.json_schema import JsonSchemaValue
 
 #: A table that is longer is not written out.
 _SHORT: Final = 40
+#: Marks a key of a schema that only the machine's owner can fill in.
+OWNERS: Final = "x-owners"
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: where it stands, its kind, its default (None: it must be given), its meaning, an example."""
+    """One key: where it stands, its kind, its default (None: it must be given), its meaning, an example.
+
+    All as TOML. ``owners``: only the machine's owner can fill it in.
+    """
 
     name: str
     kind: str
     default: str | None
     meaning: str
     example: str = ""
+    owners: bool = False
 
 
 def key(whole: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
@@ -28,7 +34,8 @@ def key(whole: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str =
     meaning = " ".join(str(stated.get("description", "")).split())
     examples = stated.get("examples") or [None]
     example = "" if examples[0] is None else toml(examples[0])
-    return Key(f"{prefix}{name}", kind(whole, stated), default, meaning, example)
+    owners = stated.get(OWNERS, False)
+    return Key(f"{prefix}{name}", kind(whole, stated), default, meaning, example, owners=owners)
 
 
 def resolved(whole: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:

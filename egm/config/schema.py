@@ -1,12 +1,13 @@
 """JSON Schema of the cabinet file, for editors, and every key of it for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic.json_schema import JsonSchemaValue
 
 from egm.config.cabinet_file import CabinetFile
-from egm.config.keys import Key, key, resolved
+from egm.config.faults import Fault
+from egm.config.keys import Key, key, resolved, toml
 
 
 def schema() -> JsonSchemaValue:
@@ -45,3 +46,16 @@ def parts() -> Iterator[Part]:
         meaning = " ".join(table.get("description", "").split())
         found = tuple(key(whole, table, each) for each in table["properties"])
         yield Part(header, meaning, name in whole["required"], found)
+
+
+def examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
+    """The owner's keys of a file, given as its TOML, that still say what the form has as an example."""
+    for part in parts():
+        name = part.header.strip("[]")
+        table = data.get(name)
+        if not isinstance(table, Mapping):
+            continue
+        for each in part.keys:
+            if each.owners and toml(table.get(each.name)) == each.example:
+                what = "it is the form's example still: give your own"
+                yield Fault(f"{name}.{each.name}", what, stops=False, remark=True)

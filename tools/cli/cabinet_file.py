@@ -27,7 +27,7 @@ _SHOWN: Final = frozenset({"[inventory]", "[memory]"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the file is to say; None: an example, or nothing."""
+    """What the file is to say; empty or None: an example, or nothing."""
 
     profile: Profile
     serial: str
@@ -77,36 +77,42 @@ def _from(folder: Path, name: str) -> str:
     return found if is_path(found) else f"./{found}"
 
 
-def _machine(asked: Asked) -> dict[str, str]:
-    given = {
+def _machine(asked: Asked) -> dict[str, str | None]:
+    """The keys of the machine's table; without a value: the example."""
+    given: dict[str, str | None] = {
         "serial": asked.serial,
         "operator_number": asked.operator_number,
         "profile": asked.profile.id,
         "site": asked.site,
     }
     must = MANDATORY[load_template(asked.profile.id).ticket]
-    if asked.licence_holder is not None or "licence_holder" in must:
-        given["licence_holder"] = asked.licence_holder or "The licence's holder"
-    if "address" in must:
-        given["address"] = "The house's address"
+    given |= {key: None for key in ("licence_holder", "address") if key in must}
+    if asked.licence_holder is not None:
+        given["licence_holder"] = asked.licence_holder
     if asked.time_zone is not None:
         given["time_zone"] = asked.time_zone
     return given
 
 
-def _table(part: Part, header: str, given: Mapping[str, str], *, first: bool = True) -> Iterator[str]:
-    """A table with what is given; the ``first`` of its kind has every other key as a comment."""
+def _table(part: Part, header: str, given: Mapping[str, str | None], *, first: bool = True) -> Iterator[str]:
+    """A table with what is given; the ``first`` of its kind has every other key as a comment.
+
+    An example says that it is one, as what holds where nothing is said does.
+    """
     if first:
         yield from _comment(part.meaning)
     yield header
     for key in part.keys:
         if key.name in given:
             yield from _comment(key.meaning) if first else ()
-            yield f"{key.name} = {toml(given[key.name])}"
+            value = toml(given[key.name]) if given[key.name] else key.example
+            yield f"{key.name} = {value}{'  # example' if key.owners and value == key.example else ''}"
         elif first:
             yield from _comment(f"{key.meaning} ({key.kind})")
-            usual = key.example or key.default
-            yield f"# {key.name} = {'...' if usual in {None, 'none'} else usual}"
+            usual = "..." if key.default in {None, "none"} else key.default
+            default = "" if usual in {"...", '""', "[]", "{}"} else f"; default {usual}"
+            told = f"{key.example}  # example{default}" if key.example else usual
+            yield f"# {key.name} = {told}{'  # default' if told == usual != '...' else ''}"
     yield ""
 
 

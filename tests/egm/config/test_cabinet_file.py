@@ -389,3 +389,24 @@ def test_a_state_folder_whose_path_leaves_no_room_for_its_sockets_is_refused_bef
     room.require_room(1)
     with pytest.raises(OperatorError, match="too long by 2 characters"):
         room.require_room(2)
+
+
+def test_the_forms_own_words_are_marked_and_remarked_on_until_they_are_the_owners(tmp_path):
+    """Whatever the form writes as the owner's is in the schema alone: the check finds it from there."""
+    file = tmp_path / "new.toml"
+    new = ["cabinet", "new", str(file), "--profile", "quebec-vlt", "--game", "maple-classic"]
+    assert CliRunner().invoke(main, new).exit_code == 0
+    marked = {line.split(" = ")[0] for line in file.read_text().splitlines() if line.endswith("  # example")}
+    marked = {key for key in marked if not key.startswith("#")}
+    assert marked == {"serial", "operator_number", "site", "licence_holder"}
+    told = CliRunner().invoke(main, ["cabinet", "check", "--quick", "--json", str(file)])
+    remarks = {fault["key"] for fault in json.loads(told.output) if fault["stops"] is None}
+    assert (told.exit_code, remarks) == (0, {f"machine.{key}" for key in marked})
+    owner = ("--serial", "XYZ-9", "--number", "12", "--site", "Chez Lise", "--licence-holder", "Lise")
+    file.unlink()
+    assert CliRunner().invoke(main, [*new, *owner]).exit_code == 0
+    assert 'operator_number = "12"\n' in file.read_text()
+    assert "# positions = 1  # default" in file.read_text()
+    assert '# time_zone = "America/Toronto"  # example; default "UTC"' in file.read_text()
+    told = CliRunner().invoke(main, ["cabinet", "check", "--quick", str(file)])
+    assert "remark" not in told.output

@@ -13,6 +13,7 @@ from egm.app.preflight import preflight, shared_folders, unknown_names
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, default_state_dir, load_cabinet
 from egm.config.faults import Fault, Lines, placed, read
+from egm.config.schema import examples_left
 from egm.config.schema import schema as cabinet_schema
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
@@ -68,21 +69,22 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
             cabinet = cabinet.placed(file.absolute().parent)
             faults = [*preflight(cabinet, doing), *shared_folders(cabinet, state or default_state_dir())]
-    elif not quick and (data := _toml(text)):
-        faults += unknown_names(data)
+    elif not quick:
+        faults += unknown_names(_toml(text))
+    faults += examples_left(_toml(text))
     lines = Lines(text)
     rows = sorted((_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
     columns: Columns = (
         Column("line", right=True),
         "key",
-        Column("", "stops", text=lambda stops: "wrong" if stops else "left out", style=_style),
+        Column("", "stops", text=lambda stops: _EFFECTS[stops], style=_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
         Column("there are", "allowed", most=_LIST_WIDE),
     )
     said = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
     show(form, Table(columns, rows, empty=f"{file}: {said}"))
-    raise SystemExit(1 if any(not fault.waits for fault in faults) else 0)
+    raise SystemExit(1 if any(not (fault.waits or fault.remark) for fault in faults) else 0)
 
 
 def _toml(text: str) -> dict[str, Any]:
@@ -93,13 +95,18 @@ def _toml(text: str) -> dict[str, Any]:
         return {}
 
 
+#: What a fault does, by whether it stops the machine; null: it is a remark.
+_EFFECTS: Final = {True: "wrong", False: "left out", None: "remark"}
+
+
 def _style(stops: object) -> Style:
     return BAD if stops else DOUBT
 
 
 def _row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
     line = fault.line or lines.of(placed(fault.key))
-    return line, fault.key, fault.stops, fault.what, fault.meant, fault.allowed
+    stops = None if fault.remark else fault.stops
+    return line, fault.key, stops, fault.what, fault.meant, fault.allowed
 
 
 # ---------------------------------------------------------------------- new
@@ -152,16 +159,17 @@ def new(
 ) -> None:
     """Write a commented cabinet file to FILE, and check it.
 
-    What is not given is asked for on a terminal; elsewhere there are examples in its place, to be changed.
+    What is not given is asked for on a terminal; elsewhere there are examples in its place, marked as such
+    and to be changed: egm cabinet check remarks on them.
     """
     if file.exists():
         raise click.ClickException(f"{file} exists; it is left alone")
     asks = sys.stdin.isatty()
 
-    def value(given: str | None, prompt: str, example: str) -> str:
+    def value(given: str | None, prompt: str, example: str = "") -> str:
         if given is not None or not asks:
-            return example if given is None else given
-        return str(click.prompt(prompt, default=example))
+            return given or example
+        return str(click.prompt(prompt, default=example or None))
 
     place = value(profile, f"The place's rules ({', '.join(available())})", "generic")
     try:
@@ -170,9 +178,9 @@ def new(
         raise click.ClickException(str(error)) from error
     asked = Asked(
         profile=rules,
-        serial=value(serial, "The manufacturer's serial number", "EGM-0000001"),
-        operator_number=value(number, "The operator's number of the machine", "1"),
-        site=value(site, "The house, as tickets say it", "The house"),
+        serial=value(serial, "The manufacturer's serial number"),
+        operator_number=value(number, "The operator's number of the machine"),
+        site=value(site, "The house, as tickets say it"),
         licence_holder=licence_holder,
         time_zone=time_zone,
         games=games,
