@@ -18,6 +18,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    JsonValue,
     PrivateAttr,
     field_validator,
     model_validator,
@@ -50,31 +51,28 @@ class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
+#: Of a key that only the machine's owner can fill in: its example must not stay in a file.
+_OWNERS: Final[dict[str, JsonValue]] = {OWNERS: True}
 #: As many player positions as a machine may have.
 POSITIONS_MOST: Final = 16
 #: Bytes of a socket's path, by Linux (unix(7): sun_path, less the 0 that ends it).
 _SOCKET_PATH_MOST: Final = 107
 
 
-def _owners(example: str, **more: Any) -> Any:
-    """A key that only the machine's owner can fill in: its example must not stay in a file."""
-    return Field(examples=[example], json_schema_extra={OWNERS: True}, **more)
-
-
 class Machine(_Table):
     """Who the machine is (Monaco art. 19.1: a manufacturer's serial and an operator's number, both fixed)."""
 
-    serial: Serial = _owners("EGM-0000001")
+    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNERS)
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. Never another."""
-    operator_number: Serial = _owners("OP-0000001")
+    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_OWNERS)
     """The operator's number of the machine, of the same characters."""
     profile: str = Field(examples=["quebec-vlt"])
     """The rules of the place: a profile's id (`egm profile list`), or a profile file by its path."""
-    site: str = _owners("The house")
+    site: str = Field(examples=["The house"], json_schema_extra=_OWNERS)
     """The house the machine stands in, as its tickets say it."""
-    address: str = _owners("The house's address", default="")
+    address: str = Field("", examples=["The house's address"], json_schema_extra=_OWNERS)
     """The house's address, where the place's tickets print one."""
-    licence_holder: str = _owners("The licence's holder", default="")
+    licence_holder: str = Field("", examples=["The licence's holder"], json_schema_extra=_OWNERS)
     """Whose licence it is, where the place's tickets name one (Québec)."""
     time_zone: str = Field("UTC", examples=["America/Toronto"])
     """The time of the place, an IANA name; records are in UTC."""
