@@ -321,7 +321,7 @@ def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     if snapshot.win_cents and win is not None:
         return _win_words(stage, win), "win"
     if snapshot.win_cents:
-        return _total(stage, snapshot.win_cents), "win"
+        return _total(stage, snapshot.win_cents)
     game = stage.view.game
     slip = stage.view.slip
     if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
@@ -382,20 +382,29 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
         return say("progressive.confirming"), "amber"
     if not show.play.prizes and not show.play.win_cents:
         return say("status.no_win"), "text_dim"
-    sum_ = _total(stage, show.play.win_cents)
-    return prizes_won(stage, show.play.prizes) if show.play.prizes else sum_, "win"
+    paid = _total(stage, show.play.win_cents)
+    return (prizes_won(stage, show.play.prizes), "win") if show.play.prizes else paid
 
 
-def _total(stage: Stage, cents: int) -> str:
-    """What a game has won; at a table, where stakes come back as well, what it gives back."""
-    if not is_table(stage.view.game):
-        return stage.texts.say("status.win_total", amount=stage.money(cents))
-    over = settled_step(stage)
-    staked = sum(int(each.get("staked", 0)) for each in over.settlements) if over is not None else 0
-    if not staked:
-        return stage.texts.say("status.given_back", amount=stage.money(cents))
-    amounts = {"amount": stage.money(cents), "staked": stage.money(staked * _unit_cents(stage))}
-    return stage.texts.say("status.given_back_for", **amounts)
+def _total(stage: Stage, cents: int) -> tuple[str, str]:
+    """What a game has won; at a table, where stakes come back as well, what it pays for what was staked.
+
+    Bets that all push are returned, and who receives less than he staked has won nothing; hands that are held
+    and drawn to win by a table of pays, as a game of reels does.
+    """
+    say, game, amount = stage.texts.say, stage.view.game, stage.money(cents)
+    over = settled_step(stage) if is_table(game) else None
+    rows = [(int(each["credits"]), int(each.get("staked", 0))) for each in over.settlements] if over else []
+    staked_cents = sum(staked for _, staked in rows) * _unit_cents(stage)
+    if staked_cents and all(credits_ == staked for credits_, staked in rows):
+        return say("status.bet_returned", amount=amount), "text"
+    if cents < staked_cents:
+        return say("status.part_returned", amount=amount, staked=stage.money(staked_cents)), "text"
+    if game is None or not is_table(game) or game.presentation.get("hold"):
+        return say("status.win_total", amount=amount), "win"
+    if not staked_cents:
+        return say("status.received", amount=amount), "win"
+    return say("status.received_for", amount=amount, staked=stage.money(staked_cents)), "win"
 
 
 def _unit_cents(stage: Stage) -> int:
