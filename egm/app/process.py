@@ -45,6 +45,7 @@ from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
+from egm.play.definitions import note_same_versions
 from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit, note_cabinet_file
 from egm.play.prize_limits import remembered
 from egm.profiles import load_profile
@@ -340,6 +341,8 @@ class MachineProcess:
             if installed:
                 self._say(f"game refused: {refusal.reason}")
             self._machine.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
+        for game in note_same_versions(self._machine, [each.game for each in installed.values()]):
+            self._say(f"{game.id}: another definition was played as {game.version}; it wants a new version")
         bench = self._machine.state(ServiceDesk).bench
         bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
         note_cabinet_file(self._machine, "; ".join(refusal.reason for refusal in refused))

@@ -9,6 +9,8 @@ texts stay: a machine plays few definitions in its life, and its recall shows ga
 import base64
 import binascii
 import zlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
@@ -17,6 +19,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.records.game_record import GameName
 from egm.records.keys import PlayKey
+from meters.transaction import JSON
 from paytables import Game, PaytableError, game_from_text
 
 #: No definition is longer; what says it is was damaged.
@@ -60,6 +63,35 @@ def definition_of(machine: Machine, named: GameName) -> Game:
 def text_of(kept: str) -> str:
     """The canonical text of a kept definition. Raises ValueError or zlib.error for what is none."""
     return zlib.decompressobj().decompress(base64.b85decode(kept), _TEXT_MAX_BYTES).decode()
+
+
+def other_of_version(kept: Mapping[str, JSON], game: Game) -> str:
+    """The digest of another definition that was played as the same version of ``game``, or nothing.
+
+    Meters and returns are told apart by version: what changes a definition is a new one. ``kept`` is the
+    journal's state under :attr:`PlayKey.DEFINITION`; what of it cannot be read is passed over.
+    """
+    for key, text in kept.items():
+        digest = key.removeprefix(PlayKey.DEFINITION)
+        if digest == game.digest or not isinstance(text, str):
+            continue
+        with suppress(PaytableError, ValueError, zlib.error, binascii.Error):
+            header = _built(text).header
+            if (header.id, header.version) == (game.id, game.version):
+                return digest
+    return ""
+
+
+def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
+    """Record each game that is another than this machine has played as its version, until it is played."""
+    kept, found = machine.journal.states(PlayKey.DEFINITION), []
+    for game in games:
+        before = other_of_version(kept, game)
+        if before and f"{PlayKey.DEFINITION}{game.digest}" not in kept:
+            told = {"game": game.id, "version": game.version, "digest": game.digest, "before": before}
+            machine.log("game.same_version", told)
+            found.append(game)
+    return found
 
 
 @lru_cache(maxsize=_BUILT)

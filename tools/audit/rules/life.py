@@ -84,6 +84,16 @@ _LIFE: Final = (
     Rule(kind="machine.restart", record={"person": "$:staff"}, may=Permission.RESTART, also=(in_the_menu,)),
     Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}),
     Rule(
+        kind="game.same_version",
+        before={"definition:{digest}": None, "definition:{before}": "$:text"},
+        record={
+            "game": "$:text",
+            "version": "$:text",
+            "digest": "$digest:digest",
+            "before": "$before:digest",
+        },
+    ),
+    Rule(
         kind="game.examined",
         record={
             "game": "$:text",

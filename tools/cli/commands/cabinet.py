@@ -2,6 +2,8 @@
 
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,10 +21,12 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
 from egm.people import Permission
+from egm.play.definitions import other_of_version
 from egm.profiles import available, load_profile
+from egm.records.keys import PlayKey
 from meters import JournalError, open_view
 from meters.recall import details
-from paytables import DefinitionError, shipped
+from paytables import DefinitionError, PaytableError, load_game, shipped
 from paytables.source import contents, toml
 from paytables.wording import among
 from tools.cli.cabinet_file import Asked, written
@@ -51,8 +55,9 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     """Say everything that is wrong in FILE: line, key, what, what was meant, what is allowed.
 
     First whether it is a cabinet file; then, as the machine would at its start, whether there are the
-    profile, the games and their levels, the files and the ports it names, and whether the place's rules admit
-    each game. Exit status 0: all is offered; 1: the machine cannot start with it, or leaves something out.
+    profile, the games and their levels, the files and the ports it names, whether the place's rules admit
+    each game, and whether the machine has played another definition as its version. Exit status 0: all is
+    offered; 1: the machine cannot start with it, or leaves something out.
     """
     try:
         text = contents(file).decode()
@@ -68,7 +73,9 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
                 games.append(game)
 
             cabinet = cabinet.placed(file.absolute().parent)
-            faults = [*preflight(cabinet, doing), *shared_folders(cabinet, state or default_state_dir())]
+            folder = state or default_state_dir()
+            faults = [*preflight(cabinet, doing), *shared_folders(cabinet, folder)]
+            faults += _same_versions(cabinet, folder)
     elif not quick:
         faults += unknown_names(_toml(text))
     faults += examples_left(_toml(text))
@@ -85,6 +92,24 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     said = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
     show(form, Table(columns, rows, empty=f"{file}: {said}"))
     raise SystemExit(1 if any(not (fault.waits or fault.remark) for fault in faults) else 0)
+
+
+def _same_versions(cabinet: CabinetFile, state: Path) -> Iterator[Fault]:
+    """Games whose version the machine of ``state`` has played by another definition; none without memory."""
+    try:
+        with open_view(state) as view:
+            kept = view.states(PlayKey.DEFINITION)
+    except JournalError:
+        return
+    for number, slot in enumerate(cabinet.games, 1):
+        with suppress(PaytableError):
+            game = load_game(slot.game)
+            before = other_of_version(kept, game)
+            if before:
+                what = (
+                    f"another definition, {before[:12]}, was played as {game.version}: give it a new version"
+                )
+                yield Fault(f"games[{number}].game", what, stops=False, remark=True)
 
 
 def _toml(text: str) -> dict[str, Any]:

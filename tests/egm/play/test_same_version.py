@@ -1,0 +1,72 @@
+"""A definition that was changed and kept its version: meters and returns are told apart by version, so it is told."""
+
+import asyncio
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from egm.app.process import MachineProcess
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
+from egm.testing.machine import GAME, MachineRig, ScriptedChance, StoppedClock
+from meters import Journal
+from paytables import load_game
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+
+@pytest.fixture
+def played(tmp_path):
+    """The memory of a machine that has played the game of the library."""
+    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(500)
+    room.play()
+    room.shown()
+    room.close()
+    return tmp_path / "state"
+
+
+def cabinet(folder, version):
+    """A cabinet file whose game is that of the library with another sentence of help."""
+    text = load_game(GAME).source.data.decode()
+    assert f'version = "{load_game(GAME).version}"' in text
+    text = text.replace("Three reels", "Three wheels").replace(
+        f'version = "{load_game(GAME).version}"', f'version = "{version}"'
+    )
+    (folder / "own.toml").write_text(text)
+    file = folder / "cabinet.toml"
+    machine = DEFAULT_CABINET.read_text().partition("[[games]]")[0]
+    file.write_text(f'{machine}\n[[games]]\ngame = "./own.toml"\n[devices.bill]\nprotocol = "id003"\n')
+    return file
+
+
+@pytest.mark.requirement("C-10", "O-03")
+@pytest.mark.parametrize("changed", [True, False], ids=["new version", "same version"])
+def test_another_definition_of_the_same_version_is_told_by_the_check_and_by_the_machine(
+    played, tmp_path, monkeypatch, changed
+):
+    before = load_game(GAME)
+    file = cabinet(tmp_path, "9.0.0" if changed else before.version)
+    done = CliRunner().invoke(main, ["cabinet", "check", "--json", "--state", str(played), str(file)])
+    told = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
+    assert done.exit_code == 0, done.output
+    remark = (
+        f"another definition, {before.digest[:12]}, was played as {before.version}: give it a new version"
+    )
+    assert told == ([] if changed else [remark])
+
+    async def not_yet(_):
+        """What it does once it has started is another test's."""
+
+    monkeypatch.setattr(MachineProcess, "_work", not_yet)
+    state = StateFolder(played)
+    state.prepare()
+    asyncio.run(MachineProcess(state, load_cabinet(file), StoppedClock()).run())
+    with Journal.open(played, now=StoppedClock().now) as journal:
+        entries = [entry.record for entry in journal.entries("game.same_version")]
+        bodies = list(journal.bodies())
+    now = load_game(str(tmp_path / "own.toml"))
+    assert now.digest != before.digest
+    same = {"game": GAME, "version": before.version, "digest": now.digest, "before": before.digest}
+    assert entries == ([] if changed else [same])
+    assert Auditor(Shelf([tmp_path])).run(bodies).findings == []
