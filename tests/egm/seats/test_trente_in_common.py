@@ -1,0 +1,167 @@
+"""Several players at one table of trente et quarante: both rows for all, of one shoe that is shuffled for all."""
+
+import pytest
+from rigs.cards import dealing
+
+from egm.kernel.events import EventType, State
+from egm.records.games import open_game
+from egm.records.tables import standing_tables, table_in_common
+from egm.seats.table import SharedTable
+from meters import open_view
+from paytables.cards import Shoe
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+GAME, CENTS = "monaco-trente-et-quarante", 25
+BILL_CENTS, BILLS, DECKS, STOP = 10_000, 3, 6, 5
+CREDIT_CENTS = BILLS * BILL_CENTS
+#: 31 and 31; then black has 31 and red 40, and the first card is red.
+REFAIT = "Th Td Ts As Kh Kd Ks Ac"
+BLACK = "9h Td Ts 2s 4h Kd 6s Qc Qd"
+
+
+def digest_of(rooms):
+    return rooms[0].machine.games[GAME].digest
+
+
+def around(seats, cards=""):
+    """Two players with credit, and what is dealt to whoever draws it."""
+    rooms, chance = seats(GAME, count=2), dealing(cards, DECKS) if cards else None
+    for room in rooms:
+        for _ in range(BILLS):
+            room.insert(BILL_CENTS)
+        room.machine.chance = chance or rooms[0].machine.chance
+    return rooms
+
+
+def lay(room, **bets):
+    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    room.engine.handle(EventType.PLAY)
+    assert room.state is State.BETTING, room.notice
+
+
+def dealt(rooms):
+    """No more bets: the games of whoever plays, all with the same rows."""
+    rooms[0].machine.state(SharedTable).close(digest_of(rooms))
+    games = [open_game(room.machine) for room in rooms if room.state is State.PLAYING]
+    assert games
+    assert len({game.round_id for game in games}) == 1
+    assert len({str(game.steps[0].draws) for game in games}) == 1
+    return games
+
+
+def rows_of(game):
+    return [hand["cards"] for hand in game.outcome.display["hands"]]
+
+
+def left_of(room):
+    """How many cards the shoe has, as this position's machine knows it; all of them where it is new."""
+    kept = table_in_common(room.machine, digest_of([room]))
+    return DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).left
+
+
+def end(rooms):
+    for room in rooms:
+        if room.state is State.PLAYING:
+            room.shown()
+        assert room.state is State.IDLE, room.notice
+
+
+def audited(rooms, folder):
+    rooms[0].journal.self_audit()
+    rooms[0].close()
+    with open_view(folder) as view:
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+
+
+@pytest.mark.requirement("B-01", "P-07")
+def test_a_refait_asks_each_for_his_own_stake_and_the_next_coup_comes_of_the_same_shoe(seats, tmp_path):
+    one, two = rooms = around(seats, f"{REFAIT} {BLACK}")
+    lay(one, red=20)
+    lay(two, black=20, colour=20)
+    dealt(rooms)
+    one.engine.handle(EventType.CHOOSE, value="prison")
+    two.engine.handle(EventType.CHOOSE, value="half")
+    two.engine.handle(EventType.CHOOSE, value="prison")
+    assert [left_of(room) for room in rooms] == [DECKS * 52 - 8] * 2
+    end(rooms)
+    assert [room.credit_cents for room in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 30 * CENTS]
+    lay(one)  # nothing but the stake in prison
+    lay(two, inverse=20)
+    games = dealt(rooms)
+    assert [rows_of(game) for game in games] == [[BLACK.split()[:4], BLACK.split()[4:]]] * 2
+    assert [[(each.spot, each.credits) for each in game.outcome.settlements] for game in games] == [
+        [("red", 0)],
+        [("inverse", 40), ("colour", 0)],
+    ]
+    end(rooms)
+    assert [room.credit_cents for room in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 10 * CENTS]
+    assert [left_of(room) for room in rooms] == [DECKS * 52 - 8 - 9] * 2
+    assert [standing_tables(room.machine) for room in rooms] == [(), ()]
+    audited(rooms, tmp_path)
+
+
+def coup(rooms, seats_of):
+    """A coup that these positions bet on, each stake halved at a refait; its game, and the cards it took."""
+    before = [room.credit_cents for room in rooms]
+    for room in seats_of:
+        lay(room, red=20)
+    dealt(rooms)
+    for room in seats_of:
+        if open_game(room.machine).outcome is None:
+            room.engine.handle(EventType.CHOOSE, value="half")
+    game = open_game(seats_of[0].machine)
+    assert {str(rows_of(open_game(room.machine))) for room in seats_of} == {str(rows_of(game))}
+    end(rooms)
+    back = {"black": 0, "red": 40, "refait": 10, "tie": 20, "void": 20}[game.outcome.display["result"]]
+    for room, credit_cents in zip(rooms, before, strict=True):
+        won_cents = (back - 20) * CENTS if room in seats_of else 0
+        assert room.credit_cents == credit_cents + won_cents
+    return game, sum(map(len, rows_of(game)))
+
+
+@pytest.mark.requirement("B-01", "D-15")
+@pytest.mark.parametrize("shoes", [1, pytest.param(8, marks=pytest.mark.slow)])
+def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path, shoes):
+    """Now both play, now one alone: every coup comes of what the one before left, to the last five cards."""
+    one, two = rooms = around(seats)
+    left, ends, turn = DECKS * 52, 0, 0
+    while ends < shoes:
+        seats_of = ([one, two], [one], [one, two], [two])[turn % 4]
+        game, took = coup(rooms, seats_of)
+        turn += 1
+        left -= took
+        if game.outcome.display["result"] == "void" or left <= STOP:
+            assert left == STOP
+            assert game.outcome.table is None
+            left, ends = DECKS * 52, ends + 1
+        assert [left_of(room) for room in rooms] == [left] * 2
+    assert turn >= 20 * shoes
+    first, _ = coup(rooms, rooms)
+    assert first.table is None  # of the new shoe
+    audited(rooms, tmp_path)
+
+
+@pytest.mark.requirement("D-15")
+def test_after_a_restart_both_go_on_with_the_shoe_and_the_stakes_in_prison(seats, tmp_path):
+    one, two = rooms = around(seats, REFAIT)
+    lay(one, red=20)
+    lay(two, colour=20)
+    dealt(rooms)
+    for room in rooms:
+        room.engine.handle(EventType.CHOOSE, value="prison")
+    end(rooms)
+    one.close()
+    one, two = rooms = seats(GAME, count=2)
+    assert [left_of(room) for room in rooms] == [DECKS * 52 - 8] * 2
+    one.machine.chance = two.machine.chance = dealing(f"{REFAIT} {BLACK}", DECKS)
+    del one.machine.chance.values[: len(REFAIT.split())]
+    lay(one)
+    lay(two)
+    games = dealt(rooms)
+    assert [[(each.spot, each.credits) for each in game.outcome.settlements] for game in games] == [
+        [("red", 0)],
+        [("colour", 0)],
+    ]
+    end(rooms)
+    audited(rooms, tmp_path)

@@ -1,0 +1,100 @@
+"""The power is cut at every storage operation of a refait that two seats play of one shoe of trente et quarante.
+
+The first leaves his stake in prison, the second takes half. Whoever's game had begun has the coup that was dealt
+and his own answer; who had not has staked nothing. Then both play on, of the shoe that is left.
+"""
+
+import pytest
+from powercut_life import LifeOfSeats, cut_everywhere
+from rigs.cards import dealing
+
+from egm.kernel.events import EventType, State
+from egm.records.games import open_game
+from egm.records.tables import standing_tables, table_in_common
+from egm.testing.machine import MachineRig, ScriptedStep
+from paytables.cards import Shoe
+
+GAME, CENTS, DECKS = "monaco-trente-et-quarante", 25, 6
+#: 31 and 31; then black has 31 and red 40, and the first card is red.
+REFAIT = "Th Td Ts As Kh Kd Ks Ac"
+BLACK = "9h Td Ts 2s 4h Kd 6s Qc Qd"
+NUMBERS = dealing(f"{REFAIT} {BLACK}", DECKS).values
+BETS, ANSWERS, LATER = ({"red": 20}, {"black": 20}), ("prison", "half"), "inverse"
+
+
+class Trente(LifeOfSeats):
+    """The refait, answered; once the power has gone or not, the coup after it."""
+
+    SEATS, CREDIT_CENTS = 2, 10_000
+
+    def rig(self, **more):
+        return MachineRig(self.folder, games=(GAME,), chance=self, denominations_cents=(CENTS,), **more)
+
+    @property
+    def left(self):
+        """How many cards each position's machine knows in the shoe: the same number."""
+        digest, found = self.room.machine.games[GAME].digest, set()
+        for room in self.rooms:
+            kept = table_in_common(room.machine, digest)
+            found.add(DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).left)
+        (left,) = found
+        return left
+
+    def step(self):
+        """The cards in their order, from where the last coup has recorded its last one."""
+        drawn = {}
+        for entry in self.room.journal.entries("game.start"):
+            record = entry.record
+            drawn[record.get("round_id") or record["play_id"]] = len(record["steps"][0]["draws"])
+        return ScriptedStep(list(NUMBERS[sum(drawn.values()) :]))
+
+    def bet(self):
+        for room, bets in zip(self.rooms, BETS, strict=True):
+            self.lay(room, bets)
+
+    def end(self):
+        for room, answer in zip(self.rooms, ANSWERS, strict=True):
+            if room.state is State.PLAYING and open_game(room.machine).outcome is None:
+                room.engine.handle(EventType.CHOOSE, value=answer)
+            if room.state is State.PLAYING:
+                room.shown()
+            assert room.state is State.IDLE
+
+    def counted(self, name):
+        meters = self.room.journal.meters()
+        return [meters.where(position=n).values[name] // CENTS for n in range(1, self.SEATS + 1)]
+
+    def stands(self):
+        return [sum(table.standing_cents for table in standing_tables(room.machine)) for room in self.rooms]
+
+    def check(self, staked, back, stands, dealt):
+        """What each has staked, got back and has in prison, in credits; how many cards the shoe lacks."""
+        assert [self.counted("coin_in"), self.counted("coin_out")] == [staked, back]
+        assert self.stands() == [credits_ * CENTS for credits_ in stands]
+        assert self.left == DECKS * 52 - dealt
+        left = [self.CREDIT_CENTS - CENTS * (lost - won) for lost, won in zip(staked, back, strict=True)]
+        assert [room.credit_cents for room in self.rooms] == left
+
+    def judge(self):
+        one, two = self.count_begun()
+        assert one >= two
+        self.check([20 * one, 20 * two], [0, 10 * two], [20 * one, 0], 8 * one)
+        self.disk.cut_at = None  # what follows goes on from where the power came back
+        self.lay(self.rooms[0], {} if one else BETS[0])
+        self.lay(self.rooms[1], {LATER: 20})
+        self.table.close(self.room.machine.games[GAME].digest)
+        self.end()
+        if one:
+            self.check([20, 20 + 20 * two], [0, 40 + 10 * two], [0, 0], 8 + 9)
+        else:
+            self.check([20, 20], [0, 10], [20, 0], 8)
+        assert self.room.journal.pending() == []
+
+
+@pytest.mark.timeout(1_800)
+@pytest.mark.requirement("A-08", "D-15", "O-01", "P-07")
+@pytest.mark.parametrize("every", [41, pytest.param(2, marks=pytest.mark.slow)], ids=["some", "every second"])
+def test_a_cut_in_a_refait_of_two_seats_leaves_each_his_own_and_both_one_shoe(tmp_path, capsys, every):
+    begun = set()
+    cut_everywhere(lambda disk: Trente(tmp_path, disk, begun), capsys, every)
+    assert begun == set(range(Trente.SEATS + 1)) if every == 2 else len(begun) > 1
