@@ -18,6 +18,14 @@ from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import disputed
+from egm.money.cash_out_rest import (
+    end_rest,
+    left_by_hand,
+    left_over,
+    paid_in_coins,
+    rest_goes_on,
+    rest_has_ended,
+)
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, into_ring
 from egm.money.host.records import RestrictedTerms
@@ -80,7 +88,7 @@ def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
                 amount_cents=amount_cents,
                 number=number,
                 language=machine.selection.language,
-                in_coins=_in_coins(machine),
+                in_coins=paid_in_coins(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -251,7 +259,7 @@ def reserve_coins(machine: Machine, _: Event) -> None:
                 way="coins",
                 amount_cents=amount_cents,
                 coins=coins,
-                in_coins=_in_coins(machine),
+                in_coins=paid_in_coins(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -297,7 +305,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
             transaction_id=f"{pay_out.id}.paid",
             phase=Phase.SETTLE,
             ref=pay_out.id,
-            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **_left_over(rest)},
+            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **left_over(rest)},
             details={**to_json(pay_out), "paid_coins": paid},
         )
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
@@ -324,9 +332,16 @@ def settle_coins(machine: Machine, event: Event) -> None:
         open_cancelled_credit(machine, event)
 
 
-def coins_are_unposted(machine: Machine, _: Event) -> bool:
-    """Coins left before a payout was given up, and are not posted yet."""
-    return machine.memory.get(MoneyKey.COINS_GONE) is not None
+def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
+    """Coins left before a payout was given up and are not posted yet, or a rest is none any more."""
+    return machine.memory.get(MoneyKey.COINS_GONE) is not None or rest_has_ended(machine)
+
+
+def end_cash_out(machine: Machine, event: Event) -> None:
+    """What follows from either."""
+    post_coins(machine, event)
+    if rest_has_ended(machine):
+        end_rest(machine)
 
 
 def post_coins(machine: Machine, _: Event) -> None:
@@ -352,7 +367,7 @@ def post_coins(machine: Machine, _: Event) -> None:
         "coins.out",
         transaction_id=f"{gone.id}.paid",
         transfers=_coins_leave(machine, paid_cents, counted_cents) if counted_cents else (),
-        state={MoneyKey.COINS_GONE: None, **_by_hand(machine.cash_cents - paid_cents, gone.in_coins)},
+        state={MoneyKey.COINS_GONE: None, **left_by_hand(machine.cash_cents - paid_cents, gone.in_coins)},
         details=details,
     )
 
@@ -375,16 +390,6 @@ def _with_coins(machine: Machine, pay_out: CashOutRecord, counted_cents: int) ->
     )
 
 
-def _left_over(rest: CashOutRest) -> dict[str, CashOutRest]:
-    """What is left over, if anything is, to go on with."""
-    return {MoneyKey.GOES_ON: rest} if rest.rest_cents else {}
-
-
-def _by_hand(rest_cents: int, in_coins: PaidInCoins | None) -> dict[str, CashOutRest]:
-    """The same where the way has failed."""
-    return _left_over(CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=in_coins))
-
-
 def _coins_leave(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
     """The player's money for the coins he is paid, and every coin counted out, out of the hopper's stock."""
     return (
@@ -402,7 +407,7 @@ def _void(machine: Machine, pay_out: CashOutRecord, state: Mapping[str, object],
         transaction_id=f"{pay_out.id}.void",
         phase=Phase.VOID,
         ref=pay_out.id,
-        state={MoneyKey.PAY_OUT: None, **state, **_by_hand(rest_cents, pay_out.in_coins)},
+        state={MoneyKey.PAY_OUT: None, **state, **left_by_hand(rest_cents, pay_out.in_coins)},
         details={**to_json(pay_out), "why": why},
     )
 
@@ -424,7 +429,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
                 kind="cancelled_credit",
                 amount_cents=amount_cents,
                 why=why,
-                in_coins=_in_coins(machine),
+                in_coins=paid_in_coins(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -463,31 +468,6 @@ def payout_is_due(machine: Machine, event: Event) -> bool:
     limit_cents = machine.profile.pay_out.automatic_cents
     too_much = limit_cents is not None and machine.cash_cents >= limit_cents
     return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or too_much)
-
-
-def rest_goes_on(machine: Machine, _: Event) -> bool:
-    """What one way out has left over goes the next way by itself."""
-    return machine.cash_cents > 0 and _rest(machine) is not None
-
-
-def _rest(machine: Machine) -> CashOutRest | None:
-    """What one way out has left over: it is no rest any more once the credit is another."""
-    if machine.memory.get(MoneyKey.GOES_ON) is True:
-        return CashOutRest(rest_cents=machine.cash_cents)
-    rest = machine.memory.read(CashOutRest, MoneyKey.GOES_ON)
-    return rest if rest is not None and rest.rest_cents == machine.cash_cents else None
-
-
-def _in_coins(machine: Machine) -> PaidInCoins | None:
-    """What has come as coins of the cash-out that goes on now."""
-    rest = _rest(machine)
-    return None if rest is None else rest.in_coins
-
-
-def cash_out_by_itself(machine: Machine, _: Event) -> Event:
-    """Pay the player as if he had asked; by hand what another way has failed to pay."""
-    rest = _rest(machine)
-    return Event(EventType.NO_PAYOUT_DEVICE if rest is not None and rest.by_hand else EventType.CASH_OUT)
 
 
 def payout_is_under_way(machine: Machine, _: Event) -> bool:

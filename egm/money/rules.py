@@ -12,6 +12,7 @@ from egm.kernel.states import (
     RULING,
     only,
 )
+from egm.money.cash_out_rest import cash_out_by_itself, rest_goes_on
 from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_is_sound
 from egm.money.forms import FORMS
 from egm.money.hand_pays import (
@@ -22,18 +23,16 @@ from egm.money.hand_pays import (
     settle_handpay,
 )
 from egm.money.pay_out import (
-    cash_out_by_itself,
-    coins_are_unposted,
+    cash_out_is_unfinished,
+    end_cash_out,
     give_ticket_up,
     open_cancelled_credit,
     payout_is_due,
     payout_is_under_way,
-    post_coins,
     record_stray_coins,
     reserve_coins,
     reserve_restricted_ticket,
     reserve_ticket,
-    rest_goes_on,
     resume_payout,
     settle_coins,
     settle_ticket,
@@ -127,7 +126,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.TICKET_FAILED, AWAKE, (), (give_ticket_up,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_PAID, AWAKE, (), (settle_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (coins_are_unposted,), (post_coins,)),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (cash_out_is_unfinished,), (end_cash_out,)),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
     Rule(EventType.AT_REST, only(State.PAYING), (payout_is_under_way,), (resume_payout,)),
     Rule(EventType.AT_REST, _IDLE, (payout_is_due,), (cash_out_by_itself,)),

@@ -17,8 +17,9 @@ from egm.kernel.states import (
     SHOWING,
     only,
 )
+from egm.money.cash_out_rest import cash_out_by_itself
 from egm.money.host.controls import game_is_enabled
-from egm.money.pay_out import cash_out_by_itself, payout_may_begin
+from egm.money.pay_out import payout_may_begin
 from egm.play.choosing import (
     bet_is_offered,
     denomination_is_offered,

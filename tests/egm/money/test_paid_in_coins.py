@@ -156,6 +156,24 @@ def test_a_rest_that_was_taken_away_is_no_rest_of_the_next_player(tmp_path, coin
     ends_honest(room)
 
 
+@pytest.mark.requirement("F-10")
+@pytest.mark.parametrize("first", [[], [25]], ids=["taken away", "added to"])
+def test_a_later_credit_that_is_as_much_as_a_rest_was_is_not_it(tmp_path, coins_first, first):
+    """The next player's coin was worth what had been taken away: it was paid by hand, unasked."""
+    room = cashed_out(tmp_path, coins_first)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    hopper_pays(room, 5)
+    for cents in first:
+        room.ledgers.coins.coins_in(((cents, True),), 2)
+    menu = Menu(room).sign_in(Role.SUPERVISOR)
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    menu.fill("orphan_credits", "bank 4").home().touch("leave")
+    assert len(list(room.journal.entries("cashout.ended"))) == 1
+    room.ledgers.coins.coins_in(((25, True),), 3)
+    assert (room.state, room.credit_cents) == (State.IDLE, 25)
+    ends_honest(room)
+
+
 # ------------------------------------------------------------------------------------------ lies about it
 def findings(entries):
     report = Auditor(Shelf()).run(sealed(entries, KEY, mark_of(entries[0])))
@@ -173,6 +191,18 @@ LIES = (
     ("handpay.paid", ("record", "in_coins", "owed_cents")),
     ("handpay.paid", ("record", "in_coins", "paid_cents")),
 )
+
+
+@pytest.mark.requirement("E-13")
+def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_first):
+    """A journal that ends one untouched would hide what has come as coins."""
+    room = cashed_out(tmp_path, coins_first)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    hopper_pays(room, 5)
+    room.machine.record("cashout.ended", state={MoneyKey.GOES_ON: None})
+    found = Auditor(Shelf()).run(room.journal.bodies()).findings
+    room.close()
+    assert ["the rest is on the credit meter as it was" in str(each) for each in found] == [True]
 
 
 @pytest.mark.requirement("E-13")

@@ -105,6 +105,14 @@ def _void_goes_on(scope: Scope) -> Any:
     return CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=pay_out.in_coins)
 
 
+def _rest_is_another(scope: Scope) -> bool:
+    """What was left over is not all the player's money any more; journals of before told no amount."""
+    if scope.was(_REST) is True:
+        return not money_cents(scope)
+    rest = scope.kept(CashOutRest, _REST)
+    return rest is not None and rest.rest_cents != money_cents(scope)
+
+
 def _gone_tells_coins(scope: Scope) -> None:
     """What a payout given up tells of the coins that came; journals of before did not tell it."""
     gone = scope.keeps(CoinsGone, "coins_gone")
@@ -322,6 +330,12 @@ _CASH_OUTS: Final = (
         state={"coins_gone": None, "cash_out_goes_on?": "$:object"},
         moves=Derived(_gone_coins),
         also=(sets(_REST, _short_goes_on),),
+    ),
+    Rule(
+        kind="cashout.ended",
+        before={"cash_out_goes_on": "$:any"},
+        state={"cash_out_goes_on": None},
+        also=(holds("the rest is on the credit meter as it was", _rest_is_another),),
     ),
     Rule(
         kind="credit.converted",
