@@ -25,7 +25,7 @@ from egm.screen.scenes.scoreboard import draw_board, shows_board
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
-from egm.screen.table import Limits, Spot, Table, closed, limits, plays
+from egm.screen.table import Bets, Limits, Spot, Table, bets_in_force, closed, limits, plays
 from egm.screen.theme import Colour, mix, parse_colour
 from egm.screen.view import Action, Scene, asking, last_step, marked_since, may_answer, times
 
@@ -166,7 +166,8 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
     held = limits(view.snapshot) if view.snapshot is not None else None
     done = settled_step(stage) if over is not None and not marked_since(view) else None
     covered = {str(each.get("spot", "")) for each in (done.settlements if done else ()) if each["credits"]}
-    covered |= {spot for spot, new in chips.bets.items() if new > 0} | set(held.standing if held else ())
+    laid_now = _laid(stage, table, done)
+    covered |= {spot for spot, new in laid_now.items() if new > 0} | set(held.standing if held else ())
     for cell in laid.cells:
         spot = table.spots.get(cell.spot)
         shut = held is not None and spot is not None and bool(closed(spot, chips.bets, held)[0])
@@ -181,7 +182,7 @@ def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
         if stage.layout.slim:
             for rect, action in hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
-    _bets(stage, table, laid, done)
+    _bets(stage, table, laid, laid_now, done)
 
 
 def _race_words(stage: Stage, table: Table, action: Action) -> str:
@@ -316,7 +317,16 @@ def _tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
     draw_part_key(stage, table, inner, str(action.value), lit=lit)
 
 
-def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> None:
+def _laid(stage: Stage, table: Table, over: TableStep | None) -> Bets:
+    """The new bets on the cloth; of a round in play whose bets may stay those it has not settled."""
+    chips, snapshot = stage.view.chips, stage.view.snapshot
+    if snapshot is None or not chips.due or snapshot.state != "playing":
+        return chips.bets
+    gone = {str(each.get("spot", "")) for each in over.settlements} if over is not None else set()
+    return {spot: each for spot, each in bets_in_force(table, snapshot).items() if spot not in gone}
+
+
+def _bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | None) -> None:
     """Every bet: what stands (violet), what is new, and what became of each in the last round."""
     view = stage.view
     standing = view.snapshot.standing if view.snapshot is not None else {}
@@ -326,7 +336,7 @@ def _bets(stage: Stage, table: Table, laid: Cloth, over: TableStep | None) -> No
         returned[spot] = returned.get(spot, 0) + int(each["credits"])
     held = limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in laid.at:
-        new, stood = view.chips.bets.get(spot, 0), standing.get(spot, 0)
+        new, stood = now.get(spot, 0), standing.get(spot, 0)
         aside = 16.0 if new > 0 and stood else 0.0
         if stood:
             draw_chip(stage, (x - aside, y), stood, STANDING, CHIP)

@@ -148,11 +148,13 @@ def _result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool
     p.panel(cell, radius=10, fill=fill, edge=WHITE if newest else _LINE)
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     size = "small" if cell[3] > 40 else "caption"
-    p.text(_short(table, result), middle(cell), Style("heavy", size, ink), width=cell[2] - 6)
+    p.text(_short(stage, table, result), middle(cell), Style("heavy", size, ink), width=cell[2] - 6)
 
 
-def _short(table: Table, result: str) -> str:
-    return short_sign(result) if result in table.colours else result
+def _short(stage: Stage, table: Table, result: str) -> str:
+    """The sign of a result, as it stands on the wheel."""
+    name = stage.texts.local(table.names.get(result, {}), result)
+    return short_sign(name) if result in table.colours else name
 
 
 def _about(stage: Stage, spot: Spot, rect: Rect) -> float:
@@ -255,7 +257,7 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     if playing_ is not None and standing + new > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
     why = view.chips.refused if view.chips.asked == spot.id else ""
-    why = why or closed(spot, view.chips.bets, held)[0]
+    why = (why or closed(spot, view.chips.bets, held)[0]) if view.accepts("bet") else ""
     if why:
         lines.append((refused_words(stage, spot, why), "amber"))
     return lines
@@ -326,7 +328,7 @@ def _strip(stage: Stage, table: Table) -> None:
     if not found:
         p.label(stage.texts.say("felt.past"), place, style)
         return
-    wide = 50 if all(len(_short(table, each)) <= _SIGN for each in found) else 74
+    wide = 50 if all(len(_short(stage, table, each)) <= _SIGN for each in found) else 74
     room = int((w - 24) // wide)
     for i, result in enumerate(found[:room]):
         _result(stage, table, result, (x + 12 + i * wide, place[1] + 4, wide - 4, 38), newest=i == 0)

@@ -12,7 +12,8 @@ from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
 from egm.screen.message_reducer import heard, ticked
 from egm.screen.picture import Picture
-from egm.screen.scenes.felt_glass import settled_step, shown_results
+from egm.screen.scenes.felt import _laid
+from egm.screen.scenes.felt_glass import _short, settled_step, shown_results
 from egm.screen.table import bets_in_force, closed, limits
 from egm.screen.view import Action, bet_credits, times, unfinished
 from paytables import WagerError, tables
@@ -334,6 +335,30 @@ def test_after_a_round_where_bets_stay_the_machine_is_told_that_no_chip_is_new(t
     view, wishes = ticked(view, view.now + 0.1, theme)
     assert [(wish.name, wish.value, wish.options) for wish in wishes] == [("bet", 0, {"bets": {}})]
     assert ticked(view, view.now + 0.1, theme)[1] == ()
+
+
+def test_where_bets_may_stay_the_chips_lie_while_the_dice_roll_and_what_is_settled_goes(theme):
+    game, told = felt("quebec-craps")
+    scenes = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))
+    picture = Picture(theme)
+    laid = dict(scenes["laid"].chips.bets)
+    assert len(laid) > 5
+    for name in ("moving", "landed"):
+        assert _laid(picture._stage(scenes[name]), scenes[name].table, None) == laid
+    settled = picture._stage(replace(scenes["landed"], now=scenes["settled"].now))
+    over = settled_step(settled)
+    kept = _laid(settled, settled.view.table, over)
+    assert kept.keys() == laid.keys() - {each["spot"] for each in over.settlements}
+    assert _laid(picture._stage(scenes["settled"]), scenes["settled"].table, over) == {}
+
+
+def test_a_part_of_a_wheel_that_has_a_name_stands_by_its_sign_in_the_players_language(theme):
+    _, told = felt("quebec-wheel-of-fortune")
+    for code, sign in (("en", "Sun"), ("fr", "S")):
+        view = at_rest((told,), told, code)
+        stage = Picture(theme)._stage(view)
+        assert view.table.wheel[0] == "sun"
+        assert [_short(stage, view.table, result) for result in ("sun", "")] == [sign, ""]
 
 
 def test_a_finger_finds_its_spot_also_at_the_edge_of_its_place(table, theme):

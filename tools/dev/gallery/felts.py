@@ -124,7 +124,12 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     wager = wager_of(view, game)
     bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}
     rest = view.snapshot.model_copy(update=bet)
-    view = heard(view, rest.model_copy(update={"state": "playing", "accepts": ("language", "service")}))
+    playing = {
+        "state": "playing",
+        "accepts": ("language", "service"),
+        "staked_cents": wager.credits * UNIT_CENTS,
+    }
+    view = heard(view, rest.model_copy(update=playing))
     played = Round(game.play(wager, Walk(game.id)), wager)
     played.advance()
     asked, settled = 0, 0
