@@ -111,7 +111,8 @@ class Setting:
             await asyncio.gather(task, return_exceptions=True)
             return faults
 
-        assert asyncio.run(life()) == set()
+        faults = asyncio.run(life())
+        assert not faults, faults
 
     def keep(self):
         """Its backup."""

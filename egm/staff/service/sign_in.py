@@ -111,6 +111,8 @@ def read_staff(machine: Machine) -> None:
             raise RosterError(str(error)) from error
     now = machine.state(Roster)
     _keep_second_copy(now)
+    if not recorded.number:
+        _seal_first(now)
     for change in now.since(recorded.number):
         machine.record(
             f"staff.{change.what}",
@@ -140,6 +142,17 @@ def _keep_second_copy(roster: Roster) -> None:
             return
     with contextlib.suppress(OSError):  # a second medium that is not there is the journal's to tell
         roster.written_to(roster.spare)
+
+
+def _seal_first(roster: Roster) -> None:
+    """Before the journal has the first change of persons enrolled when there was no machine key yet.
+
+    Between two of them the power may go: what follows a recorded change is believed only where it is sealed.
+    """
+    if roster.path is None or roster.is_sealed or not roster.changes:
+        return
+    with contextlib.suppress(OSError):  # a first medium that takes nothing is the journal's to tell
+        roster.written_to(roster.path)
 
 
 STAFF_ROSTER: Final = "staff_roster"

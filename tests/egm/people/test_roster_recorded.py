@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.kernel.events import EventType
+from egm.kernel.machine import Machine
 from egm.people import Person, Recorded, Role, Roster
 from egm.people.pins import PinDigest
 from egm.staff.service.desk import ServiceDesk
@@ -117,6 +118,38 @@ def test_changes_are_recorded_with_the_digest_of_the_whole_roster(place):
     assert Recorded.of(place.room.journal.state("staff")) == Recorded(2, roster.digest)
     assert Roster.load(place.spare).changes == roster.changes
     assert place.fault is None
+
+
+class PowerCutError(BaseException):
+    """The power goes."""
+
+
+@pytest.mark.parametrize("lost", [(), ("spare",)])
+def test_a_cut_between_the_first_two_persons_recorded_is_nobodys_doing(tmp_path, monkeypatch, lost):
+    """Enrolled before there was a machine key, so nothing had sealed them yet."""
+    place = Place(tmp_path / "state")
+    place.folder.mkdir(mode=0o700)
+    place.enrol("1", "manager")
+    place.enrol("2")
+    record = Machine.record
+
+    def cut(machine, kind, **told):
+        record(machine, kind, **told)
+        if kind == "staff.added":
+            raise PowerCutError
+
+    with monkeypatch.context() as during, pytest.raises(PowerCutError):
+        during.setattr(Machine, "record", cut)
+        place.start()
+    place.stop()
+    for each in lost:
+        getattr(place, each).unlink()
+    place.start()
+    assert place.fault is None
+    assert not place.room.records("staff.restored")
+    assert [told["whom"] for told in place.room.records("staff.added")] == ["1", "2"]
+    assert place.sign_in("2") == ""
+    place.stop()
 
 
 def _of_another(place):
