@@ -138,9 +138,10 @@ def test_a_cut_between_the_first_two_persons_recorded_is_nobodys_doing(tmp_path,
         if kind == "staff.added":
             raise PowerCutError
 
-    with monkeypatch.context() as during, pytest.raises(PowerCutError):
-        during.setattr(Machine, "record", cut)
+    monkeypatch.setattr(Machine, "record", cut)
+    with pytest.raises(PowerCutError):
         place.start()
+    monkeypatch.undo()
     place.stop()
     for each in lost:
         getattr(place, each).unlink()
