@@ -126,7 +126,6 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.TICKET_FAILED, AWAKE, (), (give_ticket_up,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_PAID, AWAKE, (), (settle_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (cash_out_is_unfinished,), (end_cash_out,)),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
     Rule(EventType.AT_REST, only(State.PAYING), (payout_is_under_way,), (resume_payout,)),
     Rule(EventType.AT_REST, _IDLE, (payout_is_due,), (cash_out_by_itself,)),
@@ -187,4 +186,6 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         FORMS, EventType.ORPHAN_TICKET, RULING, (found_ticket_is_named, place_is_said), take_orphan_ticket
     ),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),
+    # Last: what another way begun has put on the credit meter for a moment is no other credit.
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (cash_out_is_unfinished,), (end_cash_out,)),
 )

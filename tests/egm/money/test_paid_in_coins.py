@@ -5,6 +5,7 @@ passes the audit.
 """
 
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -12,6 +13,7 @@ from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
+from egm.money.disputed import disputed_amounts
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.records.keys import MoneyKey
@@ -171,6 +173,38 @@ def test_a_later_credit_that_is_as_much_as_a_rest_was_is_not_it(tmp_path, coins_
     assert len(list(room.journal.entries("cashout.ended"))) == 1
     room.ledgers.coins.coins_in(((25, True),), 3)
     assert (room.state, room.credit_cents) == (State.IDLE, 25)
+    ends_honest(room)
+
+
+@pytest.mark.requirement("A-08", "F-10", "G-08")
+@pytest.mark.parametrize("written", range(3))
+def test_a_rest_outlasts_a_ruling_that_the_power_was_cut_in(tmp_path, coins_first, written):
+    """What was set aside for the ruling is on the credit meter between its two entries."""
+
+    def again():
+        room.close()
+        return MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
+
+    room = cashed_out(tmp_path, coins_first)
+    room.cut_power_after(5)  # before the hand-pay of the rest
+    with pytest.raises(PowerCutError):
+        hopper_pays(room, 2, "its count was lost")
+    room = again()
+    [disputed] = disputed_amounts(room.machine)
+    ruling = {"disputed": disputed, "amount_cents": 100, "reason": "one was seen to fall"}
+    Menu(room).sign_in(Role.SUPERVISOR)
+    room.cut_power_after(written)
+    with suppress(PowerCutError):
+        room.engine.handle(
+            EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **ruling
+        )
+    room = again()
+    assert bool(disputed_amounts(room.machine)) is (written == 0)
+    if written:
+        Menu(room).sign_in(Role.SUPERVISOR).home().touch("leave")
+        assert told(room) == (525, 200, 25)
+    else:
+        assert room.machine.memory.get(MoneyKey.GOES_ON)["rest_cents"] == room.credit_cents == 25
     ends_honest(room)
 
 
