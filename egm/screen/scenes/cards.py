@@ -185,11 +185,11 @@ def _rows(hands: Sequence[str], beside: Collection[str]) -> list[int]:
     return [banks, rest] if rest <= _ROW else [banks, -(-rest // 2), rest // 2]
 
 
-def _areas(stage: Stage, rect: Rect, hands: Sequence[str]) -> list[Rect]:
+def _areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]) -> list[Rect]:
     """A place for each hand of the game: the bank's above, the player's below, side by side; one has it all.
 
     Where a hand may have many cards, two lie below each other. Where the game says how many each hand of a
-    row may have, they have room by that.
+    row may have, they have room by that. Among many others the player's own, ``mine``, have a row below them.
     """
     x, y, w, h = rect
     if len(hands) <= 1:
@@ -198,7 +198,12 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[str]) -> list[Rect]:
     if len(hands) == 2 and w > 1.6 * h and max(told) <= _BESIDE:  # the bank's on the left
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     shares = [max(each, _LEAST_CARDS) for each in told] if all(told) else [1.0] * len(told)
-    return areas(rect, _rows(hands, {hand for hand, spots in _with_bets(stage).items() if spots}), shares)
+    rows = _rows(hands, {hand for hand, spots in _with_bets(stage).items() if spots})
+    if not mine or len(hands) - rows[0] < _ROW:
+        return areas(rect, rows, shares)
+    order = sorted(hands, key=lambda hand: hand in mine)
+    found = areas(rect, [rows[0], len(hands) - rows[0] - len(mine), len(mine)], [1.0] * len(hands))
+    return [found[order.index(hand)] for hand in hands]
 
 
 def _of_one_deal(hands: Sequence[Hand]) -> bool:
@@ -219,8 +224,11 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]
     bases = [_base(stage, hand.id)[0] for hand in hands]
     own = list(dict.fromkeys(bases))
     rooms = [_room(stage, base, len(own)) for base in own]
-    areas_ = _areas(stage, (x, y, w, h), own)
-    highs = [LARGEST if room.low else room.fit(area)[1] for room, area in zip(rooms, areas_, strict=True)]
+    mine = {base for hand, base in zip(hands, bases, strict=True) if hand.own}
+    areas_ = _areas(stage, (x, y, w, h), own, mine)
+    highs = [
+        LARGEST if room.low or mine else room.fit(area)[1] for room, area in zip(rooms, areas_, strict=True)
+    ]
     highest = min(highs)  # all alike; but who sets a hand touches its cards, which are as large as they go
     found: list[Place] = []
     for base, area, room in zip(own, areas_, rooms, strict=True):

@@ -13,7 +13,7 @@ from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE, PORTRAIT, slim
 from egm.screen.painter import Painter
 from egm.screen.scenes.cards import _base, _places_of, _seats, hand_name
-from egm.screen.scenes.dealt import hands_now
+from egm.screen.scenes.dealt import Hand, hands_now
 from egm.screen.scenes.faces import BACK
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
@@ -158,6 +158,24 @@ def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_spl
         names = [hand_name(stage, hand.id, [each.id for each, _ in over]) for hand, _ in over]
         assert names == ["Dealer", "Hand 1", "Hand 2", "Hand 3", "Hand 4"]
         assert max(len(hand.cards) for hand, _ in over) > 6
+
+
+@pytest.mark.parametrize("seats", [4, 7])
+def test_at_a_full_table_the_players_own_hands_lie_below_and_are_read_when_they_are_split(theme, seats):
+    _, _, stages = at_table(theme, "quebec-blackjack-options")
+    own = {"seat": 2, "own": True}
+    others = [Hand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
+    one = [Hand("bank", ("9c",), {}), *others, Hand("box-3", ("8h", "8s"), {}, **own)]
+    three = [*one, *(Hand(f"box-3-{n}", ("8h",), {}, **own) for n in (2, 3))]
+    for stage in stages:
+        before, after = (
+            {hand.id: cards for hand, cards in laid(stage, _seats(stage, hands))} for hands in (one, three)
+        )
+        mine = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]
+        assert {each.id: before[each.id] for each in others} == {each.id: after[each.id] for each in others}
+        assert min(cards[0][3] for cards in mine) > 60
+        lowest = max(y + h for each in others for _, y, _, h in after[each.id])
+        assert all(cards[0][1] > lowest for cards in mine)
 
 
 def test_the_cards_that_remain_have_a_place_where_a_bet_is_on_them(theme):
