@@ -1,5 +1,6 @@
 """The end of a soak: the journal, the boxes, the tickets in people's pockets and the audit, held together."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BytesIO
@@ -10,6 +11,7 @@ from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
 from meters import Journal, export, open_view
 from meters.keys import MachineKey
+from meters.recall import details
 from meters.storage import DiskStorage
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -35,10 +37,10 @@ class Reckoning:
     amounts_cents: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
-    def agree(self, what: str, *, journal_cents: int, found_cents: int) -> None:
-        """Two readings of one amount must be the same."""
+    def agree(self, what: str, *, journal_cents: int, found_cents: int, doubt_cents: int = 0) -> None:
+        """Two readings of one amount must be the same, but for what persons had to decide unseen."""
         self.amounts_cents[what] = journal_cents
-        if journal_cents != found_cents:
+        if abs(journal_cents - found_cents) > doubt_cents:
             self.wrong.append(f"{what}: {journal_cents} in the journal, {found_cents} found")
 
 
@@ -57,12 +59,19 @@ def reckon(floor: Floor, now: datetime) -> Reckoning:
         )
         wins_cents -= balance("house:attendant_jackpot") + balance("house:disputed")
         result.entries = journal.sequence
+        doubt_cents = _in_doubt(journal)
     bills, coins = floor.say("bill"), floor.say("coin")
-    result.agree("bills in", journal_cents=moved["world:bill"], found_cents=bills["stacked_cents"])
+    result.agree(
+        "bills in",
+        journal_cents=moved["world:bill"],
+        found_cents=bills["stacked_cents"],
+        doubt_cents=doubt_cents["bill_acceptor"],
+    )
     result.agree(
         "coins in",
         journal_cents=moved["world:coin"],
         found_cents=coins["hopper_cents"] + coins["drop_cents"],
+        doubt_cents=doubt_cents["coin_acceptor"],
     )
     with open_beside(floor.folder.root) as store:
         tickets = [(record.ticket.amount_cents, record.state) for record in store.records()]
@@ -71,7 +80,10 @@ def reckon(floor: Floor, now: datetime) -> Reckoning:
     result.agree("tickets in", journal_cents=moved["world:voucher_in:cashable"], found_cents=redeemed)
     result.agree("tickets out", journal_cents=moved["out:voucher:cashable"], found_cents=redeemed + outside)
     result.agree(
-        "coins out", journal_cents=moved["out:hopper"], found_cents=floor.say("hopper")["tray_coins"] * 100
+        "coins out",
+        journal_cents=moved["out:hopper"],
+        found_cents=floor.say("hopper")["tray_coins"] * 100,
+        doubt_cents=doubt_cents["hopper"],
     )
     by_hand = sum(cents for name, cents in moved.items() if name.startswith("out:handpay_"))
     result.amounts_cents |= {"paid by hand": by_hand, "wagers": wagers_cents, "wins": wins_cents}
@@ -84,6 +96,15 @@ def reckon(floor: Floor, now: datetime) -> Reckoning:
     )
     _audit(floor.folder.root, now, result)
     return result
+
+
+def _in_doubt(journal: Journal) -> Counter[str]:
+    """What was ruled on, by device: of a note, or of coins, nobody could tell where they are."""
+    found: Counter[str] = Counter()
+    for told in map(details, journal.entries("disputed.ruled")):
+        if "number" not in told:
+            found[str(told["device"])] += int(told["most_cents"])
+    return found
 
 
 def _audit(folder: Path, now: datetime, result: Reckoning) -> None:
