@@ -20,6 +20,7 @@ from egm.money.disputed import DisputedAmount, finish, open_dispute
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
+from egm.money.host.transfers import are_over
 from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
 from egm.records.keys import HostKey, MoneyKey
@@ -221,11 +222,19 @@ def dispute_amount(machine: Machine, event: Event) -> None:
     finish(machine)
 
 
-def _restricted(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms]:
-    """The terms of restricted credit that a host's ticket brings with it."""
+def _restricted(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
+    """The terms of restricted credit that a host's ticket brings with it.
+
+    Another ticket was never of terms that are over, or it would not be good: what is left of such goes.
+    """
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     terms = None if stored is None or stored.id != paper.id else stored.restricted
-    return {} if terms is None else {MoneyKey.RESTRICTED: terms}
+    if terms is not None:
+        return {MoneyKey.RESTRICTED: terms}
+    left = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    if left is None or machine.kind_cents(CreditKind.RESTRICTED) or not are_over(machine, left):
+        return {}
+    return {MoneyKey.RESTRICTED: None}
 
 
 def _story(paper: PaperRecord) -> dict[str, int | str]:

@@ -56,15 +56,21 @@ def host_takes_cash_out(machine: Machine, event: Event) -> bool:
 
 def restricted_has_expired(machine: Machine, _: Event) -> bool:
     """There is restricted credit, and its last day is over by a clock that is believed."""
-    terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
-    if (
-        not machine.times.is_believed
-        or terms is None
-        or not terms.expires
-        or not machine.kind_cents(CreditKind.RESTRICTED)
-    ):
-        return False
-    return date.fromisoformat(terms.expires) < machine.local_date
+    terms = restricted_terms(machine)
+    return terms is not None and are_over(machine, terms)
+
+
+def restricted_terms(machine: Machine) -> RestrictedTerms | None:
+    """The terms of the restricted credit on the meter; None where there is none, or none were said."""
+    if not machine.kind_cents(CreditKind.RESTRICTED):
+        return None
+    return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+
+
+def are_over(machine: Machine, terms: RestrictedTerms) -> bool:
+    """Whether their last day is over, by a clock that is believed."""
+    believed = machine.times.is_believed and bool(terms.expires)
+    return believed and date.fromisoformat(terms.expires) < machine.local_date
 
 
 # ---------------------------------------------------------------------------------------------- transfers
@@ -284,9 +290,7 @@ def takes_pool(machine: Machine, pool: int) -> bool:
 
     Nor what is coming: a ticket the host has called good, on its way into the box.
     """
-    here = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
-    if not machine.kind_cents(CreditKind.RESTRICTED):
-        here = None
+    here = restricted_terms(machine)
     asked = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     coming = asked.restricted if asked is not None and asked.status is Redeeming.PENDING else None
     return all(terms is None or terms.pool == pool for terms in (here, coming))

@@ -1,5 +1,6 @@
 """Restricted, nonrestricted and cashable credit: what a wager takes, what a win gives, what may leave."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,27 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     meters = room.journal.meters().values
     assert meters["ticket_out.promo_restricted.value"] == meters["ticket_in.promo_restricted.value"] == 300
     assert room.store.get(number).state is TicketState.REDEEMED
+
+
+def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_away(make, generous):
+    """It expired as soon as it was in: an older promotion's last day was over."""
+    room = gift(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
+    chance, room.machine.chance = room.machine.chance, generator()
+    number = room.cash_out_ticket()
+    room.machine.chance = chance
+    order = Order(identifier="day", kind=TransferKind.IN, cents={RESTRICTED: 5}, expires=date(2026, 1, 2))
+    room.machine.state(HostMoney).order = order
+    transfer(room.machine, Event(EventType.TRANSFER_ORDERED))
+    room.play()
+    room.shown()
+    assert kinds(room) == (0, 0, 0)
+    room.clock.pass_seconds(3 * 24 * 3600)
+    room.offer_ticket(number)
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    room.engine.handle(EventType.PROMOTION_EXPIRED)
+    assert kinds(room) == (300, 0, 0)
+    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
 
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):

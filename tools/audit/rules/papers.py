@@ -1,11 +1,12 @@
 """The rules of what a player puts in: bills and tickets, from the bezel to the box; coins."""
 
 from dataclasses import replace
+from datetime import date, timedelta
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
 from egm.money.host.model import Redeeming
-from egm.money.host.records import HostTicketRecord
+from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from meters.transaction import Phase
 from tools.audit.rules.disputes import disputed_coins, disputed_paper, disputed_ticket
 from tools.audit.rules.parts import (
@@ -16,7 +17,7 @@ from tools.audit.rules.parts import (
     sets,
     ticket_ledger_goes_on,
 )
-from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, shown
+from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, place, shown
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
@@ -61,9 +62,17 @@ def _given_back(scope: Scope) -> Any:
 
 def _brings_restricted(scope: Scope) -> Any:
     stored = scope.kept(HostTicketRecord, "host_ticket")
-    if stored is None or stored.id != scope["paper"] or stored.kind != CreditKind.RESTRICTED:
+    if stored is not None and stored.id == scope["paper"] and stored.kind == CreditKind.RESTRICTED:
+        return {"expires": stored.expires, "pool": stored.pool}
+    if place("restricted", scope.position) not in scope.entry.state:
         return ABSENT
-    return {"expires": stored.expires, "pool": stored.pool}
+    # terms that are over go, while no credit is under them
+    left = scope.kept(RestrictedTerms, "restricted")
+    day = scope.entry.time_utc.date() + timedelta(days=1)  # at the furthest, wherever the house is
+    over = left is not None and bool(left.expires) and date.fromisoformat(left.expires) < day
+    if not over or scope.ledger.available_cents(scope.credit("restricted")):
+        raise Differs("state.restricted: the terms of restricted credit are not over")
+    return None
 
 
 def _is_worth_what_the_host_said(scope: Scope) -> None:
@@ -137,7 +146,7 @@ _PAPERS: Final = (
         state={
             "paper": _paper("vended", "$number"),
             "host_ticket?": "$:object",
-            "restricted?": {"expires": "$:text", "pool": "$:count"},
+            "restricted?": OneOf(None, {"expires": "$:text", "pool": "$:count"}),
             **TICKETS,
         },
         counts={"vouchers_accepted": 1},

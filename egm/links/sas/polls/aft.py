@@ -27,10 +27,8 @@ from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.wire import LongPoll
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
-from egm.money.host.records import RestrictedTerms
 from egm.money.host.transfer_port import HostTransfers, Registration, Result
-from egm.money.host.transfers import HISTORY
-from egm.records.keys import MoneyKey
+from egm.money.host.transfers import HISTORY, restricted_terms
 
 COMPLETE: Final = 0x69
 """Transfer complete."""
@@ -283,7 +281,7 @@ def _possible(transfers: HostTransfers) -> int:
 
 def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
     machine = host.machine
-    money, terms = machine.state(HostMoney), machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    money, terms = machine.state(HostMoney), restricted_terms(machine)
     enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
