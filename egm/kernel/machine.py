@@ -232,6 +232,10 @@ class Machine:
         """
         if self.games[game_id].rules.layout():
             return 0
+        return self.least_stake(game_id, denomination_cents)
+
+    def least_stake(self, game_id: str, denomination_cents: int) -> int:
+        """The same of every game: what is laid at a table by itself costs no less."""
         bets, minimum_cents = self.games[game_id].bet_options, self.profile.play.bet_minimum_cents
         return min((bet for bet in bets if bet * denomination_cents >= minimum_cents), default=min(bets))
 

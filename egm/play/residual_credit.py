@@ -21,8 +21,9 @@ PURPOSE: Final = "residual"
 def useful_cents(machine: Machine) -> int:
     """The least that buys a game or a coin here, minor units; 0 where nothing can be bought."""
     least_cents = [
-        min(denominations) * min(machine.games[game_id].bet_options)
+        cents * machine.least_stake(game_id, cents)
         for game_id, denominations in machine.denominations_cents.items()
+        for cents in denominations
     ]
     coin_cents = machine.profile.coins.hopper_cents
     return min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)

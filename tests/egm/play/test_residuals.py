@@ -63,6 +63,20 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
     assert won_cents == USEFUL_CENTS * REST_CENTS
 
 
+def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
+    """Seven cents were more than the cheapest credit, and no bet the place takes."""
+    room = make(ScriptedChance(6))
+    room.machine.record("test.fund", transfers=(Transfer("house:win", "credit:1:cashable", 4),))
+    assert snapshot(room.engine, fingerprint="").residual is None
+    profile = room.machine.profile
+    play = profile.play.model_copy(update={"bet_minimum_cents": 12})
+    room.machine.profile = profile.model_copy(update={"play": play})
+    told = snapshot(room.engine, fingerprint="").residual
+    assert told == Residual(amount_cents=REST_CENTS + 4, prize_cents=15)
+    room.engine.handle(EventType.RESIDUAL)
+    assert (room.notice, room.credit_cents) == ("residual_won", 15)
+
+
 def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
     room = make(ScriptedChance(0))
     room.engine.handle(EventType.RESIDUAL)
