@@ -34,10 +34,10 @@ def test_a_game_file_changed_behind_the_machines_back_stops_it_at_the_next_door(
             await stack.enter_async_context(cabinet(folder, more=table, change=own))
             visit = await stack.enter_async_context(Visit.at(folder))
             await visit.sees(state="idle")
-            identity = await asyncio.to_thread(egm, "gat", "--state", folder.root, "identity")
+            identity = await asyncio.to_thread(egm, "gat", "identity", "--state", folder.root)
             assert "Signed by: nobody" not in identity
             signed = await asyncio.to_thread(
-                egm, "gat", "--state", folder.root, "sign", "own", "--seed", "0a"
+                egm, "gat", "sign", "own", "--state", folder.root, "--seed", "0a"
             )
             here = await asyncio.to_thread(
                 egm,

@@ -79,7 +79,8 @@ class Verifier:
         payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._ask(0x04, payload)
         if answer != b"\0":
-            raise GatError(f"{' '.join(parameters)}: refused ({answer.hex(' ')})")
+            asked = " ".join(parameters)
+            raise GatError(f"{asked}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
 
     def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
         """Poll until the calculation has ended. Raises GatError when it fails or takes longer."""

@@ -12,6 +12,7 @@ from egm.config.cabinet_file import Machine
 from egm.errors import OperatorError
 from egm.progressive.enrolment import read_request, request_of
 from tools.cli import main
+from tools.floor.progressive.store import SqliteStore
 
 NONE = ["not a serial!", "", "egm-1", "EGM-1\n", "../EGM-1", "É-1", "A" * 25, "a/b"]
 
@@ -61,3 +62,18 @@ def test_what_is_no_controllers_store_is_told_and_left_alone(tmp_path, made):
     for verb in ("status", "register", "daily", "show", "prizes", "held"):
         assert f"{path}: is no controller's store" in egm(verb, "--store", path, code=1)
     assert path.read_bytes() == before
+
+
+def test_a_store_of_an_earlier_version_is_told_and_left_alone(tmp_path):
+    """One made before a table was: by every command that reads one, until a controller works on it again."""
+    path = tmp_path / "levels.db"
+    SqliteStore(path).close()
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute("DROP TABLE heard")
+        base.execute("PRAGMA journal_mode = DELETE")
+    before = path.read_bytes()
+    for verb in ("status", "register", "daily", "show", "prizes", "held"):
+        assert "no table heard: it is of an earlier version" in egm(verb, "--store", path, code=1)
+    assert path.read_bytes() == before
+    SqliteStore(path).close()
+    assert "no machine may enrol" in egm("status", "--store", path)

@@ -1,6 +1,7 @@
 """``egm gat``: an inspector's verifier on this computer, for a machine's GAT port."""
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
 from pathlib import Path
 
 import click
@@ -13,6 +14,11 @@ from tools.cli.tables import Form, facts, forms, show
 from tools.cli.terminal import echo
 
 _FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="As XML instead of text.")
+
+_PORT = click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
+_STATE = click.option(
+    "--state", type=click.Path(path_type=Path), help="The simulated port of this machine's memory."
+)
 
 
 class _Way:
@@ -37,13 +43,19 @@ class _Way:
         return Verifier(self._ctx.with_resource(line))
 
 
+def _on_port(asked: Callable[..., None]) -> Callable[..., None]:
+    """Give a command ``--port`` and ``--state``, and the way to the port that they name."""
+
+    @click.pass_context
+    def with_way(ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object) -> None:
+        asked(_Way(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words)
+
+    return _PORT(_STATE(update_wrapper(with_way, asked)))
+
+
 @click.group()
-@click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
-@click.option("--state", type=click.Path(path_type=Path), help="The simulated port of this machine's memory.")
-@click.pass_context
-def command(ctx: click.Context, port: str | None, state: Path | None) -> None:
+def command() -> None:
     """Ask a machine to identify and sign its software over GAT 3.50, while it plays."""
-    ctx.obj = _Way(port or str(StateFolder(state or default_state_dir()).gat_port), ctx)
 
 
 def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
@@ -55,7 +67,7 @@ def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
 
 @command.command()
 @forms
-@click.pass_obj
+@_on_port
 def status(way: _Way, form: Form) -> None:
     """How the machine stands, and when it last authenticated itself."""
     try:
@@ -74,7 +86,7 @@ def status(way: _Way, form: Form) -> None:
 
 @command.command()
 @_FORMAT
-@click.pass_obj
+@_on_port
 def functions(way: _Way, form: str) -> None:
     """What the machine can be asked."""
     _run(way, (LIST,), form)
@@ -82,7 +94,7 @@ def functions(way: _Way, form: str) -> None:
 
 @command.command()
 @_FORMAT
-@click.pass_obj
+@_on_port
 def identity(way: _Way, form: str) -> None:
     """What is installed, and who signed it."""
     _run(way, ("Get File", PROGRAM_ID), form)
@@ -93,7 +105,7 @@ def identity(way: _Way, form: str) -> None:
 @click.option("--seed", default="", metavar="HEX", help="The key of the HMAC.")
 @click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
 @_FORMAT
-@click.pass_obj
+@_on_port
 def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
     """Have the component NAME signed under the seed, or all of them."""
     if name is None:
@@ -105,7 +117,7 @@ def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> 
 
 @command.command()
 @_FORMAT
-@click.pass_obj
+@_on_port
 def results(way: _Way, form: str) -> None:
     """The last results once more, without asking for new ones."""
     try:

@@ -27,9 +27,19 @@ def open_store(text: str | None, *, to_read: bool = False) -> Store:
     if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
         from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an extra)
 
-        return PostgresReader(text) if to_read else PostgresStore(text)
+        return _whole(PostgresReader(text)) if to_read else PostgresStore(text)
     path = default_state_dir() / "controller.db" if text is None else Path(text)
-    return SqliteReader(path) if to_read else SqliteStore(path)
+    return _whole(SqliteReader(path)) if to_read else SqliteStore(path)
+
+
+def _whole(store: Store) -> Store:
+    """A store to read that has every table. Raises OperatorError, with the store closed."""
+    try:
+        store.require_tables()
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 @contextmanager

@@ -26,6 +26,7 @@ class PostgresReader(Store):
     """A database of a PostgreSQL server, only to be read, while a controller may be working on it."""
 
     begin = "BEGIN READ ONLY"
+    looks_for = "SELECT count(to_regclass(?))"
 
     def __init__(self, dsn: str) -> None:
         """Connect. Raises OperatorError for a fault; a password in ``dsn`` is never repeated in a message."""

@@ -335,6 +335,8 @@ class Store(ABC):
         self.run("COMMIT")
 
     begin = "BEGIN"
+    #: A question with one value, a table's name; its answer is 0 where there is no such table.
+    looks_for: str
 
     def _hold_office(self) -> None:
         """Make sure that the term is not over, and that it does not end before the transaction does."""
@@ -353,6 +355,19 @@ class Store(ABC):
     def close(self) -> None:
         """Let the store go."""
 
+    def require_tables(self) -> None:
+        """Make sure, for who only reads, that every table is there. Raises OperatorError.
+
+        An earlier version of the program made fewer; the next controller makes what is missing.
+        """
+        names = [table.split(" (")[0].split()[-1] for table in _SCHEMA if table.startswith("CREATE TABLE")]
+        missing = [name for name in names if not self.run(self.looks_for, name)[0][0]]
+        if missing:
+            raise OperatorError(
+                f"the controller's store has no table {', '.join(missing)}: it is of an earlier version;"
+                " `egm progressive serve` on it makes what is missing"
+            )
+
     def _take_over(self, integer: str) -> None:
         """Make the tables where there are none, and begin a new term."""
         self.run(self.begin)
@@ -365,6 +380,8 @@ class Store(ABC):
 
 class SqliteReader(Store):
     """The same file, only to be read, while a controller may be working on it."""
+
+    looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 
     def __init__(self, path: Path) -> None:
         """Open the file. Raises OperatorError where there is none."""
