@@ -190,7 +190,8 @@ def question_lines(stage: Stage, table: Table, asked: Decision) -> list[tuple[st
     """The rows of what a question is about: words, a sum, how they are written."""
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     spot, added = table.spots.get(str(asked.display.get("spot", ""))), table.spots.get(asked.kind)
-    name = "" if spot is None else stage.texts.local(spot.names)
+    about = spot or added
+    name = "" if about is None else stage.texts.local(about.names)
     step = last_step(stage.view)
     if isinstance(step, TableStep):
         name = split_hand(stage, name, step, str(asked.display.get("hand", "")))
@@ -202,7 +203,8 @@ def question_lines(stage: Stage, table: Table, asked: Decision) -> list[tuple[st
     for option, cost in asked.costs.items():
         lines.append((option_words(stage, option), f"+{stage.money(cost * unit)}", low))
     if added is not None:
-        lines.append((stage.texts.say("felt.odds", odds=added.odds), "", replace(low, paint="meter")))
+        words = stage.texts.say("felt.odds", odds=_pays_in_words(stage, added))
+        lines.append((words, "", replace(low, paint="meter")))
     return lines
 
 
@@ -230,6 +232,11 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
         at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, high + spare), each, _ROW)
 
 
+def _pays_in_words(stage: Stage, spot: Spot) -> str:
+    """What a spot pays: its terms, or its odds, of several the highest with that it is up to it."""
+    return stage.texts.local(spot.terms) if spot.terms else odds_told(stage, spot)
+
+
 def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
     """The odds, limits and stakes of a spot in words as the table stands, and why it takes none."""
     say, view, table = stage.texts.say, stage.view, stage.view.table
@@ -237,7 +244,7 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
         return []
     held = limits(view.snapshot)
     spot = held.spot(spot)
-    odds = stage.texts.local(spot.terms) if spot.terms else odds_told(stage, spot)
+    odds = _pays_in_words(stage, spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
     highest = held.most(spot, view.chips.bets) or spot.most
     highest -= highest % spot.step
@@ -314,11 +321,12 @@ def _strip(stage: Stage, table: Table) -> None:
         wide = w / len(levels)
         draw_level(stage, level, (x + i * wide + 8, y + 8, wide - 16, LEVELS_HIGH - 10), "caption")
     place: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
-    about = question_lines(stage, table, asked)[:2] if asked is not None else []
+    lines = question_lines(stage, table, asked) if asked is not None else []
+    about = [words for words, cost, _ in lines if not cost][:2]  # the keys say what answers cost
     if about:
-        p.label("  ·  ".join(words for words, *_ in about), place, style)
+        p.label("  ·  ".join(about), place, style)
         return
-    if spot is not None and (over is None or marked_since(view)):
+    if spot is not None and asked is None and (over is None or marked_since(view)):
         said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
         words = "  ·  ".join([said[0], said[1], said[-1]])
         words = words if p.measure(words, style) < _LINES * place[2] else "  ·  ".join(said[:2])

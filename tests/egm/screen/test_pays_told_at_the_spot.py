@@ -7,12 +7,12 @@ import pytest
 
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
-from egm.screen.scenes.felt_glass import spot_lines
+from egm.screen.scenes.felt_glass import question_lines, spot_lines
 from egm.screen.scenes.pays import rows_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from paytables import load_game, tables
-from tools.dev.gallery.felts import felt
+from tools.dev.gallery.felts import felt, felt_scenes
 from tools.lab.views import UNIT_CENTS, at_rest
 
 #: A spot, the first line told of it in English and French, and rows that are listed with it.
@@ -61,6 +61,14 @@ def test_a_spot_tells_all_that_it_pays(theme, name, spot, english, french, rows)
         words = spot_lines(stage, found, UNIT_CENTS)[0][0]
         assert said in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
         assert len(rows_of(stage, found)) == rows
+
+
+def test_a_question_about_a_raise_names_it_and_says_up_to_what_it_pays(theme):
+    scenes = dict(felt_scenes(*felt("quebec-caribbean-stud"), "en", theme, LANDSCAPE))
+    (view,) = [each for name, each in scenes.items() if name.startswith("asks-")]
+    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+    rows = [(words, cost) for words, cost, _ in question_lines(stage, view.table, view.decision)]
+    assert rows == [("Raise", ""), ("RAISE", "+$0.50"), ("Pays up to 100:1", "")]
 
 
 ADDED = [
