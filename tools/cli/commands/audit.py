@@ -260,6 +260,12 @@ def _key_of(*folders: Path) -> MachineKey | None:
         return None
 
 
+def _place(finding: Finding) -> str:
+    """Where a finding stands; 0 is no entry of a journal but its file as a whole."""
+    where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
+    return f"{where} {plain(finding.id)}".rstrip()
+
+
 def _print_report(name: str, report: Report) -> None:
     console = Terminal()
     key = "" if report.key_compared else ", key not compared (--fingerprint)"
@@ -279,7 +285,7 @@ def _print_report(name: str, report: Report) -> None:
     )
     for finding in report.findings:
         console.print(
-            f"  [red]entry {finding.sequence}[/red] {plain(finding.id)}: {plain(finding.why)}",
+            f"  [red]{_place(finding)}[/red]: {plain(finding.why)}",
             highlight=False,
         )
     if report.noted > len(report.notices):
@@ -288,7 +294,7 @@ def _print_report(name: str, report: Report) -> None:
         )
     for note in report.notices:
         console.print(
-            f"  [yellow]notice[/yellow] entry {note.sequence} {plain(note.id)}: {plain(note.why)}",
+            f"  [yellow]notice[/yellow] {_place(note)}: {plain(note.why)}",
             highlight=False,
         )
     if report.wrong > len(report.findings):
