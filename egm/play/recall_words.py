@@ -11,7 +11,13 @@ from paytables import Game, Settlement, Wager
 Label = tuple[str | Words, Words]
 _TIMES: Final = "\u00d7"
 #: What a bet is settled as at any table; other names are of a game's own pays.
-_SETTLED: Final = frozenset({"won", "lost", "push", "half", "freed", "insured", "void", "taken down"})
+_SETTLED: Final = frozenset(
+    {
+        *("won", "lost", "push", "half", "freed", "insured", "void", "taken down"),
+        *("folded", "withdrawn", "surrender", "surrendered"),
+        *("natural", *(f"by {points}" for points in range(4, 10)), "won with six", "three of a rank"),
+    }
+)
 _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
@@ -20,9 +26,11 @@ def wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Lab
     shown: Mapping[str, Any] = {} if game is None else game.presentation()
     options = dict(wager.options)
     yield "wager.credits", number(wager.credits)
-    mode = _named(shown.get("bets", ()), "mode", options.pop("mode", ""))
-    if mode.kind == "local":  # a game with one way to bet has no name for it
-        yield "wager.mode", mode
+    mode = options.pop("mode", "")
+    if mode and (named := _named(shown.get("bets", ()), "mode", mode)).kind == "local":
+        yield "wager.mode", named  # a game with one way to bet has no name for it
+    if "hands" in options:
+        yield "wager.hands", number(int(options.pop("hands")))
     if "level" in options:
         yield "wager.level", number(int(options.pop("level")))
     if "draws" in options:
@@ -89,7 +97,7 @@ def _prize(shown: Mapping[str, Any], win: Settlement) -> Words:
         )
     found = _LINE_PAY.fullmatch(win.name)
     if found is None:
-        return plain(win.name)
+        return _became(shown, win.name)
     count, symbol = found.groups()
     names = {**shown.get("names", {}), **{k: v["name"] for k, v in shown.get("symbols", {}).items()}}
     called = names.get(symbol)
@@ -112,7 +120,7 @@ def _where(shown: Mapping[str, Any], prize: Settlement) -> Words:
             return say("service.wager.scatter")
     if "selection" in win:
         return say("service.wager.draw", draw=int(win["draw"]), card=int(win["selection"]) + 1)
-    return plain("")
+    return say("service.wager.hand", number=int(win["hand"])) if "hand" in win else plain("")
 
 
 def _named(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:

@@ -7,13 +7,17 @@ import pytest
 from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
+from egm.people import Role
 from egm.records.tables import standing_tables, table_of
 from egm.testing.machine import MachineRig
+from egm.testing.service_menu import Menu, said
 from paytables import load_game, tables
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 QUICK, SLOW = 12, 300
+#: What a wager's options and settlements are called inside, which no page says.
+CODES = {"bets", "credits", "hands", "lost", "push", "seats", "won"}
 
 
 class Player:
@@ -78,8 +82,25 @@ def played(folder, game, rounds, seed):
     assert report.games == rounds
     values = room.journal.meters().values
     assert values["games_played"] == values["games_won"] + values["games_pushed"] + values["games_lost"]
+    told = recalled(room)
     room.close()
+    assert not {words for words in told if "_" in words or words in CODES}
     return values
+
+
+def recalled(room):
+    """Every word of the recall of every play, in each language."""
+    if room.state is State.HANDPAY:
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    menu, told = Menu(room).sign_in(Role.ATTENDANT).touch("recall"), set()
+    for row in menu.page.tables[0].rows:
+        figures = menu.touch(row.action).page.tables[1:]  # the first says which play it is
+        cells = [cell for table in figures for line in table.rows for cell in line.cells]
+        became = [line.cells[1] for line in figures[-1].rows if len(line.cells) == 3]
+        assert [words for words in became if words.kind == "plain"] == []
+        told |= {said(cell, language) for cell in cells for language in ("en", "fr")}
+        menu.touch("back")
+    return told
 
 
 @pytest.mark.requirement("D-15", "C-17", "E-01")
