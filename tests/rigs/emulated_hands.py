@@ -74,6 +74,10 @@ class FirstStart:
         """All of it, until the two have signed."""
         asyncio.run(self._all())
 
+    def asked(self):
+        """Wait for its first page."""
+        asyncio.run(self._seen())
+
     async def _all(self):
         await self._do("next")
         await self._type(SERIAL, "1")

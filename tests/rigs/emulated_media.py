@@ -29,18 +29,18 @@ _BLOCK_BYTES = 4096
 OF_THE_AUDIT = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-class PowerGoneError(Exception):
-    """The power went, and what was waited for will not come."""
-
-
 class Power:
     """What both disks hang on; it goes by itself after so many of their writes and flushes."""
 
     def __init__(self):
         self.disks, self.steps, self.at, self.gone = [], 0, None, threading.Event()
+        #: What all disks held before each step, while a list stands here.
+        self.instants = None
 
     def step(self):
         self.steps += 1
+        if self.instants is not None:
+            self.instants.append([disk.now() for disk in self.disks])
         if self.steps == self.at:
             self.off()
 
@@ -76,8 +76,10 @@ class Computer(Cabinet):
     """The image on disks that forget."""
 
     def __init__(self, folder, built, chance, *, answered=True):
-        self.power, self.media, self.journal = Power(), folder / "media", []
         super().__init__(folder, built, answered=answered)
+        self.power = Power()
+        #: What its journal must still hold; how many bills in the box are of other lives than this.
+        self.journal, self.earlier = [], 0
         bases = [folder / "first.base", folder / "second.base"]
         for qcow, base in zip(self.disks, bases, strict=True):
             image = qcow.split("file=")[1]
@@ -97,16 +99,6 @@ class Computer(Cabinet):
             self.hand(name, "power_on")
         super().on(*more)
 
-    def until(self, wanted, what="", every_s=0.5):
-        """Wait, as long as there is power. Raises PowerGoneError."""
-
-        def or_gone():
-            if self.power.gone.is_set():
-                raise PowerGoneError(what)
-            return wanted()
-
-        super().until(or_gone, what, every_s)
-
     def cut(self):
         """The plug of the whole cabinet: its devices stand still where they are; how many sectors were lost."""
         self.power.off()
@@ -115,6 +107,13 @@ class Computer(Cabinet):
             self.hand(name, "power_off")
         for disk in self.power.disks:
             disk.refuse()
+        return self.power.on()
+
+    def cut_at(self, instant):
+        """The computer being off, another life: its power went at an instant that was kept; how many sectors were lost."""
+        self.journal, self.earlier = [], len(self.hand("bill").state["stacked"])
+        for disk, then in zip(self.power.disks, instant, strict=True):
+            disk.back(then)
         return self.power.on()
 
     def close(self):
@@ -239,7 +238,7 @@ class Computer(Cabinet):
             acceptor = self.hand("bill").state
             # A bill past the point of return is credited before the acceptor is told to let go of it.
             inside = [acceptor["inside_cents"]] if acceptor["inside_cents"] and not rests else []
-            taken = [*acceptor["stacked"], *inside]
+            taken = [*acceptor["stacked"][self.earlier :], *inside]
             assert credited == taken[: len(credited)], "credited that nobody put in, or another bill"
             assert len(taken) - len(credited) <= (0 if rests else 1), "one that is under way is asked for"
             if rests:

@@ -77,6 +77,16 @@ class LosingDisk:
             self._power.set()
             return len(pieces) - len(survivors)
 
+    def now(self) -> tuple[dict[int, bytes], list[tuple[int, bytes]]]:
+        """What it holds at this instant, flushed and not."""
+        with self._lock:
+            return dict(self._kept), list(self._waiting)
+
+    def back(self, then: tuple[dict[int, bytes], list[tuple[int, bytes]]]) -> None:
+        """Hold what it held at an instant: the power may go there, again and otherwise (:meth:`on`)."""
+        with self._lock:
+            self._kept, self._waiting = dict(then[0]), list(then[1])
+
     def close(self) -> None:
         """Stop serving."""
         self.refuse()

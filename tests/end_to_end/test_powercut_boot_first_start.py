@@ -1,0 +1,112 @@
+"""The power of a whole computer goes while a first start is signed, on disks that forget what was not flushed.
+
+An unset machine is set up by hand at its display. What both its disks held, flushed and not, is kept at every write
+and flush from the last PIN to its attract picture. Then the power goes at such an instant, many times over: each of
+the first, where the file is signed, and random ones of the rest. What is left on the media is looked at from outside:
+either all is asked again, or the file is there as two have signed it, and the audit finds nothing wrong. With every
+tenth the computer boots: it asks again on its display, or comes up, plays and pays. ``--kills N``: a sixth of it are cuts.
+"""
+
+import random
+import time
+
+import pytest
+from powercut_rig import missing
+from rigs.emulated_cabinet import image_in, lacking
+from rigs.emulated_hands import STAFF, FirstStart
+from rigs.emulated_media import Computer
+
+from egm.app.first_start.signing import putting_back
+from egm.clock import SystemClock
+from egm.config.cabinet_file import StateFolder
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from meters import open_view
+from meters.copies import SECOND_FOLDER, Place
+from meters.storage import DiskStorage
+
+BOOT_EVERY = 10
+SIGNERS = [number for number, *_ in STAFF]
+ABSENT = [*lacking(), *missing()]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(8 * 3600),
+    pytest.mark.skipif(bool(ABSENT), reason=f"missing: {ABSENT}"),
+]
+
+
+@pytest.fixture
+def computer(tmp_path):
+    """One that nobody has set up yet."""
+    computer = Computer(tmp_path, image_in(tmp_path), random.Random(20261123), answered=False)
+    yield computer
+    computer.close()
+
+
+def set_up(computer, folder):
+    """By hand, to the attract picture; what its disks held at each write and flush after the last PIN."""
+    folder.mkdir()
+
+    def last():
+        computer.power.instants = []
+
+    computer.on()
+    FirstStart(computer, folder, last=last).run()
+    computer.comes_up()
+    instants, computer.power.instants = computer.power.instants, None
+    computer.cut()
+    return instants
+
+
+def asks(computer):
+    """Whether nothing is there but what all is asked again for; what is there is audited."""
+    with computer.read() as (first, _):
+        file = first / "cabinet.toml"
+        again = not file.exists()
+        if again:
+            half = putting_back(StateFolder(first), file, SystemClock().now)
+            assert half is None, "half a memory, and no file"
+        begun = Place(DiskStorage(), first, first / SECOND_FOLDER).used
+        if not (again or begun):
+            signature, _ = Signature.read(first / FILE_NAME)
+            assert (signature.digest, [*signature.persons]) == (digest_of(file.read_text()), SIGNERS)
+    if begun:
+        computer.audited()
+    return again
+
+
+def runs(computer):
+    """It boots, plays and pays under the file that two have signed, and its journal says so once."""
+    computer.boots()
+    computer.cut()
+    computer.audited(rests=True)
+    with computer.read() as (first, _), open_view(first) as view:
+        wanted = (digest_of((first / "cabinet.toml").read_text()), SIGNERS)
+        signed = [(entry.record["digest"], entry.record["persons"]) for entry in view.entries(KIND)]
+        assert signed == [wanted]
+        assert not (first / FILE_NAME).exists(), "a signature that was taken up is put away"
+
+
+@pytest.mark.requirement("A-08", "A-22")
+def test_a_first_start_whose_power_goes_is_asked_again_or_signed(computer, tmp_path, request):
+    """Six minutes until it is set up; some five seconds a cut, and some three minutes a boot."""
+    wanted, began, lost, seen = request.config.getoption("--kills") // 6, time.monotonic(), 0, []
+    instants = set_up(computer, tmp_path / "beside")
+    signing, chance = len(instants) // 4, random.Random(20261124)
+    at = [*range(min(signing, wanted // 2))]
+    at += sorted(chance.sample(range(len(at), len(instants)), min(wanted, len(instants)) - len(at)))
+    print(f" [{time.monotonic() - began:.0f} s: set up, {len(instants)} instants kept]", flush=True)
+    for cuts, instant in enumerate(at, 1):
+        lost += computer.cut_at(instants[instant])
+        seen.append(asks(computer))
+        if cuts % BOOT_EVERY == 0:
+            if seen[-1]:
+                computer.on()
+                FirstStart(computer, tmp_path / f"beside{cuts}").asked()
+                computer.cut()
+            else:
+                runs(computer)
+        found = f"{'asks' if seen[-1] else 'signed'}{', booted' if cuts % BOOT_EVERY == 0 else ''}"
+        told = f"cut {cuts}/{len(at)} at {instant}: {found}; {lost} sectors lost in all"
+        print(f" [{time.monotonic() - began:.0f} s: {told}]", flush=True)
+    assert lost, "nothing was ever lost: it shows nothing"
+    assert set(seen) == {True, False}
