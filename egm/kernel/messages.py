@@ -187,9 +187,8 @@ class Handpay(_Message):
     why: str = ""
     """Why credits are paid by hand: a code of ``handpay.why``; empty: for what its kind says."""
     owed_cents: int = 0
-    """What was owed when the hopper began to pay, where this is the rest; 0: it paid nothing."""
     coins_cents: int = 0
-    """What came as coins of that."""
+    """Of a rest: what was owed when the hopper began to pay, and what came as coins; 0: it paid nothing."""
     since: str = ""
     """When it was reserved, UTC, ISO 8601."""
     number: int = 0
@@ -215,8 +214,7 @@ class HostLock(_Message):
 class Residual(_Message):
     """A rest of credit that buys nothing here, and what :class:`Intent` ``residual`` does with it.
 
-    ``prize_cents`` 0: it is given up. Else it is staked: ``amount_cents`` chances in ``prize_cents`` of that
-    prize.
+    ``prize_cents`` 0: it is given up. Else it is staked: of that prize, ``amount_cents`` chances in it.
     """
 
     amount_cents: int
@@ -237,8 +235,7 @@ class Reminder(_Message):
     """What the place's rules, or the player's own limits, bring to mind between two games.
 
     ``time`` and ``spend`` wait for an :class:`Intent` ``acknowledge``. ``time_limit`` and ``spend_limit``
-    pause the play until ``until_utc`` (ISO 8601; empty: until the session has ended). Cashing out is possible
-    all along, and takes a reminder away.
+    pause the play until ``until_utc`` (ISO 8601; empty: the session's end). Cashing out ends a reminder.
     """
 
     kind: ReminderKind
