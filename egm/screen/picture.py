@@ -18,7 +18,7 @@ from egm.screen.scenes.decide import answers
 from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, draw_staff_key
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.feature import lit_by_feature
-from egm.screen.scenes.glass import draw_glasses, draw_status, status
+from egm.screen.scenes.glass import draw_glasses
 from egm.screen.scenes.hand import felt_touches, hand_keys
 from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
 from egm.screen.scenes.keno import touches, tray_rows
@@ -28,6 +28,7 @@ from egm.screen.scenes.recall import draw_page, page_touches
 from egm.screen.scenes.reminder import draw_reminder, reminder_keys, reminds
 from egm.screen.scenes.slip import draw_slip, slip_places
 from egm.screen.scenes.stage import Stage, bulbs, draw_focus
+from egm.screen.scenes.status import draw_status, status
 from egm.screen.scenes.value import draw_value, value_plate
 from egm.screen.scenes.wheel import area_touches
 from egm.screen.text import Texts

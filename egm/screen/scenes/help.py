@@ -15,13 +15,14 @@ from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.chart import chart_of, draw_chart
 from egm.screen.scenes.felt_glass import felt_prizes, prize_pages
-from egm.screen.scenes.glass import base_field, help_line, prize_name, return_words
+from egm.screen.scenes.glass import base_field, prize_name
 from egm.screen.scenes.odds import chance_pages, draw_chances, draw_odds
 from egm.screen.scenes.odds import pages as odds_pages
 from egm.screen.scenes.pays import draw_pays, pays_of
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
 from egm.screen.scenes.reminder import draw_limits, limit_keys
 from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stage_name
+from egm.screen.scenes.status import help_line, return_words
 from egm.screen.scenes.wheel import is_wheel, wheel_prizes
 from egm.screen.view import Action, offered
 

@@ -17,10 +17,10 @@ from egm.screen.outcome import Field, prize_at
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.chips import CHIPS, draw_chip
 from egm.screen.scenes.faces import draw_card
-from egm.screen.scenes.glass import return_words
 from egm.screen.scenes.help import page_keys
 from egm.screen.scenes.keno import draw_ball
 from egm.screen.scenes.stage import BLACK, Stage, draw_button, metal, rim_panel
+from egm.screen.scenes.status import return_words
 from egm.screen.table import is_table
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View

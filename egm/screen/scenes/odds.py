@@ -2,8 +2,9 @@
 
 from egm.kernel.messages import Chances, LongOdds
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.glass import percent, prize_name
+from egm.screen.scenes.glass import prize_name
 from egm.screen.scenes.stage import Stage, stage_name
+from egm.screen.scenes.status import percent
 
 #: Awards a page holds.
 PAGE = 9

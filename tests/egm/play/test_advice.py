@@ -14,8 +14,8 @@ from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
-from egm.screen.scenes.glass import status
 from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.status import status
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.testing.machine import MachineRig, ScriptedChance

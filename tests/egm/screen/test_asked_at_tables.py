@@ -9,7 +9,7 @@ from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import figures, labels, lit
-from egm.screen.scenes.glass import status
+from egm.screen.scenes.status import status
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, asking
 from egm.testing.machine import ScriptedChance

@@ -13,10 +13,10 @@ from egm.screen.message_reducer import heard, lost
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import promotional, residual_words
-from egm.screen.scenes.glass import status
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.lockup import LOST_SECONDS, words_of
 from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.status import status
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, times
 from tools.dev.gallery import shown

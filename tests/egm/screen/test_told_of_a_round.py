@@ -8,8 +8,8 @@ from egm.kernel.messages import Play
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
-from egm.screen.scenes.glass import status
 from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.status import status
 from egm.screen.text import Texts
 from egm.screen.view import times
 from tools.dev.gallery.felts import felt

@@ -21,8 +21,8 @@ from egm.screen.painter import Painter
 from egm.screen.scenes import bonus
 from egm.screen.scenes.board import last_step
 from egm.screen.scenes.deck import figures
-from egm.screen.scenes.glass import notice_words, status
 from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.status import notice_words, status
 from egm.screen.scenes.wheel import wheel_glasses
 from egm.screen.text import Texts
 from egm.screen.view import Action, View, playing, times

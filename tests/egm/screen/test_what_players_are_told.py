@@ -20,9 +20,9 @@ from egm.screen.message_reducer import heard
 from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
 from egm.screen.scenes import wins
-from egm.screen.scenes.glass import status
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.status import status
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue
 from egm.screen.view import Action, times

@@ -1,0 +1,282 @@
+"""The status line below the field, the clock, the machine's identity and what is always told."""
+
+from typing import Final
+
+from egm.kernel.messages import GameView, Notice, Snapshot
+from egm.screen.layout import Layout
+from egm.screen.marks import is_keno, is_slip, spots, stakes_on
+from egm.screen.outcome import WinView
+from egm.screen.painter import Style
+from egm.screen.scenes.asked import first_words, option_words, turn_words
+from egm.screen.scenes.feature import so_far_credits
+from egm.screen.scenes.felt_glass import felt_status, settled_step
+from egm.screen.scenes.glass import base_field, prize_name
+from egm.screen.scenes.keno import what_is_bought
+from egm.screen.scenes.prizes import prizes_won
+from egm.screen.scenes.stage import Stage, spoken, stage_name
+from egm.screen.scenes.wheel import is_wheel
+from egm.screen.scenes.wins import lit_win
+from egm.screen.show import Show, Timeline, feature_steps, games_awarded
+from egm.screen.steps import KenoStep
+from egm.screen.table import ON_CHIPS, is_table
+from egm.screen.text import fault_words
+from egm.screen.view import Scene, asking, times
+
+_NOTICE_SECONDS: Final = 5.0
+_PAID_OUT_SECONDS: Final = 30.0
+#: What the player has been paid, and how.
+_PAID_OUT: Final = frozenset(
+    {"ticket_printed", "coins_paid", "handpay_paid", "prize_delivered", "transfer_out"}
+)
+#: Conditions that last until somebody ends them; every other notice is of a moment.
+_LASTING: Final = frozenset(
+    {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
+)
+_TURN_SECONDS: Final = 3.0
+
+
+def _stands(snapshot: Snapshot, notice: Notice) -> float:
+    """Seconds for which a notice is read; where the player's money went is told until the next one comes."""
+    if notice.code in _PAID_OUT and not snapshot.credit_cents:
+        return _PAID_OUT_SECONDS
+    return _NOTICE_SECONDS
+
+
+def notice_words(stage: Stage, notice: Notice) -> str:
+    """A notice of the machine in words."""
+    texts, code = stage.texts, notice.code
+    snapshot = stage.view.snapshot
+    credit_cents = 0 if snapshot is None else snapshot.credit_cents
+    values = {"amount": "", "credit_cents": credit_cents, **notice.values}
+    if code == "refused.playing" and stage.view.decision is not None:
+        return first_words(stage, stage.view.decision)
+    ends = ("_credit", "") if credit_cents else ("",)
+    for key in (f"{group}.{code}{end}" for group in ("notice", "status") for end in ends):
+        if texts.has(key):
+            return spoken(stage, key, values)
+    if code.startswith("refused"):
+        return texts.say("notice.refused_other")
+    said = fault_words(texts, code.removeprefix("fault."))
+    held_cents = notice.values.get("amount_cents")
+    held = {"fault": said, "amount": stage.money(held_cents)} if isinstance(held_cents, int) else None
+    return said if held is None else texts.say("notice.held", **held)
+
+
+def status(stage: Stage) -> tuple[str, str]:
+    """The status line's words and colour: a fresh notice first, then the game, then what to do."""
+    view = stage.view
+    snapshot = view.snapshot
+    if snapshot is None:
+        return stage.texts.say("boot.link"), "text"
+    if view.news is not None and view.now - view.notices_at < _stands(snapshot, view.news):
+        return _notice_status(stage, view.news)
+    if view.decision is not None and asking(view, stage.theme):
+        words, advised = turn_words(stage, view.decision), view.decision.display.get("advice")
+        if isinstance(advised, str) and advised in view.decision.options:
+            option = option_words(stage, advised)
+            words = f"{words}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
+        return words, "amber"
+    line = times(view, stage.theme)
+    if snapshot.state == "playing" and view.show is not None and line is not None:
+        return _game_status(stage, view.show, line)
+    lasting = [notice for notice in snapshot.notices if notice.code.partition(".")[0] in _LASTING]
+    if lasting and int(view.now / _TURN_SECONDS) % 2:
+        return _notice_status(stage, lasting[int(view.now / _TURN_SECONDS / 2) % len(lasting)])
+    return _idle_status(stage, snapshot)
+
+
+def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
+    colours = {"info": "info", "warning": "amber", "alarm": "alarm"}
+    return notice_words(stage, notice), colours[notice.severity]
+
+
+def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
+    say, win = stage.texts.say, lit_win(stage)
+    bought = _bought(stage, snapshot) if snapshot.credit_cents else ""
+    if bought and (stage.view.pressed in _BETTING or stage.view.chips.refused):
+        return bought, "text"
+    if snapshot.win_cents and win is not None:
+        return _win_words(stage, win), "win"
+    if snapshot.win_cents:
+        return _total(stage, snapshot.win_cents)
+    game = stage.view.game
+    slip = stage.view.slip
+    if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
+        return say("keno.mark", least=min(spots(game)), most=max(spots(game))), "amber"
+    if snapshot.credit_cents == 0:
+        return say("status.insert"), "text"
+    return bought or say("status.choose"), "text"
+
+
+#: What changes the bet: then the bet is spoken of, no more the last win.
+_BETTING: Final = ON_CHIPS | {
+    "bet_less",
+    "bet_more",
+    "bet_max",
+    "area",
+    "form",
+    "mark",
+    "quick_pick",
+    "draws",
+    "bonus",
+    "new_card",
+}
+
+
+def _bought(stage: Stage, snapshot: Snapshot) -> str:
+    """What PLAY buys at which price, where that is not the bet meter alone: a ticket, stakes on a wheel."""
+    game, say = stage.view.game, stage.texts.say
+    if is_keno(game):
+        words, cents = what_is_bought(stage)
+        return say("keno.buys", what=words, price=stage.money(cents)) if words else ""
+    if stage.view.table is not None:
+        return felt_status(stage)
+    if game is None or not is_wheel(stage):
+        return ""
+    areas = len(stakes_on(game, snapshot))
+    price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
+    return stage.texts.counted("wheel.buys", areas, price=price)
+
+
+def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
+    say, since = stage.texts.say, stage.view.now - show.began
+    if since < line.spun:
+        index = line.index(since)
+        step = show.steps[index]
+        if isinstance(step, KenoStep):
+            balls = sum(1 for stop in line.steps[index].stops if since >= stop)
+            return say("keno.ball", index=balls, count=len(step.balls)), "amber"
+        name = stage_name(stage, step.stage)
+        if name:
+            series = feature_steps(show, index)
+            number, games = games_awarded(show, index, stand=since >= line.steps[index].spun)
+            place = say("feature.free_left", left=number, total=games)
+            won_cents = so_far_credits(show, line, since, series.start) * _unit_cents(stage)
+            total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
+            return "  ·  ".join([name, *([place] if games > 1 else []), *total]), "amber"
+        return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
+    if any(won.amount_cents is None for won in show.play.progressives):
+        return say("progressive.confirming"), "amber"
+    if not show.play.prizes and not show.play.win_cents:
+        return say("status.no_win"), "text_dim"
+    paid = _total(stage, show.play.win_cents)
+    return (prizes_won(stage, show.play.prizes), "win") if show.play.prizes else paid
+
+
+def _total(stage: Stage, cents: int) -> tuple[str, str]:
+    """What a game has won; at a table, where stakes come back as well, what it pays for what was staked.
+
+    Bets that all push are returned, and who receives less than he staked has won nothing; hands that are held
+    and drawn to win by a table of pays, as a game of reels does.
+    """
+    say, game, amount = stage.texts.say, stage.view.game, stage.money(cents)
+    over = settled_step(stage) if is_table(game) else None
+    rows = [(int(each["credits"]), int(each.get("staked", 0))) for each in over.settlements] if over else []
+    staked_cents = sum(staked for _, staked in rows) * _unit_cents(stage)
+    if staked_cents and all(credits_ == staked for credits_, staked in rows):
+        return say("status.bet_returned", amount=amount), "text"
+    if cents < staked_cents:
+        return say("status.part_returned", amount=amount, staked=stage.money(staked_cents)), "text"
+    if game is None or not is_table(game) or game.presentation.get("hold"):
+        return say("status.win_total", amount=amount), "win"
+    if not staked_cents:
+        return say("status.received", amount=amount), "win"
+    return say("status.received_for", amount=amount, staked=stage.money(staked_cents)), "win"
+
+
+def _unit_cents(stage: Stage) -> int:
+    return stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+
+
+def _win_words(stage: Stage, win: WinView) -> str:
+    field = base_field(stage)
+    amount = stage.money(win.credits * _unit_cents(stage))
+    name = prize_name(stage.texts, field, win.count, win.symbol, win.name) if field else win.name
+    if win.line is None:
+        return stage.texts.say("win.named", name=name, amount=amount)
+    return stage.texts.say("win.line_named", line=win.line, name=name, amount=amount)
+
+
+def draw_status(stage: Stage) -> None:
+    """The status line, the clock and the machine's identity."""
+    p, layout, view = stage.painter, stage.layout, stage.view
+    x, y, w, h = layout.message
+    if view.scene in {Scene.GAME, Scene.ATTRACT}:  # else the plate that lies over it says why
+        words, colour = status(stage)
+        p.label(words, (x + 24, y, w - 48, h), Style("strong", "body", colour))
+    snapshot = view.snapshot
+    if snapshot is None:
+        return
+    clock = stage.texts.clock(view.time_utc)
+    where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, layout.bar[1] - 22)
+    p.text(
+        clock,
+        where,
+        Style("strong", "lead" if not layout.portrait else "caption", "text", 2, (0, 0, 0, 140)),
+        align="right",
+        width=310,
+    )
+    identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    place = (30, 40) if not layout.portrait else (24, layout.bar[1] - 22)
+    p.text(
+        identity,
+        place,
+        Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
+        align="left",
+        width=318 if not layout.portrait else layout.size[0] * (0.36 if not layout.slim else 0.48),
+    )
+    _told_always(stage)
+
+
+def _told_always(stage: Stage) -> None:
+    """The theoretical return and, where the place names one, where help is found: always in sight."""
+    p, layout, game = stage.painter, stage.layout, stage.view.game
+    line = help_line(stage)
+    if line:
+        place = (
+            (30, 104)
+            if not layout.portrait
+            else (layout.size[0] * (0.4 if not layout.slim else 0.53), layout.bar[1] - 22)
+        )
+        style = Style("strong", "caption", "text", 1.5, (0, 0, 0, 140))
+        p.text(
+            line,
+            place,
+            style,
+            align="left",
+            width=_corner(layout)
+            if not layout.portrait
+            else layout.size[0] * (0.4 if not layout.slim else 0.3),
+        )
+    if game is not None:
+        words = return_words(stage, game)
+        style = Style("text", "caption", "text", 1.5, (0, 0, 0, 140))
+        if layout.portrait:
+            low = layout.left[1] + layout.left[3] + 16
+            p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
+        else:
+            p.label(words, (30, 54, _corner(layout), 37), style, align="left")
+
+
+def _corner(layout: Layout) -> float:
+    """The room left of the sign: that of a game with levels stands further left."""
+    return min(330.0, layout.marquee[0] - 30)
+
+
+def help_line(stage: Stage) -> str:
+    """Where help is found, as the place wants it told; empty where it names none."""
+    snapshot = stage.view.snapshot
+    told = snapshot.protection.help_line if snapshot is not None else {}
+    return stage.texts.local(told) if told else ""
+
+
+def return_words(stage: Stage, game: GameView) -> str:
+    """The theoretical return of a game; of a table, that it is the one of its worst bet."""
+    key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
+    return stage.texts.say(key, percent=percent(stage, game.return_percent))
+
+
+def percent(stage: Stage, figure: str) -> str:
+    """A decimal figure with this language's decimal sign."""
+    plain = figure.rstrip("%").strip()
+    return plain.replace(".", ",") if stage.texts.language == "fr" else plain
