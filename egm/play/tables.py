@@ -102,9 +102,18 @@ def give_bets_back_first(machine: Machine, event: Event) -> Event:
 
 
 def say_bets_stay(machine: Machine, _: Event) -> None:
-    """What stands cannot be taken down: it is played on, at no cost, until it is decided."""
-    standing_cents = sum(table.standing_cents for table in standing_tables(machine))
-    machine.notice = Notice(code="bets_stay", severity="warning", values={"amount_cents": standing_cents})
+    """What stands cannot be taken down: it is played on, at no cost, until it is decided.
+
+    Of the game that is up first; of another it is said where, for playing on here would decide nothing.
+    """
+    tables, here = standing_tables(machine), machine.selection.game_id
+    table = next((each for each in tables if each.game.id == here), tables[0])
+    values: dict[str, int | str] = {"amount_cents": table.standing_cents}
+    if table.game.id == here:
+        machine.notice = Notice(code="bets_stay", severity="warning", values=values)
+    else:
+        values["game"] = table.game.id
+        machine.notice = Notice(code="bets_stay_elsewhere", severity="warning", values=values)
 
 
 def take_off_nobodys_bets(machine: Machine, _: Event) -> None:

@@ -48,6 +48,9 @@ def notice_words(stage: Stage, notice: Notice) -> str:
     snapshot = stage.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
     values = {"amount": "", "credit_cents": credit_cents, **notice.values}
+    game = stage.view.games.get(str(notice.values.get("game")))
+    if game is not None:
+        values["game"] = texts.local(game.title, game.id)
     if code == "refused.playing" and stage.view.decision is not None:
         return first_words(stage, stage.view.decision)
     ends = ("_credit", "") if credit_cents else ("",)

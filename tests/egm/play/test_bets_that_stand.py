@@ -20,11 +20,11 @@ def point(tmp_path, monkeypatch):
     state = tmp_path / "state"
     rooms = []
 
-    def start(*numbers, version="1.0.0", **options):
+    def start(*numbers, version="1.0.0", beside=(), **options):
         if rooms:
             rooms[-1].close()
         game = definition(tmp_path / f"games-{version}", "point", version=version)
-        room = MachineRig(state, games=(game,), chance=ScriptedChance(*numbers), **options)
+        room = MachineRig(state, games=(game, *beside), chance=ScriptedChance(*numbers), **options)
         rooms.append(room.boot())
         return room
 
@@ -125,6 +125,26 @@ def test_what_may_not_be_taken_down_is_played_on_before_the_player_leaves(point,
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
     sound(room, tmp_path)
+
+
+@pytest.mark.requirement("F-08")
+def test_at_another_game_it_is_said_where_the_bets_stay(point, tmp_path):
+    """Playing on there would cost something and decide nothing."""
+    room = point(2, 0, beside=("maple-classic",)).insert(1000)
+    throw(room, line=10, place=4)
+    table = room.machine.selection.game_id
+    room.engine.handle(EventType.GAME, value="maple-classic")
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, room.credit_cents) == (State.IDLE, 950)
+    assert (room.notice, room.machine.notice.values) == (
+        "bets_stay_elsewhere",
+        {"amount_cents": 50, "game": table},
+    )
+    room.engine.handle(EventType.GAME, value=table)
+    throw(room)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    room.journal.self_audit()
 
 
 @pytest.mark.requirement("F-20", "F-08")

@@ -12,7 +12,7 @@ from egm.app.view import game_view, snapshot
 from egm.app.wiring import requested, tower
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
-from egm.kernel.messages import Hello
+from egm.kernel.messages import Hello, Notice
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE
 from egm.screen.marks import stakes_on
@@ -198,6 +198,13 @@ def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
     said = notice_words(at.stage, snapshot(room.engine, fingerprint="").notices[0])
     assert said == "The machine has restarted. Your credits are safe: $5.00"
     room.close()
+
+
+def test_bets_that_stay_at_another_game_are_told_with_its_name(visit):
+    at = visit(*MAPLES)
+    notice = Notice(code="bets_stay_elsewhere", values={"amount_cents": 625, "game": "maple-classic"})
+    title = at.stage.view.games["maple-classic"].title["en"]
+    assert notice_words(at.stage, notice).startswith(f"Your bet of $6.25 at {title} stays until")
 
 
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):

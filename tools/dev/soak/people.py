@@ -143,6 +143,20 @@ class Player:
             return False
         return True
 
+    def leave(self) -> None:
+        """Cash out; where a bet stays until it is decided, play on at its game."""
+        stays = (
+            next((one for one in self.seen.notices if one.code.startswith("bets_stay")), None)
+            if self.seen
+            else None
+        )
+        if stays is None:
+            self.wish("cash_out")
+        elif "game" in stays.values:
+            self.wish("game", stays.values["game"])
+        else:
+            self.wish("play")
+
     def bet(self) -> None:
         """Choose another bet of the game that is up."""
         if self.seen is not None and self.seen.game_id in self._offered:
@@ -327,7 +341,7 @@ class Crowd:
         if now.state in {"handpay", "tilt", "out_of_service"}:
             self.turn_key()
         elif now.credit_cents:
-            self.player.wish("cash_out")
+            self.player.leave()
         bill, printer = self._floor.say("bill"), self._floor.say("printer")
         return (now.state, now.credit_cents) == ("idle", 0) and (bill["status"], printer["status"]) == (
             "idle",
