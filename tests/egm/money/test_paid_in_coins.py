@@ -17,6 +17,7 @@ from egm.money.disputed import disputed_amounts
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.records.keys import MoneyKey
+from egm.testing.clearing import clear_it, paid
 from egm.testing.machine import MachineRig, PowerCutError
 from egm.testing.service_menu import Menu
 from meters.keys import MachineKey
@@ -155,6 +156,27 @@ def test_a_rest_that_was_taken_away_is_no_rest_of_the_next_player(tmp_path, coin
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
     room.insert(1000)
     assert (room.state, room.credit_cents) == (State.IDLE, 1000)
+    ends_honest(room)
+
+
+@pytest.mark.requirement("A-05", "F-10")
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_rest_at_a_clear_of_the_memory_is_paid_once(tmp_path, coins_first, by_hand):
+    """Carried over it goes on by itself; paid by hand it is no rest of the next player's credit."""
+    room = cashed_out(tmp_path, coins_first)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    hopper_pays(room, 5)
+    assert room.credit_cents == 25
+    room.close()
+    clear_it(tmp_path / "state", **({"credit_1_cashable": paid(25)} if by_hand else {}))
+    room = MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    if by_hand:
+        assert (room.state, room.credit_cents) == (State.IDLE, 0)
+        room.ledgers.coins.coins_in(((25, True),), 2)
+        assert (room.state, room.credit_cents) == (State.IDLE, 25)
+    else:
+        assert (room.state, told(room)) == (State.HANDPAY, (525, 500, 25))
     ends_honest(room)
 
 

@@ -13,7 +13,7 @@ from egm.kernel.machine import Machine
 from egm.people import Person, Recorded, Role, Roster
 from egm.people.pins import PinDigest
 from egm.staff.service.desk import ServiceDesk
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, PowerCutError
 from meters import open_view
 from meters.clear import inspect
 from tools.cli import main
@@ -118,10 +118,6 @@ def test_changes_are_recorded_with_the_digest_of_the_whole_roster(place):
     assert Recorded.of(place.room.journal.state("staff")) == Recorded(2, roster.digest)
     assert Roster.load(place.spare).changes == roster.changes
     assert place.fault is None
-
-
-class PowerCutError(BaseException):
-    """The power goes."""
 
 
 @pytest.mark.parametrize("lost", [(), ("spare",)])
