@@ -53,9 +53,11 @@ class CommandGroup(click.Group):
         except OSError as error:
             if error.filename is None:
                 raise
-            why = lines(f"{error.filename}: {error.strerror or error}")
-            raise click.ClickException(why) from None
+            raise click.ClickException(lines(_refused(error))) from None
         except click.ClickException as error:
+            system = error.__context__
+            if isinstance(system, OSError) and error.message == str(system):
+                error.message = _refused(system)
             # it may tell what stands in a file
             error.message = lines(error.message)  # type: ignore[misc]
             raise
@@ -79,6 +81,8 @@ class CommandGroup(click.Group):
             return None
         module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
+        for each in getattr(command, "commands", {}).values():
+            each.short_help = each.get_short_help_str(limit=_SENTENCE)  # whole: click would cut it at 45
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -87,6 +91,14 @@ class CommandGroup(click.Group):
             formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
 
 
+def _refused(error: OSError) -> str:
+    """What the system refused: the file where it is one, and why, without the number of the error."""
+    why = error.strerror or str(error)
+    return why if error.filename is None else f"{error.filename}: {why}"
+
+
+#: No first sentence of a help is longer, in characters.
+_SENTENCE = 1_000
 #: Packages that are not installed with a cabinet: import name -> the extra that has it.
 _EXTRA_OF = {
     "apsw": "dev",

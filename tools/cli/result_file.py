@@ -8,6 +8,8 @@ from typing import BinaryIO
 
 import click
 
+from tools.cli.terminal import echo
+
 
 def replaceable(file: Path) -> Path:
     """``file`` with its links resolved, which a rename may take the place of.
@@ -36,3 +38,17 @@ def result_file(file: Path) -> Iterator[BinaryIO]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def write_result(file: Path, data: bytes | str, what: str = "") -> None:
+    """Write ``data`` to ``file``, whole or not at all, and say so with ``what`` it is (default: its size).
+
+    Raises ClickException where it cannot be written.
+    """
+    content = data.encode() if isinstance(data, str) else data
+    try:
+        with result_file(file) as out:
+            out.write(content)
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from error
+    echo(f"{file}: {what or f'{len(content):,} bytes'}")

@@ -107,10 +107,12 @@ def test_the_command_lists_shows_and_checks(tmp_path):
     assert (shown["play"]["bet_limit_cents"], shown["returns"]["reels"]) == (250, "83/100")
     path = tmp_path / "place.toml"
     path.write_text(GOOD)
-    assert run("check", path).output.endswith("right, generic\n")
+    assert run("check", path).output.endswith("valid, generic\n")
     path.write_text(GOOD.replace('currency = "USD"', 'currency = "dollars"'))
+    assert run("check", "monaco").output == "monaco: valid, monaco\n"
     refused = run("check", path, FOLDER / "monaco.toml")
     assert refused.exit_code == 1
     assert "place.toml: currency" in refused.output
-    assert "right, monaco" in refused.output
-    assert "jurisdiction profile atlantis: id: not in the library" in run("show", "atlantis").output
+    assert "valid, monaco" in refused.output
+    for command in ("show", "check"):
+        assert "jurisdiction profile atlantis: id: not in the library" in run(command, "atlantis").output

@@ -227,3 +227,21 @@ def test_a_picture_that_cannot_be_drawn_in_time_is_refused(head, body, said, tmp
     game.write_text(game.read_text() + '\n[art.pictures]\nseven = "seven.svg"\n')
     picture.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" {head}>{body}</svg>')
     assert said in refused("game", "check", game)
+
+
+WRITERS = (
+    ("par", "maple-classic", "--csv", "--out"),
+    ("manual", "service", "--out"),
+    ("ticket", "render", "--output"),
+    ("rng", "bytes", "--count", "16", "--output"),
+    ("rng", "outcomes", "--range", "6", "--count", "3", "--output"),
+)
+
+
+@pytest.mark.parametrize("command", WRITERS, ids=" ".join)
+def test_what_a_command_wrote_it_names_and_where_it_cannot_it_says_so(command, tmp_path):
+    file = tmp_path / "result.png"
+    assert egm(*command, file).output.startswith(f"{file}: ")
+    assert file.stat().st_size
+    nowhere = tmp_path / "none" / "result.png"
+    assert refused(*command, nowhere) == f"Error: {nowhere}: No such file or directory\n"

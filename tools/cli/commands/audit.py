@@ -68,7 +68,11 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
         key = MachineKey.load(DiskStorage(), folder)
         if key is None:
             raise click.ClickException(f"{folder}: there is no machine key to sign with")
-        with open_view(folder, key=key, second_dir=second) as view, result_file(file) as out:
+        with (
+            working("checking and writing"),
+            open_view(folder, key=key, second_dir=second) as view,
+            result_file(file) as out,
+        ):
             count = export.write(view, key, out, datetime.now(UTC), after=after)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why

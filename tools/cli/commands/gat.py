@@ -107,7 +107,10 @@ def identity(way: _Way, form: str) -> None:
 @_FORMAT
 @_on_port
 def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
-    """Have the component NAME signed under the seed, or all of them."""
+    """Have the machine sign its component NAME under the seed, or all of them, over its GAT port.
+
+    `egm signature` computes the same of the software installed here, without a machine: to hold against it.
+    """
     if name is None:
         feature, parameter = "Get File", f"AuthenticationResponse{'-SHA256' * sha256}.xml"
     else:

@@ -18,6 +18,7 @@ from egm.staff.service.words import columns, moment, plain, say
 from egm.staff.sheet import Sheet, sheets
 from meters import JournalError, open_view
 from paytables.wording import among, counted
+from tools.cli.result_file import write_result
 from tools.cli.sheets import NO_MONEY, as_pdf, as_text
 from tools.cli.tables import Form, Table, forms
 from tools.cli.tables import show as show_table
@@ -94,11 +95,7 @@ def export(name: str, out: Path, form: str, language: str, state: Path | None) -
         content = _text(sheet, language).encode()
     else:
         content = json.dumps(_document(sheet), ensure_ascii=False, indent=1).encode()
-    try:
-        out.write_bytes(content)
-    except OSError as error:
-        raise click.ClickException(f"{out}: {error.strerror}") from error
-    echo(f"{sheet.id} written to {out}")
+    write_result(out, content, sheet.id)
 
 
 @command.command("day")
@@ -137,11 +134,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     for sheet in of_day:
         head = say("service.sheet.title", number=sheet.id)
         tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.tables()]
-    try:
-        out.write_bytes(as_pdf(title, tables, texts, NO_MONEY))
-    except OSError as error:
-        raise click.ClickException(f"{out}: {error.strerror}") from error
-    echo(f"{counted(len(of_day), 'sheet')} written to {out}")
+    write_result(out, as_pdf(title, tables, texts, NO_MONEY), counted(len(of_day), "sheet"))
 
 
 def _text(sheet: Sheet, language: str) -> str:

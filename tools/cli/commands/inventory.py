@@ -10,6 +10,7 @@ from egm.screen.text import LOCALES, Texts
 from egm.staff.inventory import Sheet, sheet
 from meters import JournalError, open_view
 from tools.cli.commands.register import entries_of
+from tools.cli.result_file import write_result
 from tools.cli.sheets import NO_MONEY, as_pdf, as_text
 from tools.cli.tables import Column, Form, Table, forms
 from tools.cli.tables import show as show_table
@@ -62,11 +63,7 @@ def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
     found, texts = _read(state), Texts(language)
     content = as_pdf(_title(texts, found), found.tables(), texts, NO_MONEY)
     for path in (out, copy):
-        try:
-            path.write_bytes(content)
-        except OSError as error:
-            raise click.ClickException(f"{path}: {error.strerror}") from error
-    echo(f"{out} and {copy}: SHA-256 {hashlib.sha256(content).hexdigest()}")
+        write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")
 
 
 @command.command("house")

@@ -20,6 +20,7 @@ from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, u
 from egm.verify.tree import Scope, files, own_files, uncompiled
 from paytables.source import contents
 from paytables.wording import counted
+from tools.cli.result_file import write_result
 from tools.cli.tables import Form, Table, forms, show
 from tools.cli.terminal import echo
 
@@ -98,10 +99,9 @@ def make(
             bytecode=bytecode,
             files=measure(found),
         )
-        out.write_bytes(unsigned(manifest))
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{out}: {counted(len(manifest.files), 'file')}")
+    write_result(out, unsigned(manifest), counted(len(manifest.files), "file"))
 
 
 @command.command("sign")
@@ -111,9 +111,10 @@ def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign MANIFEST, in place."""
     try:
         require_private(key)
-        manifest.write_bytes(sign(contents(manifest), read_key(contents(key), str(key)), str(manifest)))
+        signed = sign(contents(manifest), read_key(contents(key), str(key)), str(manifest))
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error
+    write_result(manifest, signed, "signed")
 
 
 @command.command("verify")

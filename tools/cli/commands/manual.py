@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 
 from egm.screen.text import LOCALES
+from tools.cli.result_file import write_result
+from tools.cli.tables import working
 from tools.cli.terminal import echo
 from tools.lab.manual import AUDIENCES, manual
 
@@ -28,6 +30,8 @@ def command(audience: str, language: str, out: Path | None) -> None:
     elif out.suffix.lower() == ".pdf":
         from tools.lab.manual_pdf import pdf  # noqa: PLC0415 (matplotlib is the laboratory's)
 
-        out.write_bytes(pdf(audience, language, version("open-egm")))
+        with working(f"setting the {audience} manual"):
+            pages = pdf(audience, language, version("open-egm"))
+        write_result(out, pages)
     else:
-        out.write_text(manual(audience, language), encoding="utf-8")
+        write_result(out, manual(audience, language))

@@ -20,6 +20,7 @@ from paytables import (
 from paytables.craps.strategy import named_strategy
 from paytables.wording import counted
 from tools.cli.par_sheet import standings, to_terminal
+from tools.cli.result_file import write_result
 from tools.cli.tables import working
 from tools.cli.terminal import echo, json_text
 from tools.lab.named import named, refusal
@@ -106,7 +107,7 @@ def command(
         if out is None:
             echo(text)
         else:
-            out.write_text(text, encoding="utf-8")
+            write_result(out, text)
     if jurisdiction is not None:
         hold(loaded, analysis, jurisdiction)
 

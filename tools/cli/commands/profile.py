@@ -1,7 +1,5 @@
 """``egm profile``: the places' rules; list, show and check them, and print their schema."""
 
-from pathlib import Path
-
 import click
 
 from egm.errors import OperatorError
@@ -42,13 +40,13 @@ def show(profile: str) -> None:
 
 
 @command.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-def check(files: tuple[Path, ...]) -> None:
-    """Check profile FILES; exit status 1 and the file, the key and the reason when one is wrong."""
+@click.argument("profiles", nargs=-1, required=True)
+def check(profiles: tuple[str, ...]) -> None:
+    """Check PROFILES (ids or files); exit status 1 and the file, the key and the reason when one is wrong."""
     wrong = []
-    for file in files:
+    for profile in profiles:
         try:
-            echo(f"{file}: right, {load_profile(file).id}")
+            echo(f"{profile}: valid, {load_profile(named(profile)).id}")
         except OperatorError as why:
             wrong.append(str(why))
     if wrong:

@@ -11,9 +11,11 @@ import click
 
 import rng
 from paytables.source import contents
+from paytables.wording import counted
 from rng.self_test import TESTS
 from tools.cli.commands.rng_battery import battery, calibrate_tests
 from tools.cli.tables import GOOD, Column, Form, Table, forms, show, working
+from tools.cli.terminal import echo
 from tools.cli.whole import Whole
 from tools.lab.rng.collection import raw_bytes
 from tools.lab.rng.service import start_service
@@ -56,6 +58,7 @@ def raw(count: int | None, output: Path | None) -> None:
         else:
             with output.open("wb") as stream:
                 _write(stream, raw_bytes(service, count))
+            echo(f"{output}: {output.stat().st_size:,} bytes")
     except (rng.RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -105,8 +108,9 @@ def outcomes(  # one parameter an option
         if output is None:
             _write(sys.stdout.buffer, lines)
         else:
-            with output.open("wb") as stream:
+            with working(f"drawing {counted(count, 'play')}"), output.open("wb") as stream:
                 _write(stream, lines)
+            echo(f"{output}: {counted(count, 'play')}")
     except (rng.RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
 

@@ -13,6 +13,7 @@ import click
 
 import rng
 from paytables.wording import counted
+from tools.cli.result_file import write_result
 from tools.cli.tables import DOUBT, Column, Table, show, whole, working
 from tools.cli.terminal import Terminal
 from tools.cli.whole import Whole
@@ -112,7 +113,7 @@ def _write_report(
     json_file: Path | None,
     html_file: Path | None,
 ) -> None:
-    from tools.lab.rng.report import gather, write_html, write_json  # noqa: PLC0415
+    from tools.lab.rng.report import gather, to_html, to_json  # noqa: PLC0415
 
     def raw(count: int) -> bytes:
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
@@ -120,9 +121,9 @@ def _write_report(
     words = [*click.get_current_context().command_path.split(), *_asked()]
     report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
     if json_file:
-        write_json(report, json_file)
+        write_result(json_file, to_json(report))
     if html_file:
-        write_html(report, html_file)
+        write_result(html_file, to_html(report))
 
 
 def _asked() -> list[str]:
@@ -169,7 +170,7 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
             "levels": LEVELS,
             "games": [dataclasses.asdict(calibration) for calibration in calibrations],
         }
-        json_file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_result(json_file, json.dumps(record, indent=1) + "\n")
     if off := [text for calibration in calibrations for text in off_level(calibration)]:
         raise click.ClickException("\n".join(off))
     console.print("every test rejects good data at its stated rate")

@@ -8,6 +8,7 @@ import click
 
 from egm.config.cabinet_file import POSITIONS_MOST, StateFolder, default_state_dir
 from tools.cli.commands.par import load
+from tools.cli.tables import working
 from tools.cli.terminal import echo
 from tools.lab.named import named
 
@@ -48,7 +49,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
             product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
         )
         chance = RandomService.start(personalization=who, sources=[KernelSource()])
-        with chance.step() as draw:
+        with chance.step() as draw, working(f"drawing {game.id}"):
             size = film_of(game, draw, file, Film(scale=scale, quality=quality))
     except (DefinitionError, PreviewError, RngError, OSError) as error:
         raise click.ClickException(str(error)) from error

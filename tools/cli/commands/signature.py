@@ -26,7 +26,9 @@ from tools.cli.tables import Column, Form, Table, forms, show
 )
 @forms
 def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], form: Form) -> None:
-    """Sign each component of the software installed here, as GAT does.
+    """Sign each component of the software installed here, as GAT does; no machine is asked.
+
+    `egm gat sign` asks a machine that plays; where both have the same software and seed, both say the same.
 
     What a component's content is, so that anybody can compute the same: its files in the order of their
     names, each as one line "<size> <name>" and its bytes.

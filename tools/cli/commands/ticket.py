@@ -39,6 +39,7 @@ from meters.copies import SECOND_FOLDER
 from paytables.source import contents
 from paytables.wording import counted
 from tools.cli.cage import ask_all, open_cage, taken_in_all
+from tools.cli.result_file import write_result
 from tools.cli.staff import prove, roster_of
 from tools.cli.tables import Column, Form, Table, forms, show, whole
 from tools.cli.terminal import echo
@@ -190,7 +191,7 @@ def _ticket_data(record: Record, number: str, at: datetime | None = None) -> dic
 
 
 def _draw(ticket: Ticket, template: Template, language: str, output: Path) -> None:
-    output.write_bytes(_WRITERS[output.suffix](render(ticket, template, language)))
+    write_result(output, _WRITERS[output.suffix](render(ticket, template, language)))
 
 
 @click.group("ticket")
@@ -396,7 +397,7 @@ def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -
     """Draw an issued ticket again, marked as a duplicate."""
     ticket = cage.reprint(number, why)
     _draw(ticket, load_template(ticket.template), language, output)
-    return f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}: {output}"
+    return f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}"
 
 
 @command.command("restore")
@@ -448,7 +449,6 @@ def render_(name: str, file: Path | None, language: str, output: Path) -> None:
         template = load_template(Path(name) if name.endswith(".toml") else name)
         ticket = _specimen(template) if file is None else Ticket.from_json(contents(file).decode())
         _draw(ticket, template, language, output)
-    echo(str(output))
 
 
 def _specimen(template: Template) -> Ticket:

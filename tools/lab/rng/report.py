@@ -166,13 +166,13 @@ def _collective(verdicts: Sequence[Verdict], alpha: float) -> Report:
     }
 
 
-def write_json(report: Report, path: Path) -> None:
-    """The report as JSON. Raises OSError."""
-    path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def to_json(report: Report) -> str:
+    """The report as JSON."""
+    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
 
 
-def write_html(report: Report, path: Path) -> None:
-    """The report as one HTML page that needs nothing beside it. Raises OSError."""
+def to_html(report: Report) -> str:
+    """The report as one HTML page that needs nothing beside it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 (laboratory package)
 
     environment = Environment(
@@ -183,7 +183,7 @@ def write_html(report: Report, path: Path) -> None:
         lstrip_blocks=True,
     )
     template = environment.get_template("report.html.j2")
-    path.write_text(template.render(report=report, plots=_plots(report)), encoding="utf-8")
+    return template.render(report=report, plots=_plots(report))
 
 
 def _plots(report: Report) -> dict[str, list[str]]:
