@@ -55,11 +55,10 @@ class CommandGroup(click.Group):
                 raise
             raise click.ClickException(lines(_refused(error))) from None
         except click.ClickException as error:
-            system = error.__context__
-            if isinstance(system, OSError) and error.message == str(system):
-                error.message = _refused(system)
-            # it may tell what stands in a file
-            error.message = lines(error.message)  # type: ignore[misc]
+            told, system = error.message, error.__context__
+            if isinstance(system, OSError) and told == str(system):
+                told = _refused(system)
+            error.message = lines(told)  # type: ignore[misc] # it may tell what stands in a file
             raise
 
     def resolve_command(
