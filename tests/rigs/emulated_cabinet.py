@@ -26,6 +26,7 @@ from tools.image.emulated import PORTS, Emulated
 PATIENCE_S = 1500
 NEEDED = ("qemu-system-x86_64", "qemu-img", "mmdebstrap", "mksquashfs", "veritysetup", "mcopy", "sfdisk")
 OVERLAY = Path(builder.__file__).with_name("qemu")
+_INITRAMFS = Path(builder.__file__).parent / "root/etc/initramfs-tools/scripts/local-top/open-egm"
 
 
 def lacking() -> list[str]:
@@ -43,6 +44,15 @@ def image_in(out: Path) -> Path:
     (out / "release.pem").write_bytes(new_key())
     builder.build(out, out / "release.pem", overlays=(OVERLAY,))
     return out
+
+
+def initramfs_lines(how: str) -> list[str]:
+    """What the initramfs writes on the display: ``show`` of a machine that is starting, ``tell`` of one that is not."""
+    return [
+        line.partition('"')[2][:-1]
+        for line in _INITRAMFS.read_text().splitlines()
+        if line.startswith(f'{how} "')
+    ]
 
 
 def program_in(esp: str, folder: Path) -> str:

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -157,6 +157,16 @@ def entries() -> dict[str, str]:
     return {name: number for number, name in found}
 
 
+def comes_first(said: str, numbers: Mapping[str, str]) -> str | None:
+    """The slot that comes first in the order efibootmgr tells; None where none has come up yet.
+
+    So it is of a computer that nobody has set up: whoever does has as long as it takes.
+    """
+    order = re.search(r"^BootOrder: (\S+)", said, re.MULTILINE)
+    names = {number: name for name, number in numbers.items()}
+    return next((names[one] for one in (order[1].split(",") if order else ()) if one in names), None)
+
+
 def start_first(name: str) -> None:
     """Have the firmware start this slot, and the other where it cannot."""
     numbers = entries()
@@ -198,6 +208,7 @@ def install_command(path: Path) -> None:
     echo(f"{release.version}, release {release.number}: in slot {name}; waits for an idle machine")
     machine = Machine(_STATE)
     held(lambda: machine.idle, _IDLE_S)
+    start_first(running())  # what is fallen back on, also where the firmware still has an order of its own
     _efi("-q", "-n", entries()[name])
     echo(f"slot {name}: starts once; it stays when it has come up")
     _reboot()
@@ -205,16 +216,15 @@ def install_command(path: Path) -> None:
 
 @main.command("good")
 def good_command() -> None:
-    """Keep the release that runs, when it has come up; else start the other again."""
-    machine = Machine(_STATE)
-    if held(lambda: machine.up and _screen_is_up(), _UP_S, within=_PATIENCE_S):
-        start_first(running())
-        echo(f"slot {running()}: is up, and is started from now on")
+    """Keep the release that runs, when it has come up; else start the one before again, if there is one."""
+    machine, here = Machine(_STATE), running()
+    before = comes_first(_efi(), entries()) not in {here, None}
+    if held(lambda: machine.up and _screen_is_up(), _UP_S, within=_PATIENCE_S if before else None):
+        start_first(here)
+        echo(f"slot {here}: is up, and is started from now on")
         return
-    echo(f"slot {running()}: did not come up in {_PATIENCE_S:.0f} s", err=True)
-    order = re.search(r"^BootOrder: ([0-9A-F]{4})", _efi(), re.MULTILINE)
-    if order is None or order[1] != entries()[running()]:
-        _reboot()  # the release that ran before is first in the firmware's order
+    echo(f"slot {here}: did not come up in {_PATIENCE_S:.0f} s", err=True)
+    _reboot()
 
 
 if __name__ == "__main__":

@@ -7,10 +7,9 @@ ports. What is asked is seen from outside alone: the picture on the guest's disp
 
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
-from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, lacking, program_in
+from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, initramfs_lines, lacking, program_in
 from rigs.screen_words import is_sign_of, says, shows, writes
 
 from egm.kernel.messages import Notice
@@ -160,8 +159,7 @@ def test_a_changed_byte_is_found_before_play(tmp_path, built):
 
         tampered(cabinet, "egm-root-a", within=50 << 20)
         cabinet.on()
-        script = Path(builder.__file__).parent / "root/etc/initramfs-tools/scripts/local-top/open-egm"
-        words = [line[6:-1] for line in script.read_text().splitlines() if line.startswith('tell "')]
+        words = initramfs_lines("tell")
         cabinet.until(lambda: writes(cabinet.picture(), words), "the console says so", every_s=2)
         cabinet.keep("slot")
         cabinet.until(lambda: len(cabinet.started()) > 1, "it is not started, and tried again after a minute")

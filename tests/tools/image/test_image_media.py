@@ -4,17 +4,20 @@ The words are read off the guest's own display. Afterwards the media hold what t
 """
 
 import random
+import time
 
 import pytest
-from rigs.emulated_cabinet import PATIENCE_S, image_in, lacking
+from rigs.emulated_cabinet import PATIENCE_S, image_in, initramfs_lines, lacking
 from rigs.emulated_media import BILL_CENTS, Computer
-from rigs.screen_words import says
+from rigs.screen_words import says, writes
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(8 * PATIENCE_S),
     pytest.mark.skipif(bool(lacking()), reason=f"missing: {lacking()}"),
 ]
+#: How long a medium is waited for: root/etc/fstab, but for what passes between two pictures.
+_WAIT_S = 80
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,23 @@ def computer(tmp_path_factory):
         yield computer
     finally:
         computer.close()
+
+
+def starting_until(computer, code):
+    """The display says that it is starting, until it says this; for how long, in seconds."""
+    lines, seen = initramfs_lines("show"), []
+
+    def other():
+        shown = computer.picture()
+        if writes(shown, lines):
+            seen.append(time.monotonic())
+            if len(seen) == 1:
+                computer.keep("starting")
+        return says(shown, code)
+
+    computer.until(other, f"{code} on the display", every_s=2)
+    assert seen, "that it is starting"
+    return seen[-1] - seen[0]
 
 
 def told(computer, code, why=""):
@@ -92,11 +112,12 @@ def test_a_full_medium(computer):
 
 @pytest.mark.requirement("A-09")
 def test_a_second_medium_that_is_missing_or_takes_nothing_from_power_on(computer):
-    """About ten minutes."""
+    """About ten minutes. While it is waited for, the display says that the machine is starting."""
     first, second = computer.disks
-    for there in ([first], [first, f"{second},readonly=on"]):
+    for there, least_s in (([first], _WAIT_S), ([first, f"{second},readonly=on"], 0)):
         computer.disks = there
         computer.on()
+        assert starting_until(computer, "out_of_service.memory_missing") >= least_s
         told(computer, "out_of_service.memory_missing")
         after(computer)
     computer.disks = [first, second]

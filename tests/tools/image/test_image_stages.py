@@ -9,7 +9,8 @@ import re
 import time
 
 import pytest
-from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, lacking, program_in
+from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, initramfs_lines, lacking, program_in
+from rigs.screen_words import writes
 
 from tools.image import image as builder
 from tools.image.emulated import Emulated
@@ -88,7 +89,9 @@ def whole(folder, built):
         stages = Stages(folder, cabinet.computer)
         stages.starts()
         stages.until("its initramfs has the disks", stages.driven)
-        start = stages.did(0, "rd_bytes")
+        start, starting = stages.did(0, "rd_bytes"), initramfs_lines("show")
+        stages.until("the display says that it is starting", lambda: writes(cabinet.picture(), starting))
+        cabinet.keep("starting")
         stages.until("all of the root is read", lambda: stages.did(0, "rd_bytes") - start > root_bytes)
         stages.until("both media are mounted", lambda: stages.did(1, "wr_operations"))
         stages.until("both slots are checked and the screen is up", lambda: cabinet.colours() > 1000, 1)

@@ -8,6 +8,7 @@ import pytest
 from egm.verify.manifest import new_key, public_hex, read_key
 from tools.image import slot
 from tools.image.slot import Slot, SlotError
+from tools.image.update import comes_first
 
 KEY, OTHER = (read_key(new_key(), name) for name in ("ours", "another's"))
 PUBLIC = public_hex(KEY)
@@ -130,3 +131,19 @@ def test_power_that_goes_during_an_update_leaves_an_empty_slot(released, empty, 
     with pytest.raises(PowerGone):
         slot.install(stream, release, empty, "stick")
     assert slot.check(empty, PUBLIC) is None
+
+
+@pytest.mark.parametrize(
+    ("order", "first"),
+    [
+        ("BootOrder: 0005,0006\n", "a"),
+        ("BootOrder: 0006,0005,0001\n", "b"),
+        ("BootOrder: 0001,0006,0005\n", "b"),
+        ("BootOrder: 0001,0002\n", None),
+        ("", None),
+    ],
+)
+def test_what_has_come_up_comes_first_and_on_a_new_computer_nothing_has(order, first):
+    """A firmware may have entries of its own before."""
+    said = f"BootCurrent: 0001\nTimeout: 0 seconds\n{order}Boot0001* UEFI Misc Device\nBoot0005* open-egm a\n"
+    assert comes_first(said, {"a": "0005", "b": "0006"}) == first
