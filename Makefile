@@ -60,7 +60,6 @@ manuals: $(VENV)/.dev ## the operator's and the service manual in each language 
 	@mkdir -p build/manuals
 	@for kind in operator service; do for language in en fr; do \
 	  $(BIN)/egm manual $$kind --language $$language --out build/manuals/$$kind-$$language.pdf || exit 1; done; done
-	@ls build/manuals/*.pdf
 
 deb: $(VENV)/.cabinet ## the Debian package of the cabinet, into build/
 	@$(BIN)/python -m tools.image.deb $(ARGS)

@@ -50,7 +50,7 @@ class SasLine(BaseModel):
     framing: Literal["strict", "lenient"] = "strict"
     """Strict hears the wakeup bit; lenient is for lines that have none."""
     gap_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = None
-    """The longest pause inside a message; None: 5 on a real port, more where timing is not the line's own."""
+    """The longest pause inside a message; by itself 5, more where timing is not the line's own."""
     require_sync: bool = False
     """After silence, whether to wait for a poll to another machine before answering."""
     chirp: bool = True

@@ -211,7 +211,8 @@ class BillTwin(Twin[M]):
         """``amount_cents``; ``counterfeit`` true for a bad one."""
         cents = number(values, "amount_cents")
         if cents not in self._codes:
-            raise ActionError(f"{self.name}: no note of {cents} cents; there are {sorted(self._codes)}")
+            known = ", ".join(map(str, sorted(self._codes)))
+            raise ActionError(f"{self.name}: no note of {cents} cents; there are {known}")
         fake = flag(values, "counterfeit", default=False)
         return self._push(Paper(cents, counterfeit=fake), f"{cents} cents")
 

@@ -12,7 +12,7 @@ import os
 import pty
 import tty
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import UserDict, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -281,7 +281,10 @@ class Twin(ABC, Generic[M]):
         table = {**self._line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
-        done = table[action](values)
+        given = _Given(values)
+        done = table[action](given)
+        if unread := values.keys() - given.read:
+            done += f"; {action} has no {', '.join(sorted(unread))}"
         if action not in {"state", "log"}:
             self.note(f"hand  {action} {dict(values) or ''}: {done}")
         self.changed()
@@ -354,6 +357,18 @@ class Twin(ABC, Generic[M]):
         self.port.late_seconds = 0.0
         self.port.corrupt_next = self.port.drop_next = 0
         return "the line is good"
+
+
+class _Given(UserDict[str, int | str | bool]):
+    """The values of a command, and which of them the action asked for."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values)
+        self.read: set[str] = set()
+
+    def __getitem__(self, key: str) -> int | str | bool:
+        self.read.add(key)
+        return super().__getitem__(key)
 
 
 def _needs(key: str, value: object, kind: str) -> str:

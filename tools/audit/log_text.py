@@ -29,17 +29,20 @@ def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
         told = {key: value for key, value in row.items() if key not in _UNTOLD and value}
         details = told.pop("story", {})
         facts = {**told, **details} if isinstance(details, Mapping) else {**told, "story": details}
-        if facts:
-            text = "; ".join(f"{printable(key)} {_value(value)}" for key, value in facts.items())
+        said = {key: value for key, value in facts.items() if value not in (None, "")}
+        if said:
+            text = "; ".join(f"{printable(key)} {_value(value)}" for key, value in said.items())
             yield from _wrapped(f"{_INDENT}{text}", width)
 
 
 def _about(row: Mapping[str, Any]) -> Iterator[str]:
-    """What the event does, who clears it, who did it: as far as there is anything to say."""
+    """What the event does, who may clear it, who did it: as far as there is anything to say."""
     if row.get("effect") not in {None, "", "log"}:
         yield str(row["effect"]).replace("_", " ")
-    if row.get("clear") not in {None, "", "nothing"}:
-        yield f"cleared by {str(row['clear']).replace('_', ' ')}"
+    clear = row.get("clear")
+    if clear not in {None, "", "nothing"}:
+        who = str(clear).replace("_", " ")
+        yield "ends by itself" if clear == "itself" else f"to be cleared by {who}"
     if row.get("person"):
         yield f"person {printable(row['person'])}"
 

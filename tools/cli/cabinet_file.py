@@ -23,6 +23,8 @@ from tools.lab.named import named
 _WIDTH: Final = 100
 #: Tables that are written out although nothing in them need be said.
 _SHOWN: Final = frozenset({"[inventory]", "[memory]"})
+_GIVEN: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
+_LEVELS: Final = "[[progressives]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,7 @@ def written(asked: Asked, folder: Path) -> str:
     levels = [slot for game in games for slot in levels_of(game)]
     for slot in levels:
         given = {"game": slot.game, "level": slot.level}
-        lines += _table(known["[[progressives]]"], "[[progressives]]", given, first=slot is levels[0])
+        lines += _table(known[_LEVELS], _LEVELS, given, first=slot is levels[0])
     taken: dict[str, int] = {}
     for protocol, port in asked.devices:
         name = NAMES[PROTOCOLS[protocol].kind]
@@ -66,6 +68,10 @@ def written(asked: Asked, folder: Path) -> str:
     for part in known.values():
         if part.header in _SHOWN:
             lines += _table(part, part.header, {})
+    others = [
+        header for header in known if header not in _SHOWN | _GIVEN and (header != _LEVELS or not levels)
+    ]
+    lines += _comment(f"Other tables there may be: {', '.join(others)} (egm cabinet schema has their keys).")
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -94,7 +94,8 @@ class CctalkCoinTwin(CctalkTwin):
     def _slot(self, values: Values) -> tuple[int, int]:
         cents = number(values, "amount_cents")
         if cents not in self._slots:
-            raise ActionError(f"{self.name}: no coin of {cents} cents; there are {sorted(self._slots)}")
+            known = ", ".join(map(str, sorted(self._slots)))
+            raise ActionError(f"{self.name}: no coin of {cents} cents; there are {known}")
         return self._slots[cents], cents
 
     def _insert(self, values: Values) -> str:

@@ -17,6 +17,7 @@ from paytables.poker.pays import HandRow
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay, Progressive
+from paytables.wording import among
 
 ORDERS: Final[dict[str, Order]] = {"three": THREE, "four": FOUR, "five": FIVE}
 OrderName = Literal["three", "four", "five"]
@@ -231,9 +232,9 @@ class PokerDefinition(TableDefinition):
             raise ValueError("spot: two have the same id")
         for n, spot in enumerate(self.spot):
             if spot.of is not None and spot.of not in ids:
-                raise ValueError(f"spot.{n}.of: there is no spot {spot.of!r}; there are {ids}")
+                raise ValueError(f"spot.{n}.of: there is no spot {spot.of!r}; {among(spot.of, ids)}")
             if spot.needs is not None and spot.needs not in ids:
-                raise ValueError(f"spot.{n}.needs: there is no spot {spot.needs!r}; there are {ids}")
+                raise ValueError(f"spot.{n}.needs: there is no spot {spot.needs!r}; {among(spot.needs, ids)}")
             if not spot.alone and self.duel is None:
                 raise ValueError(f"spot.{n}.better: there is no duel")
             rows = (*spot.first, *spot.bonus, *(() if spot.alone else spot.pay))
@@ -243,5 +244,5 @@ class PokerDefinition(TableDefinition):
             asked = [option.spot for option in step.option if option.spot is not None]
             for name in (*asked, *step.unless, *step.only):
                 if name not in ids:
-                    raise ValueError(f"step.{n}: there is no spot {name!r}; there are {ids}")
+                    raise ValueError(f"step.{n}: there is no spot {name!r}; {among(name, ids)}")
         return self

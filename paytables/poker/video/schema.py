@@ -13,6 +13,7 @@ from paytables.definition import Definition, Identifier, Listed, NaturalInt, Pos
 from paytables.poker.pays import Category, HandRow, Span, wild_ranks
 from paytables.poker.policy import HAND, Policy
 from paytables.poker.proof import Exact
+from paytables.wording import among
 
 
 class Deck(Strict):
@@ -137,7 +138,7 @@ class Simplest(Strict):
     @classmethod
     def _known(cls, value: str) -> str:
         if value not in _ways():
-            raise ValueError(f"there is no way {value!r}; there are {sorted(_ways())}")
+            raise ValueError(f"there is no way {value!r}; {among(value, _ways())}")
         return value
 
 
@@ -163,7 +164,8 @@ class VideoPokerDefinition(Definition):
         if len(set(ids)) != len(ids):
             raise ValueError("pay: two have the same id")
         if self.progressive is not None and self.progressive.row not in ids:
-            raise ValueError(f"progressive.row: there is no row {self.progressive.row!r}; there are {ids}")
+            row = self.progressive.row
+            raise ValueError(f"progressive.row: there is no row {row!r}; {among(row, ids)}")
         for proof in (self.proved.most, self.proved.fewer) if self.proved else ():
             if proof is not None and len(proof.rates) != len(ids):
                 raise ValueError(f"proved: {len(proof.rates)} rates for {len(ids)} rows")

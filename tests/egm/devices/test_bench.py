@@ -241,7 +241,10 @@ def test_hands_are_told_what_they_can_do(tmp_path):
         assert "whole number" in act(bench, "bill", "insert", amount_cents="20").text
         assert "0 to 4,294,967,295" in act(bench, "bill", "late", milliseconds=-4).text
         assert "0 to 4,294,967,295" in act(bench, "bill", "late", milliseconds=10**400).text
-        assert "no note of 300" in act(bench, "bill", "insert", amount_cents=3_00).text
+        assert (
+            "no note of 300 cents; there are 100, 500" in act(bench, "bill", "insert", amount_cents=3_00).text
+        )
+        assert act(bench, "bill", "late", milliseconds=0, second=1).text.endswith("; late has no second")
         assert "no door 'cat'" in act(bench, "io", "door", name="cat", open=True).text
         assert "true or false" in act(bench, "io", "door", name="main", open=1).text
         assert set(act(bench, "bench", "state").state) == {"bill", "io"}

@@ -16,7 +16,14 @@ ROW = {
     "clear": "attendant",
     "person": "1001",
     "cents": 5000,
-    "story": {"identifier": "T1", "kind": "in", "cents": {"cashable": 5000}, "why": "x " * 60},
+    "story": {
+        "identifier": "T1",
+        "trouble": "",
+        "zero": 0,
+        "kind": "in",
+        "cents": {"cashable": 5000},
+        "why": "x " * 60,
+    },
 }
 
 
@@ -25,9 +32,9 @@ def test_an_entry_fits_the_terminal_and_nothing_of_it_is_cut(width):
     lines = list(log_lines([ROW], width))
     assert all(len(line) <= width for line in lines)
     assert lines[0] == "     926  2026-11-22 10:31:05  aft.complete"
-    assert lines[1].strip() == "stop · cleared by attendant · person 1001"
+    assert lines[1].strip() == "stop · to be cleared by attendant · person 1001"
     told = " ".join(line.strip() for line in lines[2:])
-    assert told.startswith('cents {"cashable": 5000}; identifier T1; kind in')
+    assert told.startswith('cents {"cashable": 5000}; identifier T1; zero 0; kind in')
     assert told.count("x") == 60
 
 
