@@ -222,7 +222,7 @@ def _converters(hint: object) -> tuple[Read, Write]:
 def _class(kind: type) -> tuple[Read, Write]:
     """The same of a class."""
     if issubclass(kind, StrEnum):
-        return _choice(kind), None
+        return _choice(kind), str  # the bare text, as it is read again: an audit tells the two apart
     if kind is Fraction:
         return _fraction, str
     if hasattr(kind, "from_json"):

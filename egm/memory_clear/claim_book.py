@@ -139,11 +139,15 @@ class ClaimBook:
                     id=each.id,
                     phase=Phase.RESERVE,
                     transfers=each.transfers,
-                    record={"reserved_as": each.kind, **record},
+                    record={"reserved_as": self._made_as(each), **record},
                     state=state if number == len(kept) else {},
                 )
             )
         return tuple(made)
+
+    def _made_as(self, held: Reservation) -> str:
+        """The kind of entry that set it aside first, however often it was carried over since."""
+        return self.seen.reserved_as.get(held.id, held.kind)
 
     def add(self, claim: Claim) -> None:
         """Write down a claim."""
@@ -170,7 +174,7 @@ class ClaimBook:
                 Claim(
                     name,
                     sum(flow.amount_cents for flow in held.transfers),
-                    {"kind": held.kind, "flows": flows_told(held.transfers)},
+                    {"kind": self._made_as(held), "flows": flows_told(held.transfers)},
                     carried=self.again(name, [held], {}),
                     ended=self._unspent(name, held),
                 )

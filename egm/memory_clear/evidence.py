@@ -44,6 +44,8 @@ class Evidence:
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
         self.ticket_ledger: EarlierLedger | None = None
         """How far the ticket ledger had come, and as which ones it was known (egm.tickets.audit)."""
+        self.reserved_as: dict[str, str] = {}
+        """What a reservation was made as, by its id, that an earlier clear has carried over."""
         self._counted: dict[str, int] = {}
 
     def see(self, entry: StoredEntry) -> None:
@@ -79,6 +81,8 @@ class Evidence:
             self.games[record["play_id"]] = replace(self.games[record["play_id"]], ended=kind)
         elif kind == "progressive.opened":
             self.levels[record["pool"]] = dict(record)
+        elif kind == "clear.carried" and "reserved_as" in record:
+            self.reserved_as[entry.id] = record["reserved_as"]
         elif kind == "clear.carried" and record.get("opened"):
             self.levels[record["pool"]] = record["opened"]
         elif kind == "clear.identifiers":

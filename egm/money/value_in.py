@@ -121,7 +121,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
         counts={f"{kind}s_accepted": 1},
         state={
             MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
-            **_restricted(machine, paper),
+            **(_restricted(machine, paper) if paper.ticket else {}),
             **host_ticket(machine, paper.id, Redeeming.REDEEMED),
             **(anchor(machine) if paper.ticket else {}),
         },

@@ -29,6 +29,8 @@ from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import system
 from egm.tickets.redemption import Reason
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 OPERATIONS = 1000
@@ -301,5 +303,6 @@ def test_in_whatever_order_things_happen_the_money_adds_up(tmp_path, seed):
             machine.check()
         assert machine.seen["in"] > 0
         assert machine.seen["out"] > 0
+        assert Auditor(Shelf()).run(machine.room.journal.bodies()).findings == []
     finally:
         machine.room.close()

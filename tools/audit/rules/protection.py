@@ -24,6 +24,9 @@ def _limits(scope: Scope) -> Any:
     return {**(scope.was("limits") or {}), told["of"]: told["value"]}
 
 
+_NOTHING_OPEN: Final = {"game": None, "handpay": None, "pay_out": None}
+_ENDED: Final = {"session": None, "reminder": None, "limits": None}
+
 _PROTECTION: Final = (
     Rule(
         kind="protection.reminder",
@@ -64,9 +67,14 @@ _PROTECTION: Final = (
     ),
     Rule(
         kind="protection.session_ended",
-        before={"game": None, "handpay": None, "pay_out": None},
-        record=OneOf({"minutes": "$:count", "spent_cents": Derived(_spent_cents)}, {}),
-        state={"session": None, "reminder": None, "limits": None},
+        before={"session": "$:object", **_NOTHING_OPEN},
+        record={"minutes": "$:count", "spent_cents": Derived(_spent_cents)},
+        state=_ENDED,
+    ),
+    Rule(  # of a player who has set a limit, and played nothing
+        kind="protection.session_ended",
+        before={"session": None, "limits": "$:object", **_NOTHING_OPEN},
+        state=_ENDED,
     ),
     Rule(
         kind="protection.limit_set",

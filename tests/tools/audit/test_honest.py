@@ -1,0 +1,102 @@
+"""What honest machines do in an unlikely order is no lie: the audit never accuses one that did nothing wrong.
+
+Goal: a finding is believed because there is none without a cause. Each of these lives was accused once.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import egm.profiles
+from egm.config.cabinet_file import Validation
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventType, State
+from egm.money.host.model import HostMoney, Order, TransferKind
+from egm.money.host.ticket_port import HostTickets
+from egm.money.host.transfer_port import HostTransfers
+from egm.testing.clearing import clear_it
+from egm.testing.machine import MachineRig
+from egm.tickets.numbers import system
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.dev.liars import play
+
+SOLD = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
+
+
+def honest(room):
+    bodies = list(room.journal.bodies())
+    assert Auditor(Shelf()).run(bodies).findings == []
+    return bodies
+
+
+def with_host(folder, **more):
+    host = HostMoney(transfers=True, asset_number=7, line="main", online=True, **more)
+    return MachineRig(folder / "state", devices=("printer",), host=host).boot()
+
+
+@pytest.mark.requirement("E-13", "H-08")
+@pytest.mark.parametrize("stacked", [True, False])
+def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
+    room = with_host(tmp_path, validation=Validation.SYSTEM)
+    tickets = HostTickets(room.engine, room.happen)
+    room.offer_ticket(number := system(7, "1111222233334444"))
+    tickets.authorise(number, CreditKind.CASHABLE, 1234)
+    if stacked:
+        room.ledger.vended()
+        room.ledger.vend_confirmed()
+    else:
+        room.ledger.not_stacked("it jams")
+    tickets.told()
+    assert room.credit_cents == (1234 if stacked else 0)
+    bodies = honest(room)
+    room.close()
+    assert play([bodies], Shelf(), lies=60, seed=3).undetected == []
+
+
+@pytest.mark.requirement("E-13", "N-02")
+def test_a_player_who_sets_a_limit_and_leaves(tmp_path):
+    place = tmp_path / "place.toml"
+    place.write_text(f"{SOLD}\n[protection]\nown_limits = true\n")
+    room = MachineRig(tmp_path / "state", profile=place, devices=("printer",)).boot().insert(500)
+    room.engine.handle(EventType.LIMIT, value=30, options={"of": "minutes"})
+    room.cash_out_ticket()
+    room.engine.handle(EventType.SESSION_OVER)
+    assert len(list(room.journal.entries("protection.session_ended"))) == 1
+    honest(room)
+    room.close()
+
+
+@pytest.mark.requirement("E-13", "F-01")
+def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
+    room = with_host(tmp_path)
+    transfers = HostTransfers(room.engine, room.happen)
+    cents, day = {CreditKind.RESTRICTED: 5}, room.machine.local_date
+    order = Order(identifier="T1", kind=TransferKind.IN, cents=cents, expires=day, pool=1)
+    transfers.order(order, asset_number=7)
+    transfers.told()
+    room.play()
+    room.shown()
+    assert room.machine.kind_cents(CreditKind.RESTRICTED) == 0
+    room.clock.wall += timedelta(days=3)
+    room.clock.ns += 3 * 86_400 * 10**9
+    room.insert(500)
+    honest(room)
+    room.close()
+
+
+@pytest.mark.requirement("E-13", "A-05", "F-09")
+def test_a_hand_pay_through_two_clears_of_the_memory(tmp_path):
+    """It is the cash-out it was, however often it is carried over."""
+    room = MachineRig(tmp_path / "state").boot().insert(500)
+    room.engine.handle(EventType.CASH_OUT)
+    for _ in range(2):
+        assert room.state is State.HANDPAY
+        room.close()
+        clear_it(tmp_path / "state")
+        room = MachineRig(tmp_path / "state").boot()
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.records("handpay.paid")[0]["amount_cents"]) == (State.IDLE, 500)
+    honest(room)
+    room.close()
