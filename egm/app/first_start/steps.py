@@ -163,13 +163,15 @@ class Fields(Step):
         return next((each for each in self.asked(draft) if each.name not in self.values), None)
 
 
+#: Lines of a page on any screen.
+_SEEN: Final = 8
 #: Fields in capital letters, digits and hyphens.
 _CAPITALS: Final = frozenset({"serial", "operator_number"})
 
 
 @dataclass(slots=True)
 class Pick(Step):
-    """One of many, found by its letters."""
+    """One of several; of more than are seen at once, found by its letters."""
 
     id: str
     options: Callable[[], list[tuple[str, Words]]]
@@ -180,7 +182,7 @@ class Pick(Step):
         rows = tuple(
             Row(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
         )
-        prompt = Prompt(label=say("service.search"), kind="find")
+        prompt = Prompt(label=say("service.search"), kind="find") if len(rows) > _SEEN else None
         return self._page(Table(rows=rows), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
