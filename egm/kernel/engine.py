@@ -30,7 +30,8 @@ class Engine(Generic[MachineT]):
     """Interpreter of the rules it is given: one event at a time, each to its end before the next.
 
     After each event it raises ``AFTER_EVENT``, whose rules end what was begun, each at most once; and when no
-    event waits, ``AT_REST``, whose rule decides what the machine does by itself.
+    event waits, ``AT_REST``, whose rules decide what the machine does by itself: each at most once for what
+    has happened, for one that leads nowhere would be taken without end.
     """
 
     def __init__(self, machine: MachineT, rules: Rules[MachineT], changed: Callable[[], None]) -> None:
@@ -57,12 +58,13 @@ class Engine(Generic[MachineT]):
         if self._busy:
             return
         self._busy = True
+        rested = list[Rule[MachineT]]()
         try:
             while self._queue:
                 self._one(self._queue.popleft())
                 self._end_what_was_begun()
                 if not self._queue:
-                    self._one(Event(EventType.AT_REST))
+                    self._take_own(EventType.AT_REST, rested)
         finally:
             self._busy = False
         self._changed()
@@ -121,17 +123,26 @@ class Engine(Generic[MachineT]):
         return self.state
 
     def _end_what_was_begun(self) -> None:
-        event, taken = Event(EventType.AFTER_EVENT), list[Rule[MachineT]]()
-        while True:
-            rule = next(
+        taken = list[Rule[MachineT]]()
+        while self._take_own(EventType.AFTER_EVENT, taken):
+            pass
+
+    def _take_own(self, type_: EventType, taken: list[Rule[MachineT]]) -> bool:
+        """Take the first rule of an event of the engine's own that is not ``taken``; whether it did anything."""
+        event = Event(type_)
+        rule = next(
+            (
                 rule
-                for rule in self.rules.of(self.state, event.type)
+                for rule in self.rules.of(self.state, type_)
                 if rule not in taken and all(guard(self.machine, event) for guard in rule.guards)
-            )
-            if not rule.effects:
-                return
-            taken.append(rule)
-            self._take(rule, event)
+            ),
+            None,
+        )
+        if rule is None or not rule.effects:
+            return False
+        taken.append(rule)
+        self._take(rule, event)
+        return True
 
     def _refuse(self, event: Event, reason: str) -> None:
         if self.rules.refusal(event.type) is Refusal.TELL:

@@ -42,6 +42,7 @@ from egm.records.money import (
     PaidInCoins,
     PrintingRecord,
 )
+from egm.records.tables import standing_tables
 from egm.staff.service.device_tests import is_test, test_job
 from egm.staff.slips import is_slip, slip_job
 from egm.tickets.desk import Printed, TicketDesk
@@ -464,9 +465,9 @@ def payout_may_begin(machine: Machine, _: Event) -> bool:
 
 
 def payout_is_due(machine: Machine, event: Event) -> bool:
-    """The player is paid without asking, from the place's balance on."""
+    """The player is paid without asking, from the place's balance on; what stands on a table is played first."""
     limit_cents = machine.profile.pay_out.automatic_cents
-    too_much = limit_cents is not None and machine.cash_cents >= limit_cents
+    too_much = limit_cents is not None and machine.cash_cents >= limit_cents and not standing_tables(machine)
     return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or too_much)
 
 

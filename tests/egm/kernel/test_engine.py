@@ -28,6 +28,10 @@ def never(_toy, _event):
     return False
 
 
+def works(toy, _event):
+    return not toy.broken
+
+
 def something_is_begun(toy, _event):
     return toy.begun > 0
 
@@ -92,6 +96,19 @@ def test_an_unfinished_thing_is_ended_once_an_event():
     toy = engine(Rule(EventType.PLAY, IDLE, (), (begin, begin)))
     toy.handle(EventType.PLAY)
     assert (toy.machine.done, toy.machine.begun) == (["begin", "begin", "ended", "rest"], 1)
+
+
+def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
+    """What it asks of itself is refused, or leads nowhere: asked at each rest, it would never rest again."""
+    toy = engine(
+        Rule(EventType.AT_REST, IDLE, (works,), (ask_for_more,)),
+        Rule(EventType.PLAY, IDLE, (), (begin,)),
+        Rule(EventType.BET, IDLE, (never,), (begin,), refusal=Refusal.TELL),
+    )
+    for _ in range(2):
+        toy.machine.done.clear()
+        toy.handle(EventType.PLAY)
+        assert toy.machine.done == ["begin", "ended", "asked", "rest"]
 
 
 def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():

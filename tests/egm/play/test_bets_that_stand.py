@@ -7,6 +7,8 @@ import pytest
 from rigs.table_games import LINE, PLACE, definition, offer
 
 from egm.kernel.events import EventType, State
+from egm.profiles import load_profile
+from egm.records.keys import MoneyKey
 from egm.records.tables import standing_tables
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.audit.games import Shelf
@@ -124,6 +126,21 @@ def test_what_may_not_be_taken_down_is_played_on_before_the_player_leaves(point,
     throw(room)
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
+    sound(room, tmp_path)
+
+
+@pytest.mark.requirement("F-08", "F-11")
+def test_from_a_balance_on_it_is_paid_without_asking_once_the_bets_are_decided(point, tmp_path):
+    """Paid out, it would have said that the bets stay, and paid out again, without end."""
+    place = tmp_path / "place.toml"
+    text = load_profile("generic").file.data.decode()
+    place.write_text(text.replace("[pay_out]", "[pay_out]\nautomatic_cents = 1500"))
+    room = point(2, 0, profile=place).insert(1000)
+    throw(room, line=10)
+    room.insert(1000)
+    assert (room.state, room.credit_cents, room.notice) == (State.IDLE, 1950, "bill_accepted")
+    throw(room)
+    assert (room.state, room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 1950)
     sound(room, tmp_path)
 
 
