@@ -128,7 +128,7 @@ class Engine(Generic[MachineT]):
             pass
 
     def _take_own(self, type_: EventType, taken: list[Rule[MachineT]]) -> bool:
-        """Take the first rule of an event of the engine's own that is not ``taken``; whether it did anything."""
+        """Take the first rule of one of the engine's own events not ``taken`` yet; say if it did."""
         event = Event(type_)
         rule = next(
             (

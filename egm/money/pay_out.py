@@ -465,7 +465,7 @@ def payout_may_begin(machine: Machine, _: Event) -> bool:
 
 
 def payout_is_due(machine: Machine, event: Event) -> bool:
-    """The player is paid without asking, from the place's balance on; what stands on a table is played first."""
+    """The player is paid without asking, from the place's balance on; bets that stand are played first."""
     limit_cents = machine.profile.pay_out.automatic_cents
     too_much = limit_cents is not None and machine.cash_cents >= limit_cents and not standing_tables(machine)
     return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or too_much)
