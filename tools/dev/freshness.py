@@ -1,6 +1,7 @@
 """Generated pages: written when asked, or compared with what is committed."""
 
 import difflib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -22,13 +23,14 @@ def deliver(pages: Mapping[Path, str], *, check: bool, verb: str) -> None:
     stale: list[str] = []
     for path, text in pages.items():
         committed = path.read_text(encoding="utf-8") if path.exists() else ""
+        name = os.path.relpath(path)
         if committed == text:
-            echo(f"{path.name} is up to date")
+            echo(f"{name} is up to date")
         elif check:
-            stale.append(_difference(path.name, committed, text))
+            stale.append(_difference(name, committed, text))
         else:
             path.write_text(text, encoding="utf-8")
-            echo(f"{path.name} written")
+            echo(f"{name} written")
     if stale:
         raise click.ClickException("\n".join(stale) + f"\nrun `{verb}` and commit the result")
 

@@ -65,7 +65,7 @@ def build(out: Path) -> Path:
         for name, place in _PLACES.items():
             _put(_HERE / name, root / place)
         _put(DEFAULT_CABINET, root / "etc" / _NAME / "cabinet.toml")
-        for page in ("README.md", "LICENSE", "CHANGELOG.md"):
+        for page in pages():
             _put(_ROOT / page, root / "usr/share/doc" / _NAME / page)
         control = root / "DEBIAN"
         control.mkdir()
@@ -85,6 +85,13 @@ def build(out: Path) -> Path:
         out.mkdir(parents=True, exist_ok=True)
         run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(package), epoch=epoch)
     return package
+
+
+def pages() -> list[Path]:
+    """The licence, the README and every page of the product it leads to, from the top of the checkout."""
+    own = {"docs", *(path.parent.name for path in _ROOT.glob("*/__init__.py"))} - {"tests"}
+    found = [*_ROOT.glob("*.md"), *(page for name in own for page in (_ROOT / name).rglob("*.md"))]
+    return [Path("LICENSE"), *sorted(page.relative_to(_ROOT) for page in found)]
 
 
 def _environment(home: Path, scratch: Path, epoch: str) -> None:
@@ -164,6 +171,7 @@ def provide(packages: Sequence[str]) -> None:
 def main(out: Path) -> None:
     """Build the Debian package of the cabinet."""
     try:
+        echo("building the package: its packages are fetched and compiled, which takes minutes", err=True)
         package = build(out)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error

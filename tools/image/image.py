@@ -221,6 +221,7 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
             write_private(signer, new_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
         deb.provide(MADE_OF["builder"])
+        echo("building the image: Debian is fetched and laid out, which takes minutes", err=True)
         image = build(out, signer, overlays=overlays or (_HERE / "qemu",), debug=debug)
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error

@@ -58,6 +58,15 @@ def test_a_script_is_one_that_the_shell_can_read(name):
     assert subprocess.run(["sh", "-n", FOLDER / name], check=False).returncode == 0
 
 
+def test_the_pages_that_the_readme_leads_to_are_in_the_package():
+    found = [str(page) for page in deb.pages()]
+    text = (deb._ROOT / "README.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(([\w./-]+\.md)\)", text))
+    assert {"egm/CABINET-FILE.md", "docs/image.md"} <= linked
+    assert linked <= set(found)
+    assert not [page for page in found if page.startswith(("tests/", ".venv", "build"))]
+
+
 def test_what_cannot_be_built_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(deb.OperatorError, match="not on this computer"):
