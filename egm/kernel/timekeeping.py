@@ -121,6 +121,10 @@ class Timekeeper:
         good = self.good
         return self._clock.now() if good is None or self.is_believed else good
 
+    def steady(self) -> datetime:
+        """The time that goes on as time has passed: in one run a clock that is set moves it by nothing."""
+        return self.good or self._clock.now()
+
     def confirm(self) -> None:
         """What the clock shows is right: a person says so, or all the evidence does."""
         self._good, self._since_ns = self._clock.now(), self._clock.monotonic_ns()

@@ -47,9 +47,14 @@ def no_bets_stand(machine: Machine, _: Event) -> bool:
 
 
 def is_taken_here(machine: Machine, bet: Bet) -> bool:
-    """What a bet costs is not under the least of the place, what is at stake with it not over the most."""
+    """What a bet costs is not under the least of the place, what is at stake with it not over the most.
+
+    What costs nothing puts nothing more at stake: bets that stood before the most was lowered are played on.
+    """
     rules = machine.profile.play
-    if bet.cents and bet.cents < rules.bet_minimum_cents:
+    if not bet.cents:
+        return True
+    if bet.cents < rules.bet_minimum_cents:
         return False
     return bet.at_stake_cents <= rules.bet_limit_cents
 

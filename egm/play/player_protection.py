@@ -1,9 +1,9 @@
 """Player protection: reminders of time and money, limits, and the pause at a limit; as the profile says.
 
 A *session* runs from the first wager until credits have been zero for the profile's time. What it cost is
-counted in the very transactions of its games, so it is exact after a restart; its time is the time of day,
-which goes on while the power is off, and where the clock is not believed the time that has run
-(:mod:`egm.kernel.timekeeping`): a clock that is set neither ends a pause nor reaches a limit.
+counted in the very transactions of its games, so it is exact after a restart; its time is the time that has
+run, and while the power is off the time of day (:meth:`egm.kernel.timekeeping.Timekeeper.steady`): a clock
+that is set, by however little, neither ends a pause nor reaches a limit.
 Reminders come between games only, and nothing here touches a draw (N-09). Where a profile keeps no count of
 sessions, none is kept.
 """
@@ -82,7 +82,7 @@ def counted(machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0) -> 
 
 
 def _fresh(machine: Machine) -> SessionRecord:
-    since = machine.times.now().isoformat(timespec="seconds")
+    since = machine.times.steady().isoformat(timespec="seconds")
     return SessionRecord(since=since, wagered_cents=0, won_cents=0, time_reminders=0, spend_reminders=0)
 
 
@@ -92,7 +92,7 @@ def _own_limits(machine: Machine) -> OwnLimits:
 
 def _minutes(machine: Machine, session: SessionRecord) -> int:
     """Whole minutes since the session began; a clock set back counts as none."""
-    played = machine.times.now() - datetime.fromisoformat(session.since)
+    played = machine.times.steady() - datetime.fromisoformat(session.since)
     return max(0, int(played / timedelta(minutes=1)))
 
 
@@ -183,7 +183,7 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
     return (
         reminder is not None
         and bool(reminder.until)
-        and machine.times.now() >= datetime.fromisoformat(reminder.until)
+        and machine.times.steady() >= datetime.fromisoformat(reminder.until)
     )
 
 
@@ -220,7 +220,7 @@ def remind(machine: Machine, _: Event) -> None:
     minutes, spent_cents = _minutes(machine, session), session.spent_cents
     rules, until = machine.profile.protection, ""
     if kind in _LIMITS and rules.pause_minutes:
-        over = machine.times.now() + timedelta(minutes=rules.pause_minutes)
+        over = machine.times.steady() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     mine, binding = _own_limits(machine).of("minutes" if kind == "time_limit" else "cents"), _limits(machine)

@@ -58,7 +58,7 @@ class Reminders:
     def _seconds(self) -> float | None:
         """How long until time alone makes something due; None: never."""
         at = time_due_at(self._machine)
-        waits = [] if at is None else [(at - self._machine.times.now()).total_seconds()]
+        waits = [] if at is None else [(at - self._machine.times.steady()).total_seconds()]
         waits += [] if self._left_ns is None else [self._gap_seconds()]
         return max(0.0, min(waits)) if waits else None
 

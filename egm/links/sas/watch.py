@@ -71,7 +71,7 @@ class LinkWatch:
             kind,
             counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
             state={
-                f"{LinksKey.HOST_SILENT}{self._host.name}": machine.times.now().isoformat()
+                f"{LinksKey.HOST_SILENT}{self._host.name}": machine.times.steady().isoformat()
                 if silent
                 else None
             },
@@ -88,7 +88,7 @@ class LinkWatch:
         if limit is None or since is None:
             return
         # A clock set back since then counts as no silence yet: never as a longer wait.
-        silent_seconds = max(0.0, (self._host.machine.times.now() - since).total_seconds())
+        silent_seconds = max(0.0, (self._host.machine.times.steady() - since).total_seconds())
         if silent_seconds >= limit:
             self._host.handle(EventType.DISABLED, source=self._source, reason="host_silent")
             return

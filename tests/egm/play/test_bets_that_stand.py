@@ -144,6 +144,23 @@ def test_from_a_balance_on_it_is_paid_without_asking_once_the_bets_are_decided(p
     sound(room, tmp_path)
 
 
+@pytest.mark.requirement("F-08", "A-28")
+def test_bets_that_are_more_than_the_place_takes_now_are_played_on(point, tmp_path):
+    """They could neither be played nor leave the table, and the player could not cash out."""
+    place = tmp_path / "place.toml"
+    text = load_profile("generic").file.data.decode()
+    place.write_text(text.replace("bet_limit_cents = 10000", "bet_limit_cents = 100"))
+    room = point(2).insert(1000)
+    throw(room, line=100)
+    room = point(0, profile=place)
+    room.engine.handle(EventType.BET, value=4, options={"bets": {"place": 4}})
+    assert room.notice == "refused.bet_is_offered"
+    throw(room)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.HANDPAY
+    sound(room, tmp_path)
+
+
 @pytest.mark.requirement("F-08")
 def test_at_another_game_it_is_said_where_the_bets_stay(point, tmp_path):
     """Playing on there would cost something and decide nothing."""

@@ -1,6 +1,7 @@
 """Player protection: sessions, reminders, limits and pauses, counted exactly and over restarts."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -112,6 +113,29 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     room.engine.handle(EventType.PAUSE_OVER)
     play(room)
     assert due(room.machine) is None  # counted anew
+
+
+@pytest.mark.requirement("N-02", "N-03")
+@pytest.mark.parametrize("minutes_set", [-50, 50])
+def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make, minutes_set):
+    """A time server's correction is believed without a person; it is no time played, and none rested."""
+    room = make("limit_minutes = 60\npause_minutes = 15").insert(10000)
+    minutes(room, 120)
+    play(room)
+    minutes(room, 20)
+    room.clock.wall += timedelta(minutes=minutes_set)
+    assert room.machine.times.is_believed
+    assert due(room.machine) is None
+    minutes(room, 39)
+    assert due(room.machine) is None
+    minutes(room, 1)
+    assert due(room.machine) == "time_limit"
+    room.engine.handle(EventType.REMINDER_DUE)
+    room.clock.wall -= timedelta(minutes=minutes_set)
+    minutes(room, 14)
+    assert not room.engine.accepts(EventType.PAUSE_OVER)
+    minutes(room, 1)
+    assert room.engine.accepts(EventType.PAUSE_OVER)
 
 
 @pytest.mark.requirement("N-02")
