@@ -33,6 +33,7 @@ from egm.record_codec import from_json
 from egm.records.game_record import GameRecord
 from egm.records.games import CARRIED_GAME, GameInProgress
 from egm.records.keys import ProgressiveKey
+from meters.recall import details
 
 #: How often the link looks at the time, and the screen at the link.
 _TICK_SECONDS: Final = 0.1
@@ -205,6 +206,17 @@ class ProgressiveLink:
                 if made.sequence > after:
                     yield made
 
+    def _paid_since(self, level: str, counted: int) -> dict[str, ClaimRecord]:
+        """The hits of a level, paid and over, that its controller has lost: it is told of them again."""
+        found: dict[str, ClaimRecord] = {}
+        for entry in self._machine.journal.entries("progressive.closed"):
+            told = dict(details(entry))
+            claim = str(told.pop("claim"))
+            kept = from_json(ClaimRecord, told, f"entry {entry.sequence}, {entry.kind}")
+            if kept.pool == level and kept.after > counted and kept.way != "void" and not kept.mystery:
+                found[f"{ProgressiveKey.CLAIM}{claim}"] = kept
+        return found
+
     def _fed(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
         """The contribution of one game to a level, noting that it stands no earlier than ``place``."""
         for share in game.levels.fed:
@@ -250,7 +262,11 @@ class ProgressiveLink:
             case Behind():
                 found = list(self._recorded(news.level, news.sequence, 0))
                 self._link.remember(news.level, news.sequence, found)
-                self._machine.log("progressive.behind", {"pool": news.level, "counted": news.sequence})
+                self._machine.record(
+                    "progressive.behind",
+                    state=self._paid_since(news.level, news.sequence),
+                    details={"pool": news.level, "counted": news.sequence},
+                )
             case Complaint():
                 self._complain(news.code, news.text)
             case Sealed():

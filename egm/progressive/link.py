@@ -7,7 +7,8 @@ told to the link again at start. Whatever is not answered is sent again; both en
 * A contribution is sent in its order and at most a window ahead of what is counted; a gap is filled when the
   controller names it.
 * A claim is sent once the contribution of its own wager has been counted, and again until it is awarded.
-* A commit is sent once the award is paid, and again until the controller has closed the claim.
+* A commit is sent once the award is paid, and again until the controller has closed the claim. One that
+  does not know the hit (never heard of it, or its store is an older copy) is told it first.
 * Who wins a mystery level the controller decides as it counts, and says so with the count: what this machine
   has won is news until the machine has made it durable, and then a claim that is awarded from the start.
 """
@@ -62,7 +63,16 @@ class _Open:
     awarded: bool = False
     held: bool = False
     """The controller has said that a person must rule on it first."""
+    lost: bool = False
+    """The controller knows no such hit any more."""
     sent_ns: int | None = None
+
+    @property
+    def due(self) -> Claim | Commit | None:
+        """What the controller is to be told of it now."""
+        if self.commit is not None and not self.lost:
+            return self.commit
+        return self.claim if self.lost or not self.awarded else None
 
     @property
     def phase(self) -> Phase:
@@ -255,7 +265,7 @@ class Link:
             case Counted():
                 self._counted(message.level, message.sequence, message.won, now_ns)
             case Award():
-                self._award(message)
+                self._award(message, now_ns)
             case Closed():
                 if message.claim in self._open:
                     self._news.append(Over(message.claim))
@@ -345,15 +355,14 @@ class Link:
             return
         if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
             return
-        if entry.commit is not None:
-            self._to_send.append(entry.commit)
-        elif not entry.awarded and feeder.counted >= entry.claim.after and feeder.values_heard:
-            self._to_send.append(entry.claim)
-        else:
+        due = entry.due
+        known = feeder.counted >= entry.claim.after and (feeder.values_heard or entry.lost)
+        if due is None or (due is entry.claim and not known):
             return
+        self._to_send.append(due)
         entry.sent_ns = now_ns
 
-    def _award(self, message: Award) -> None:
+    def _award(self, message: Award, now_ns: int) -> None:
         entry = self._open.get(message.claim)
         if entry is None:
             if message.claim in self._over:
@@ -362,6 +371,9 @@ class Link:
             self._news.append(Complaint("award", told))
         else:
             self._news.append(Locked(message.claim, message.amount_cents))
+            if entry.lost:
+                entry.lost, entry.sent_ns = False, None
+                self._pursue(message.claim, now_ns)
 
     # ------------------------------------------------------------------ refusals
     def _refused(self, message: Refused, now_ns: int) -> None:
@@ -402,6 +414,9 @@ class Link:
         if message.reason is Reason.NOT_JOINED and feeder is not None:
             entry.sent_ns = None
             self._rejoin(feeder, now_ns)
+        elif message.of == "commit" and message.reason is Reason.UNKNOWN_CLAIM and not entry.lost:
+            entry.lost, entry.sent_ns = True, None
+            self._pursue(message.claim, now_ns)
         elif message.reason is Reason.CLAIM_EARLY or (entry.held and message.reason is Reason.CLAIM_HELD):
             return
         else:

@@ -73,6 +73,9 @@ class SmallController:
                 return [self._count(message)]
             case m.Claim():
                 return [self._claim(message)]
+            case m.Commit() if message.claim not in self.awards:
+                unknown = m.Reason.UNKNOWN_CLAIM
+                return [self._refuse(message, unknown, "commit", level=message.level, claim=message.claim)]
             case m.Commit():
                 self.commits.setdefault(message.claim, message)
                 assert self.commits[message.claim] == message

@@ -5,6 +5,7 @@ tests, at the other end of a wire in memory.
 """
 
 import asyncio
+import copy
 import json
 import re
 from fractions import Fraction
@@ -25,8 +26,12 @@ from egm.progressive.level import Level, Terms
 from egm.progressive.pools import Pools, bets_kept
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.controller import SmallController
+from meters.keys import MachineKey
 from paytables import load_game
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 from tools.cli import main
+from tools.dev.lies import adopted, mark_of, sealed
 
 LEVELS = (
     LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP"}),
@@ -34,6 +39,7 @@ LEVELS = (
     LevelSlot(game="three-levels", level="mystery"),
 )
 MISS = 49
+KEY = MachineKey(bytes(range(32)))
 
 
 class Wire:
@@ -225,6 +231,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             (commit,) = controller.commits.values()
             assert (commit.amount_cents, commit.way) == (1500, "hand")
+            assert controller.levels["TOP"].hits == 1  # it is told of the hit before
 
     run(life())
 
@@ -352,6 +359,40 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
 
     run(life())
     assert controller.levels["TOP"].contributed == 200 * (Fraction(1, 70) + Fraction(1, 1000))
+
+
+@pytest.mark.requirement("I-07", "I-09", "I-14")
+def test_a_controller_restored_from_a_copy_older_than_a_hit_is_told_the_hit_again(tmp_path, controller):
+    """What was paid went on being shown, and was paid once more to whoever won next."""
+    older = copy.deepcopy(controller)
+
+    async def life():
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS), *(A, NO_LUCK, MISS)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            for _ in range(2):
+                await rig.one_game()
+            await rig.until(lambda: rig.room.records("progressive.closed"))
+            rig.wire.up = False
+            await rig.until(lambda: rig.view().status == "down")
+            rig.wire.controller = older
+            rig.wire.up = True
+            await rig.until(lambda: len(rig.room.records("progressive.closed")) == 2)
+            assert rig.room.records("progressive.behind") == [{"pool": "TOP", "counted": 0}]
+            assert not rig.room.journal.states(ProgressiveKey.CLAIM)
+            return list(rig.room.journal.bodies())
+
+    bodies = asyncio.run(life())
+    assert (older.levels["TOP"].hits, older.commits) == (1, controller.commits)
+    assert older.levels["TOP"].shown_cents == controller.levels["TOP"].shown_cents
+    shelf = Shelf((GAME.parent,))
+    assert Auditor(shelf).run(bodies).findings == []
+    entries = adopted(bodies, KEY)
+    [behind] = [entry for entry in entries if entry["kind"] == "progressive.behind"]
+    [(_, told)] = behind["state"].items()
+    for lie in ({}, {"claim:other": told}, {claim: told | {"amount_cents": 1} for claim in behind["state"]}):
+        lied = [entry | {"state": lie} if entry is behind else entry for entry in entries]
+        assert Auditor(shelf).run(sealed(lied, KEY, mark_of(entries[0]))).findings
 
 
 def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controller_is(tmp_path, controller):

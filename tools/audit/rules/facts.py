@@ -1,10 +1,13 @@
 """What the entries so far say of persons, and of the run of the machine they stand in."""
 
+from contextlib import suppress
 from typing import Any, Final
 
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
+from egm.progressive.records import ClaimRecord
+from egm.record_codec import RecordError, from_json
 from meters.entry import StoredEntry
 from meters.recall import details
 
@@ -25,6 +28,8 @@ class Facts:
         """The machine's number, from its first entry or from the first that tells it."""
         self.reserved_as: dict[str, str] = {}
         """Reservations that a clear has carried over: id -> the kind of entry that first made it."""
+        self.closed: dict[str, ClaimRecord] = {}
+        """Hits of linked levels that are paid and over, by claim."""
         self.positions: bool | None = None
         """Whether the entries of this run name their position; None until one has told."""
         self.session: bool | None = None
@@ -61,6 +66,11 @@ class Facts:
             self.serial = str(details(entry).get("machine_id", ""))
         elif kind == "clear.carried" and "reserved_as" in details(entry):
             self.reserved_as[entry.id] = str(details(entry)["reserved_as"])
+        elif kind == "progressive.closed":
+            told = dict(details(entry))
+            claim = str(told.pop("claim", ""))
+            with suppress(RecordError):
+                self.closed[claim] = from_json(ClaimRecord, told, kind)
         elif kind.startswith("staff."):
             self._staff(kind.removeprefix("staff."), details(entry))
 

@@ -138,6 +138,18 @@ def _kept_claim(way: str | None) -> dict[str, Pattern]:
     }
 
 
+def _paid_since(scope: Scope) -> dict[str, Any]:
+    """The hits a controller has lost that had counted so far: what was kept of each that is paid and over."""
+    return {
+        f"claim:{claim}": to_json(kept)
+        for claim, kept in scope.facts.closed.items()
+        if kept.pool == scope["pool"]
+        and kept.after > scope["counted"]
+        and kept.way != "void"
+        and not kept.mystery
+    }
+
+
 _REGISTERED: Final = {
     "machine": "$:serial",
     "play_id": "$play:text",
@@ -389,7 +401,17 @@ _PROGRESSIVES: Final = (
         record={"pool": "$pool:text", "counted": "$counted:count"},
         state={"link:{pool}": {**LINKED, "sequence": "$counted"}},
     ),
-    Rule(kind="progressive.behind", record={"pool": "$:text", "counted": "$:count"}),
+    Rule(
+        kind="progressive.behind",
+        record={"pool": "$pool:text", "counted": "$counted:count"},
+        state={"claim:{claim}?": "$:object"},
+        also=(
+            holds(
+                "the hits told again are not those paid since",
+                lambda scope: same(dict(scope.entry.state), _paid_since(scope)),
+            ),
+        ),
+    ),
     Rule(kind="progressive.refused", record={"code": "$:text", "text": "$:text", "last?": True}),
     Rule(
         kind="link.requested",
