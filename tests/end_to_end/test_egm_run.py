@@ -25,7 +25,7 @@ def _scrape(port):
         return answer.read()
 
 
-@pytest.mark.requirement("A-10", "F-03")
+@pytest.mark.requirement("F-03")
 def test_a_person_plays(tmp_path):
     folder = StateFolder(tmp_path / "state")
 

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import time
 
-import pytest
 from run_rig import PATIENCE_SECONDS, cabinet
 
 from egm.config.cabinet_file import StateFolder
@@ -88,7 +87,6 @@ class Person:
         await self.until(lambda v: v.scene is not Scene.SERVICE)
 
 
-@pytest.mark.requirement("A-10")
 def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_path):
     folder = StateFolder(tmp_path / "state")
     theme = load_theme()

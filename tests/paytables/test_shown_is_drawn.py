@@ -29,7 +29,7 @@ def window_of(strips, heights, stops):
     ]
 
 
-@pytest.mark.requirement("B-17")
+@pytest.mark.requirement("B-17", "B-10")
 @pytest.mark.parametrize("name", REELS)
 def test_every_window_is_the_strips_at_the_stops_that_were_drawn(name, seeded_draw):
     """So a near miss comes exactly as often as chance makes it: nothing chooses between losing windows."""

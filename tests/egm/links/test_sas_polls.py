@@ -324,6 +324,7 @@ def test_sounds_are_withheld_but_never_alarms(bench: Bench) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
+@pytest.mark.requirement("K-12")
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
 def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
     room = MachineRig(tmp_path)
@@ -349,6 +350,7 @@ def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
     room.close()
 
 
+@pytest.mark.requirement("K-12")
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
 def test_a_prize_in_kind_is_a_hand_pay_of_no_money_until_the_player_takes_its_value(tmp_path: Path) -> None:
     room = MachineRig(tmp_path, games=(str(FAIR),), chance=ScriptedChance(0, 0))

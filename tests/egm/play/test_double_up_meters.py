@@ -77,11 +77,16 @@ def test_stakes_and_wins_of_the_double_up_reach_their_meters(tmp_path):
     assert audited(tmp_path) == []
 
 
-@pytest.mark.requirement("D-08")
-def test_a_win_that_is_collected_at_once_stakes_nothing(tmp_path):
+@pytest.mark.requirement("D-08", "B-07")
+def test_a_win_that_is_collected_at_once_stakes_nothing_and_no_card_was_drawn_for_it(tmp_path):
     room = MachineRig(tmp_path, games=(GAME,)).boot()
     play_to_a_double_up(room)
     stakes, left_cents = double(room, 0)
+    steps = [*room.records("game.start")[-1]["steps"], *room.records("game.choice")[-1:]]
+    drawn = [purpose for step in steps for _, _, purpose in step["draws"]]
+    assert "base.reel1" in drawn
+    assert "double_up" not in drawn
+    assert steps[-1]["choice"] == "collect"
     before = room.credit_cents
     room.shown()
     assert (stakes, room.credit_cents) == ([], before + left_cents)

@@ -39,6 +39,7 @@ NAME = ('en = "Lantern"', 'en = "Lamp"')
         ((("pine", "loon-2"), ("loon", "pine")), "full approval", "symbol.2.id"),
         ((('version = "1.0.0"', 'version = "1.0.1"'), TITLE), "notice only", "game.version"),
         ((("[5, 25, 100]", "[5, 25]"),), "notice only", "game.denominations_cents"),
+        ((("[5, 25, 100]", "[5, 25, 100, 200]"),), "full approval", "game.denominations_cents"),
         ((("[5, 25, 100]", "[5, 25, 200]"),), "full approval", "game.denominations_cents.2"),
         ((("levels = [1, 2, 3]", "levels = [1, 2, 4]"),), "full approval", "bets.levels.2"),
         ((("multiplier = 2", "multiplier = 3"), TITLE), "full approval", "symbol.0.multiplier"),
