@@ -171,14 +171,14 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
             "amount_cents": kept.amount_cents,
             "why": kept.why,
         }
-    if own is not None and own.way is None:  # a hit of the game's own: it is owed, the question is how much
+    owed = own is not None and own.way is None
+    if kept is not None:  # of a hit whose game is over since, or void, nothing is left to be done
+        done = owed or kept.won is None
+        state[f"{ProgressiveKey.HELD}{claim}"] = None if done else replace(kept, ruling=decision)
+    if own is not None and owed:  # a hit of the game's own: the question is how much
         cents = kept.amount_cents if kept is not None and decision == PAY else own.shown_cents
         state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(own, amount_cents=cents, unanswered=True)
         doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
-        if kept is not None:
-            state[f"{ProgressiveKey.HELD}{claim}"] = None
-    elif kept is not None:
-        state[f"{ProgressiveKey.HELD}{claim}"] = replace(kept, ruling=decision)
     if len(waiting) <= 1:
         state[f"{KernelKey.FAULT}{FAULT}"] = None
     machine.record(

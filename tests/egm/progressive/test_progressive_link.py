@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, place, room_of
+from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, awaiting, place, room_of
 
 from egm.app.view import snapshot
 from egm.clock import SystemClock
@@ -307,6 +307,32 @@ def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tm
             assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1500 + 100
 
     run(life())
+
+
+@pytest.mark.requirement("I-09", "I-07")
+@pytest.mark.parametrize("late", [False, True], ids=["held first", "void first"])
+@pytest.mark.parametrize("decision", ["pay", "decline"])
+def test_an_award_that_cannot_be_of_a_hit_that_is_void_ends_with_its_ruling(tmp_path, decision, late):
+    """It was taken for a mystery prize, and no event could be handled any more."""
+    room = awaiting(tmp_path)
+    [key] = room.journal.states(ProgressiveKey.CLAIM)
+    award = {"claim": key.removeprefix(ProgressiveKey.CLAIM), "amount_cents": 1}
+    persons = {"person": "2", "persons": ("2", "5")}
+    if not late:
+        room.engine.handle(EventType.AWARD_LOCKED, **award)
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    room.engine.handle(EventType.FORFEIT_GAME, form="forfeit_game", reason="it broke", **persons)
+    assert room.records("game.void")
+    if late:
+        room.engine.handle(EventType.AWARD_LOCKED, **award)
+    assert [told["amount_cents"] for told in room.records("progressive.award_differs")] == [1] * late
+    ruling = {"decision": decision, "reason": "asked"}
+    room.engine.handle(EventType.PRIZE_RULED, form="prize_ruling", **persons, **ruling)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.credit_cents) == (State.IDLE, 450)
+    assert not room.journal.states(ProgressiveKey.HELD)
+    assert Auditor(Shelf((GAME.parent,))).run(room.journal.bodies()).findings == []
+    room.close()
 
 
 @pytest.mark.requirement("I-07")

@@ -107,14 +107,14 @@ def _ruled(scope: Scope) -> None:
     names = ("pool", "play_id", "amount_cents", "why")
     doubted = {} if kept is None else {name: value for name, value in to_json(kept).items() if name in names}
     state: dict[str, Any] = {}
-    if own is not None and own.way is None:
+    owed = own is not None and own.way is None
+    if kept is not None:
+        done = owed or kept.won is None
+        state[f"held:{claim}"] = None if done else to_json(replace(kept, ruling=said["decision"]))
+    if own is not None and owed:
         cents = kept.amount_cents if kept is not None and said["decision"] == "pay" else own.shown_cents
         state[f"claim:{claim}"] = to_json(replace(own, amount_cents=cents, unanswered=True))
         doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
-        if kept is not None:
-            state[f"held:{claim}"] = None
-    elif kept is not None:
-        state[f"held:{claim}"] = to_json(replace(kept, ruling=said["decision"]))
     if sum(prize.ruling is None for prize in prizes.values()) <= 1:
         state["fault:progressive_unproved"] = None
     if not state or (kept is not None and kept.ruling is not None):
@@ -329,7 +329,7 @@ _PROGRESSIVES: Final = (
     Rule(
         kind="progressive.award",
         id="{claim}.award",
-        before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool")},
+        before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", way=None)},
         record={"claim": "$claim:text", "pool": "$pool:text", "amount_cents": "$cents:count"},
         state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
         also=(
