@@ -52,10 +52,10 @@ def is_taken_here(machine: Machine, bet: Bet) -> bool:
     What costs nothing puts nothing more at stake: bets that stood before the most was lowered are played on.
     """
     rules = machine.profile.play
+    if bet.cents and bet.cents < rules.bet_minimum_cents:
+        return False
     if not bet.cents:
         return True
-    if bet.cents < rules.bet_minimum_cents:
-        return False
     return bet.at_stake_cents <= rules.bet_limit_cents
 
 
