@@ -130,7 +130,7 @@ def tune_pays(
         factor = (wanted - now) / part + 1
         if factor <= 0:
             raise TuningError(
-                f"no pay there is low enough: the rest alone returns more than {percent(wanted, 4)}%"
+                f"no pay there is low enough: the rest alone returns more than {percent(wanted, 4)} %"
             )
         scaled = best
         for k in keys:
@@ -139,7 +139,7 @@ def tune_pays(
             break
         if abs(rtp_of(scaled, bet) - wanted) < abs(now - wanted):
             best = scaled
-            progress(f"all scaled together: {percent(rtp_of(best, bet), 4)}%")
+            progress(f"all scaled together: {percent(rtp_of(best, bet), 4)} %")
         else:
             break
     return refine_pays(best, wanted, keys, bet, progress)

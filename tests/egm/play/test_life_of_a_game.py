@@ -223,16 +223,17 @@ def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, 
     room.close()
 
 
-@pytest.mark.requirement("P-05")
+@pytest.mark.requirement("P-05", "O-07")
 @pytest.mark.parametrize("game", ["river-wheel", "aurora-keno"])
 def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, game):
-    room = MachineRig(tmp_path, games=(game,)).boot().insert(10000)
+    room = MachineRig(tmp_path, games=(game, "maple-classic")).boot().insert(10000)
     room.play()
     assert room.state is State.PLAYING
     credit_cents, selection = room.credit_cents, room.machine.selection
     for event, values in (
         (EventType.BET, {"value": 2 * selection.bet_credits}),
         (EventType.DENOMINATION, {"value": 100}),
+        (EventType.GAME, {"value": "maple-classic"}),
         (EventType.PLAY, {}),
         (EventType.CASH_OUT, {}),
     ):

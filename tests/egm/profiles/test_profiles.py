@@ -158,6 +158,8 @@ def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     for each in installed.values():
         assert max(each.denominations_cents) <= 25
     assert {refusal.game for refusal in refused} <= {"aurora-twenty"}
+    play = vlt.play
+    assert (play.bet_limit_cents, play.win_limit_cents, play.credit_limit_cents) == (250, 100000, 25)
     assert vlt.pay_out.automatic_cents == 100000
     assert vlt.value_in.credit_limit_cents == 100000
 

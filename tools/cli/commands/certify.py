@@ -112,7 +112,8 @@ def command(
         if submission:
             _submit([case for case, _ in held], out, signing)
         echo(f"signed in {out}; `egm certify --verify {out}` holds all of it", err=True)
-    show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held])
+    after = "\n".join(_concluded(*each) for each in held if _certified(each[1]))
+    show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held], after=after)
     if failed := [case.game.id for case, findings in held if not _certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
 
@@ -144,6 +145,13 @@ def _held(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Fi
 
 def _certified(findings: list[Finding]) -> bool:
     return not any(finding.status is Status.FAIL for finding in findings)
+
+
+def _concluded(case: Case, findings: list[Finding]) -> str:
+    """What a game without a failed rule came to."""
+    noted = sum(finding.status is Status.NOTED for finding in findings)
+    read = f", with {counted(noted, 'finding')} to be read (noted)" if noted else ""
+    return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"
 
 
 def _told(case: Case, findings: list[Finding]) -> dict[str, object]:

@@ -13,7 +13,7 @@ from tools.cli.terminal import echo
 from tools.lab.named import named
 
 #: A still picture is at least so large, pixels a unit.
-_STILL: Final = 0.667
+_STILL: Final = 2 / 3
 
 
 @click.group()
