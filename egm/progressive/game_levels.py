@@ -393,12 +393,16 @@ def await_award(machine: Machine, _: Event) -> None:
 def record_award(machine: Machine, event: Event) -> None:
     """The controller has locked the amount of a claim. Told once; anything else is recorded and not paid.
 
-    So is what it says of a hit that is over: its game was void, or persons have settled it.
+    So is what it says of a hit that is over, and of one that persons are to rule on: they rule on what was
+    said first, and whatever it shows or says since makes that no more to be believed.
     """
     claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
     key = f"{ProgressiveKey.CLAIM}{claim}"
     kept = machine.memory.read(ClaimRecord, key)
-    if kept is not None and kept.amount_cents is None and kept.way is None:
+    held = unproved.held(machine).get(claim)
+    if held is not None and held.amount_cents == amount_cents:
+        unproved.hold(machine, claim, held)
+    elif kept is not None and kept.amount_cents is None and kept.way is None and held is None:
         why = unproved.doubt_award(machine, kept, amount_cents)
         if why:
             unproved.hold(

@@ -171,8 +171,8 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
             "amount_cents": kept.amount_cents,
             "why": kept.why,
         }
-    owed = own is not None and own.way is None
-    if kept is not None:  # of a hit whose game is over since, or void, nothing is left to be done
+    owed = own is not None and own.way is None and own.amount_cents is None
+    if kept is not None:  # of a hit that is settled since, or void, nothing is left to be done
         done = owed or kept.won is None
         state[f"{ProgressiveKey.HELD}{claim}"] = None if done else replace(kept, ruling=decision)
     if own is not None and owed:  # a hit of the game's own: the question is how much

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, awaiting, place, room_of
+from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, FixedFace, awaiting, place, room_of
 
 from egm.app.view import snapshot
 from egm.clock import SystemClock
@@ -331,6 +331,26 @@ def test_an_award_that_cannot_be_of_a_hit_that_is_void_ends_with_its_ruling(tmp_
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.credit_cents) == (State.IDLE, 450)
     assert not room.journal.states(ProgressiveKey.HELD)
+    assert Auditor(Shelf((GAME.parent,))).run(room.journal.bodies()).findings == []
+    room.close()
+
+
+@pytest.mark.requirement("I-09", "I-07")
+@pytest.mark.parametrize(("decision", "due"), [("pay", 90_000), ("decline", 1700)])
+@pytest.mark.parametrize("then", [1700, 90_000])
+def test_what_a_controller_says_after_an_award_that_cannot_be_changes_nothing(tmp_path, decision, due, then):
+    """The second amount was locked, and the ruling on the first was paid: or the first, once the level showed it."""
+    room = awaiting(tmp_path)
+    claim = next(iter(room.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
+    room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=90_000)
+    room.machine.state(LevelDisplays).link = FixedFace(then)
+    for _ in range(2):
+        room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
+    assert room.records("progressive.award") == []
+    ruling = {"person": "2", "persons": ("2", "5"), "decision": decision, "reason": "asked"}
+    room.engine.handle(EventType.PRIZE_RULED, form="prize_ruling", **ruling)
+    assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
+    room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
     assert Auditor(Shelf((GAME.parent,))).run(room.journal.bodies()).findings == []
     room.close()
 

@@ -107,7 +107,7 @@ def _ruled(scope: Scope) -> None:
     names = ("pool", "play_id", "amount_cents", "why")
     doubted = {} if kept is None else {name: value for name, value in to_json(kept).items() if name in names}
     state: dict[str, Any] = {}
-    owed = own is not None and own.way is None
+    owed = own is not None and own.way is None and own.amount_cents is None
     if kept is not None:
         done = owed or kept.won is None
         state[f"held:{claim}"] = None if done else to_json(replace(kept, ruling=said["decision"]))
@@ -329,7 +329,10 @@ _PROGRESSIVES: Final = (
     Rule(
         kind="progressive.award",
         id="{claim}.award",
-        before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", way=None)},
+        before={
+            "claim:{claim}": Has("kept", amount_cents=None, pool="$pool", way=None),
+            "held:{claim}": None,
+        },
         record={"claim": "$claim:text", "pool": "$pool:text", "amount_cents": "$cents:count"},
         state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
         also=(
