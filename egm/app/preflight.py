@@ -22,7 +22,7 @@ from egm.play.prize_limits import largest_prizes
 from egm.profiles import Profile, available, load_profile
 from egm.progressive.connection import check_certificates
 from egm.tickets.templates import load_template
-from paytables import Game, PaytableError, load_game, shipped
+from paytables import DefinitionError, Game, PaytableError, load_game, shipped
 from paytables.source import is_path
 
 _NOT_THERE: Final = "not in the library"
@@ -109,7 +109,7 @@ def _profile(name: str) -> tuple[Profile | None, list[Fault]]:
         return load_profile(name), []
     except OperatorError as error:
         known = available()
-        if name in known or is_path(name):
+        if name in known or is_path(name) or name.endswith(".toml"):
             return None, [Fault("machine.profile", str(error))]
         return None, [wrong("machine.profile", f"{name}: {_NOT_THERE}", *known, given=name)]
 
@@ -119,7 +119,7 @@ def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
     try:
         return load_game(name), []
     except PaytableError as error:
-        if not is_path(name) and name not in shipped():
+        if isinstance(error, DefinitionError) and error.key == "id" and not is_path(name):
             return None, [Fault(key, f"{name}: {_NOT_THERE}", meant=near(name, shipped()), stops=False)]
         return None, [Fault(key, str(error), stops=False)]
 

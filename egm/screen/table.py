@@ -95,6 +95,20 @@ class Table:
         return (least, *fit[: _CHIPS - 1])
 
     @property
+    def least(self) -> int:
+        """The least that begins a round, credits: a bet that needs no other, and all that is laid with it."""
+        return min(
+            sum(self.spots[each].least for each in (spot.id, *spot.round))
+            + sum(
+                max(each.least, each.times * spot.least)
+                for each in self.spots.values()
+                if each.needs == spot.id and each.times is not None
+            )
+            for spot in self.spots.values()
+            if spot.needs is None or spot.round
+        )
+
+    @property
     def groups(self) -> Mapping[str, tuple[Spot, ...]]:
         """The spots of each group, in the cloth's order."""
         return _groups(self)

@@ -221,9 +221,7 @@ def stakes_words(stage: Stage, game: GameView) -> tuple[str, str]:
     snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
     least, most = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
-        spots = table.spots.values()
-        least = min(spot.least for spot in spots)
-        most = table.most or max(spot.most for spot in spots)
+        least, most = table.least, table.most or max(spot.most for spot in table.spots.values())
     least_cents, most_cents = least * min(units), most * max(units)
     if snapshot is not None:
         least_cents = max(least_cents, snapshot.bet_least_cents)

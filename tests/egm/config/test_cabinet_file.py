@@ -200,6 +200,7 @@ def test_a_terminal_is_a_port():
 #: More of a good file -> what the machine would find at its start, and whether it would start.
 FOUND = [
     ('[[games]]\ngame = "maple-clasic"', "games[2].game", "not in the library", "maple-classic", False),
+    ('[[games]]\ngame = "own.toml"', "games[2].game", "write ./own.toml", "", False),
     ('[[games]]\ngame = "maple-classic"', "games[2].game", "maple-classic is games[1] already", "", False),
     ('[[games]]\ngame = "lantern-harbour"\n[[progressives]]\ngame = "lantern-harbour"\nlevel = "harbor"',
      "progressives[1].level", "lantern-harbour has no level 'harbor'", "harbour", False),
@@ -230,6 +231,7 @@ def test_a_position_at_which_nothing_takes_money_is_found():
     ("old", "new", "key", "what"),
     [
         ('"generic"', '"quebec"', "machine.profile", "not in the library"),
+        ('"generic"', '"own.toml"', "machine.profile", "write ./own.toml"),
         ('"generic"', '"quebec-vlt"', "machine.licence_holder", "must be printed"),
         ('"maple-classic"', '"no-such-game"', "games", "none of them can be offered"),
     ],

@@ -1,6 +1,8 @@
 """The game menu of the demonstration cabinet: a newcomer finds every kind of game, and every game of each."""
 
+from contextlib import suppress
 from dataclasses import replace
+from itertools import combinations
 
 import pygame
 import pytest
@@ -12,9 +14,10 @@ from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, slim
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.menu import choices, draw_menu, kind_of, tabs, tiles
+from egm.screen.table import read_table
 from egm.screen.text import Texts
 from egm.screen.view import Action
-from paytables import load_game
+from paytables import WagerError, load_game, tables
 from tools.lab.views import at_rest, game_view
 
 
@@ -128,3 +131,16 @@ def test_the_pays_in_the_rules_stand_on_lines_of_their_own_or_apart(theme):
             assert any(f"11: 15 to 1 {apart.strip()} " in " ".join(line.split()) for line in lines)
         else:
             assert next(line for line in lines if line.startswith(("Ante: ", "Pair plus: "))).endswith("1:1.")
+
+
+@pytest.mark.parametrize("name", [name for name in tables() if load_game(name).rules.layout()])
+def test_the_least_that_a_tile_says_is_the_least_that_the_rules_take(name):
+    game = load_game(name)
+    table = read_table(game_view(game))
+    taken = []
+    several = range(1, 4 if len(table.spots) < 12 else 2)
+    for spots in (each for count in several for each in combinations(table.spots.values(), count)):
+        bets = {spot.id: spot.least for spot in spots}
+        with suppress(WagerError):
+            taken.append(game.wager(sum(bets.values()), bets=bets).credits)
+    assert table.least == min(taken)
