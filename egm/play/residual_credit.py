@@ -11,6 +11,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
+from egm.play.player_protection import play_is_paused
 from egm.records.keys import IntegrityKey
 from meters import Transfer
 from rng import RngError
@@ -45,11 +46,12 @@ def residual_may_go(machine: Machine, _: Event) -> bool:
 
 
 def residual_may_be_played(machine: Machine, _: Event) -> bool:
-    """The place lets a rest be played off, the machine may play, and the credit buys nothing here."""
+    """The place lets a rest be played off, machine and player may play, and the credit buys nothing here."""
     return (
         machine.profile.pay_out.residual == "played"
         and machine.chance is not None
         and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
+        and not play_is_paused(machine)
         and 0 < machine.credit_cents < useful_cents(machine)
     )
 

@@ -22,10 +22,10 @@ GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 def make(tmp_path):
     rooms = []
 
-    def room(chance=None, way="played") -> MachineRig:
+    def room(chance=None, way="played", more="") -> MachineRig:
         """A machine with a rest of three cents on its meter."""
         place = tmp_path / "place.toml"
-        place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"'))
+        place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"') + more)
         made = MachineRig(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
         ruling = {"amount_cents": 500 - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
         forfeit_credits(made.machine, Event(EventType.FORFEIT_CREDITS, ruling))
@@ -120,3 +120,23 @@ def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatc
     room.engine.handle(EventType.RESIDUAL)
     monkeypatch.undo()
     assert any(why in found for found in findings(room))
+
+
+@pytest.mark.requirement("N-03", "F-10")
+def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
+    """It was the one stake a paused player could go on with, as often as he put a coin in."""
+    room = make(more="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
+    room.play()
+    room.shown()
+    ruling = {"amount_cents": room.credit_cents - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
+    forfeit_credits(room.machine, Event(EventType.FORFEIT_CREDITS, ruling))
+    room.clock.pass_seconds(60)
+    room.engine.handle(EventType.REMINDER_DUE)
+    assert snapshot(room.engine, fingerprint="").residual is None
+    room.engine.handle(EventType.RESIDUAL)
+    assert (room.notice, room.credit_cents) == ("refused.residual_may_go", REST_CENTS)
+    room.clock.pass_seconds(300)
+    room.engine.handle(EventType.PAUSE_OVER)
+    room.engine.handle(EventType.RESIDUAL)
+    assert room.notice in {"residual_won", "residual_lost"}
+    assert findings(room) == []
