@@ -146,8 +146,8 @@ def _examine(
     least, name = min(returns.values()), floor.refused(returns)
     if name is not None:
         raise OperatorError(
-            f"{game.id}: returns {percent(returns[name], 4)}% at bet {name}; "
-            f"the profile {profile.id} requires at least {percent(floor.least)}% of a {game.family} game"
+            f"{game.id}: returns {percent(returns[name], 4)} % at bet {name}; "
+            f"the profile {profile.id} requires at least {percent(floor.least)} % of a {game.family} game"
         )
     certificate = certifying.certificate(slot, game, profile, least)
     _chance_decides(game, analysis, profile)

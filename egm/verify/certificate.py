@@ -71,8 +71,8 @@ class Certificate:
             raise OperatorError(f"{game}: is certified for {self.jurisdiction}, and not for {jurisdiction}")
         if self.least_return != least_return:
             raise OperatorError(
-                f"{game}: is certified with a return of {percent(self.least_return, 4)}%; "
-                f"this machine makes it {percent(least_return, 4)}%"
+                f"{game}: is certified with a return of {percent(self.least_return, 4)} %; "
+                f"this machine makes it {percent(least_return, 4)} %"
             )
 
 

@@ -78,16 +78,16 @@ def test_a_game_below_the_floor_is_refused(tmp_path):
     strict.write_text(GOOD.replace('reels = "0.75"', 'reels = "0.99"'))
     installed, refused = admit((GameSlot(game="maple-classic"),), load_profile(strict))
     assert installed == {}
-    assert "87.3770% at bet line" in refused[0].reason
-    assert "99.00%" in refused[0].reason
+    assert "87.3770 % at bet line" in refused[0].reason
+    assert "99.00 %" in refused[0].reason
 
 
 @pytest.mark.requirement("C-06", "M-10", "R-09")
 @pytest.mark.parametrize(
     ("game", "prize", "lower", "said"),
     [
-        ("aurora-keno", "{ 2 = 9, 1 = 1 }", "{ 2 = 4, 1 = 1 }", "requires at least 65.00% of a keno game"),
-        ("river-wheel", "{ star = 45 }", "{ star = 30 }", "requires at least 75.00% of a wheel game"),
+        ("aurora-keno", "{ 2 = 9, 1 = 1 }", "{ 2 = 4, 1 = 1 }", "requires at least 65.00 % of a keno game"),
+        ("river-wheel", "{ star = 45 }", "{ star = 30 }", "requires at least 75.00 % of a wheel game"),
     ],
 )
 def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lower, said):

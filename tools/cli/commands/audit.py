@@ -76,7 +76,7 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
             count = export.write(view, key, out, datetime.now(UTC), after=after)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
-    echo(f"{file}: {counted(count, 'entry', 'entries')}, machine {key.fingerprint}")
+    echo(f"{file}: {counted(count, 'entry', 'entries')}, machine key {key.fingerprint}")
 
 
 @command.command()
@@ -319,7 +319,8 @@ def readout(file: Path) -> None:
         raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    echo(f"{file}: entry {signed['readout']['sequence']} of machine {fingerprint_of(key)}, signature right")
+    at = signed["readout"]["sequence"]
+    echo(f"{file}: entry {at}, machine key {fingerprint_of(key)}, signature right")
 
 
 # ---------------------------------------------------------------------- recall and logs

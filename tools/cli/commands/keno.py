@@ -97,7 +97,7 @@ def _sentences(bet: BetAnalysis) -> Iterator[str]:
     for share in bet.progressives:
         yield (
             f"Progressive {share.level}: once in {float(1 / share.rate):,.0f} tickets, "
-            f"{percent(share.rtp_at_reset, 4)}% more at its reset value."
+            f"{percent(share.rtp_at_reset, 4)} % more at its reset value."
         )
     yield from bet.notes
 

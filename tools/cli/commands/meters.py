@@ -132,7 +132,7 @@ def command(
                 form,
                 _table((), (((name,), value) for name, value in told.items()), _Shape(digits, credit_cents)),
                 document=_signed(document, folder) if sign else document,
-                before=f"machine {view.fingerprint}, entry {view.sequence}, {view.head_hash[:16]}",
+                before=f"machine key {view.fingerprint}, entry {view.sequence}, {view.head_hash[:16]}",
             )
     except JournalError as why:
         raise click.ClickException(str(why)) from why

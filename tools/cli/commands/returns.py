@@ -55,8 +55,8 @@ def _table(found: list[Return]) -> Table:
 def _row(line: Return) -> tuple[object, ...]:
     played, exact, sigma = line.played, "-", "-"
     if line.best is not None and line.least is not None:
-        low = "" if line.least == line.best else f"{percent(line.least)}% to "
-        exact = f"{low}{percent(line.best)}%"
+        low = "" if line.least == line.best else f"{percent(line.least)} % to "
+        exact = f"{low}{percent(line.best)} %"
         if line.sigma_cents is not None:
             sigma = f"{line.sigma_cents / line.staked_cents:.2%}"
     return (
@@ -66,7 +66,7 @@ def _row(line: Return) -> tuple[object, ...]:
         line.games,
         line.coin_in_cents,
         line.paid_cents,
-        f"{percent(Fraction(line.won_cents, line.staked_cents))}%",
+        f"{percent(Fraction(line.won_cents, line.staked_cents))} %",
         exact,
         sigma,
         "-" if line.z is None else f"{line.z:+.2f}",
