@@ -233,11 +233,14 @@ class LevelAudit:
         shares: dict[str, list[Share]] = {}
         for share in played.fed:
             shares.setdefault(share.pool, []).append(share)
+        for pool in shares.keys() - {play.pools[each.level] for each in plays}:
+            self._fault(entry, f"it feeds level {pool!r}, which its wager does not play for")
         for each in plays:
             pool = play.pools[each.level]
             wager_cents = fed_credits(each, begun.wager) * denomination_cents
-            if pool in shares and sum(share.wager_cents for share in shares[pool]) != wager_cents:
-                self._fault(entry, f"it feeds level {pool} with another wager than {wager_cents}")
+            due_cents = 0 if pool in played.broadcast_cents else wager_cents
+            if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
+                self._fault(entry, f"it feeds level {pool} with another wager than {due_cents}")
             if pool not in self.levels:
                 self._fed_elsewhere(entry, begun, each, shares.get(pool, ()))
                 continue

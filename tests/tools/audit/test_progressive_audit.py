@@ -86,6 +86,14 @@ def hit(raw, **changes):
         ("game.start", 0, lambda raw: raw["record"]["mystery"][0].__setitem__(1, 0), "it hit"),
         ("game.start", 0, lambda raw: raw["record"]["mystery"].clear(), "a number below"),
         ("game.start", 0, lambda raw: raw["record"].pop("pools"), "differ on level"),
+        ("game.start", 0, lambda raw: raw["record"]["fed"][0].update(pool=""), "does not play for"),
+        ("game.start", 0, lambda raw: raw["record"]["fed"].pop(), "with another wager"),
+        (
+            "game.start",
+            0,
+            lambda raw: raw["record"].update(broadcast_cents={"three-levels.top.50": 5}),
+            "with another wager",
+        ),
         (
             "game.start",
             0,
