@@ -57,7 +57,7 @@ def test_a_level_is_moved_only_behind_an_open_door(room):
     assert level(room, DEAR).held
 
 
-@pytest.mark.requirement("I-12", "I-13")
+@pytest.mark.requirement("I-12", "I-13", "D-19")
 def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_path):
     assert level(room, DEAR).current == 30_000 + Fraction(3000, 70)
     assert DEAR not in room.machine.state(Pools).by_id
@@ -120,7 +120,7 @@ def test_every_level_is_shown_at_the_machine(room):
     assert said(shared.rows[1].cells[1], "en") == "Not linked"
 
 
-@pytest.mark.requirement("E-01", "D-19")
+@pytest.mark.requirement("E-01")
 def test_a_level_won_is_in_the_recall_of_its_game(tmp_path):
     room = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     room.play()
