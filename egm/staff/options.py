@@ -13,8 +13,10 @@ from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.record_codec import from_json
+from egm.records.game_record import TableRecord
 from egm.records.games import open_game
-from egm.records.keys import MoneyKey, PlayKey, StaffKey
+from egm.records.keys import MoneyKey, PlayKey, StaffKey, TableKey
 from egm.staff.service.desk import ServiceDesk
 
 #: What a player may still be owed besides credits.
@@ -99,9 +101,12 @@ def machine_is_open(machine: Machine, _: Event) -> bool:
 
 
 def nothing_is_owed(machine: Machine, _: Event) -> bool:
-    """No credit, game, payment by hand or payout at any position: nothing of a player's is on the machine."""
-    kept = {key.rpartition("/")[2] for key in machine.journal.states()}  # a position's keys are "2/game"
-    return machine.journal.credits_cents() == 0 and kept.isdisjoint(_OWED)
+    """No credit, bet, game, payment by hand or payout at any position: nothing of a player's is here."""
+    kept = machine.journal.states()
+    names = {key: key.rpartition("/")[2] for key in kept}  # a position's keys are "2/game"
+    tables = (kept[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
+    stand = any(from_json(TableRecord, table, TableKey.TABLE).staked for table in tables)
+    return machine.journal.credits_cents() == 0 and not stand and _OWED.isdisjoint(names.values())
 
 
 def option_is_sound(machine: Machine, event: Event) -> bool:

@@ -6,10 +6,11 @@ import pytest
 
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
+from egm.kernel.positions import Position
 from egm.people import Role
 from egm.staff.options import Options
 from egm.staff.service.desk import ServiceDesk
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import NUMBERS, Menu
 
 GAMES = ("maple-classic", "comet-respin")
@@ -79,6 +80,29 @@ def test_nothing_is_changed_with_credits_or_a_game_on_the_machine(tmp_path):
     assert menu.notice == "notice.refused.nothing_is_owed"
     assert room.records("options.changed") == []
     room.close()
+
+
+@pytest.mark.requirement("A-22", "O-07")
+@pytest.mark.parametrize("at", [1, 2])
+def test_nothing_is_changed_while_a_bet_of_a_player_stands_on_a_table(tmp_path, at):
+    """All his credits were on it: his game was taken off, and a file could be signed for, under his hands."""
+    rooms = []
+    for number in (1, 2):
+        where = Position(number, 2)
+        beside = rooms[0] if rooms else None
+        chance = ScriptedChance(3, 4)
+        room = MachineRig(tmp_path, games=("quebec-craps",), position=where, beside=beside, chance=chance)
+        rooms.append(room.boot())
+    player = rooms[at - 1].insert(500)
+    player.engine.handle(EventType.BET, value=20, options={"bets": {"pass": 20}})
+    player.play()
+    player.shown()
+    assert (player.credit_cents, player.state) == (0, State.IDLE)
+    rooms[0].engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rooms[0]).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
+    menu.complete("500")
+    assert menu.notice == "notice.refused.nothing_is_owed"
+    rooms[0].close()
 
 
 @pytest.mark.requirement("C-04")
