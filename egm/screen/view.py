@@ -156,7 +156,8 @@ class View:
         }
         if snapshot.state in named:
             return named[snapshot.state]
-        quiet = snapshot.state == "idle" and snapshot.credit_cents == 0 and self.page is Page.NONE
+        empty = snapshot.credit_cents == 0 and not snapshot.standing
+        quiet = snapshot.state == "idle" and empty and self.page is Page.NONE
         return Scene.ATTRACT if quiet and self.now - self.active_at > ATTRACT_AFTER else Scene.GAME
 
     @property
@@ -177,7 +178,7 @@ class View:
         return self.linked and self.snapshot is not None and name in self.snapshot.accepts
 
 
-#: Seconds without a touch, a credit or a game before the attract scene.
+#: Seconds without a touch, a credit, a bet that stands or a game before the attract scene.
 ATTRACT_AFTER = 20.0
 
 

@@ -40,6 +40,14 @@ def sent(view, name, theme, value=None):
     return pressed(view, Action(name, value), theme)[1]
 
 
+def test_a_bet_that_stands_is_never_covered_by_the_attract_scene(rest, game):
+    """A player whose credits are all on the table was shown what invites the next one."""
+    for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
+        told = snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
+        view = heard(rest, told)
+        assert replace(view, now=view.active_at + 60).scene is scene
+
+
 @pytest.mark.requirement("C-17", "C-24")
 def test_the_end_of_a_game_is_told_once_and_not_before_the_result_was_seen(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].loss)
