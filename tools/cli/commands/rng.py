@@ -51,6 +51,8 @@ def selftest(*, form: Form) -> None:
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
 def raw(count: int | None, output: Path | None) -> None:
     """Write raw output, before any scaling."""
+    if output is None and sys.stdout.isatty():
+        raise click.UsageError("raw bytes are for a file or a pipe, not for a terminal: give --output FILE")
     try:
         service = start_service()
         if output is None:

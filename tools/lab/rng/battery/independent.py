@@ -113,7 +113,8 @@ def coupon_collector(data: Ints, bound: int) -> Iterator[Result]:
     wanted = whole_lengths(*moments(chances), len(flat))
     if wanted < 20:
         raise TooFewOutcomes(
-            f"{len(flat)} numbers below {bound} complete {wanted} collections; 20 are needed"
+            f"too few plays: {len(flat)} numbers below {bound} complete {max(wanted, 0)} collections, "
+            "20 are needed"
         )
     finished = collections(((value,) for value in flat.tolist()), bound, wanted)
     observed, expected = completions(chances, finished)

@@ -127,7 +127,7 @@ def coupon_collector(data: Ints, population: int) -> Iterator[Result]:
     chances = coupon_lengths(population, picks)
     wanted = whole_lengths(*independent.moments(chances), plays)
     if wanted < 20:
-        raise TooFewOutcomes(f"{plays} plays complete {wanted} collections; 20 are needed")
+        raise TooFewOutcomes(f"too few plays: {plays} complete {max(wanted, 0)} collections, 20 are needed")
     finished = independent.collections(data.tolist(), population, wanted)
     observed, expected = completions(chances, finished)
     yield chi_square("coupon collector", f"{len(finished)} collections", observed, expected, outcomes=plays)

@@ -1,0 +1,64 @@
+"""What the meters of a machine tell apart and count from, over games, denominations, bills, a door and a restart."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from egm.kernel.events import EventType
+from egm.testing.machine import MachineRig, ScriptedChance
+from tools.cli import main
+
+GAMES = ("maple-classic", "maple-classic-95")
+STOPS = (1, 2, 3) * 8
+
+
+def played(room, games):
+    for _ in range(games):
+        room.play()
+        room.shown()
+
+
+@pytest.mark.requirement("D-14", "D-11", "O-04", "O-01", "D-01")
+def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_door_and_power(tmp_path):
+    room = (
+        MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS))
+        .boot()
+        .insert(2000)
+        .insert(500)
+        .insert(2000)
+    )
+    played(room, 2)
+    room.engine.handle(EventType.DENOMINATION, value=25)
+    played(room, 1)
+    room.engine.handle(EventType.GAME, value="maple-classic-95")
+    played(room, 3)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    played(room, 1)
+    reading = room.journal.meters()
+    assert reading.by("bill_in.count", "bill_cents") == {"2000": 2, "500": 1}
+    assert reading.by("bill_in.value", "bill_cents") == {"2000": 4000, "500": 500}
+    assert reading.by("games_played", "game") == {"maple-classic": 3, "maple-classic-95": 4}
+    assert reading.by("games_played", "denomination_cents") == {"5": 2, "25": 5}
+    for dimension in ("game", "paytable", "denomination_cents", "wager_level"):
+        for name in ("coin_in", "coin_out"):
+            assert sum(reading.by(name, dimension).values()) == reading.value(name), (name, dimension)
+    assert reading.value("coin_in") > 0
+    counted = reading.values
+    assert (counted["games_played.since_power_up"], counted["games_played.since_door_close"]) == (7, 1)
+    assert (counted["door.main.opens"], counted["power_resets"], counted["bills_accepted"]) == (1, 1, 3)
+    room.close()
+
+    again = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS)).boot()
+    played(again, 1)
+    counted = again.journal.meters().values
+    assert (counted["games_played"], counted["games_played.since_power_up"]) == (8, 1)
+    assert counted["power_resets"] == 2
+    again.close()
+    told = CliRunner().invoke(main, ["returns", "--state", str(tmp_path), "--json"])
+    lines = {
+        (line["game"], line["denomination_cents"]): line["theoretical"] for line in json.loads(told.output)
+    }
+    assert lines.keys() == {(GAMES[0], 5), (GAMES[0], 25), (GAMES[1], 25)}
+    assert f"{lines[GAMES[0], 5]:.4f}" == "0.8738"
