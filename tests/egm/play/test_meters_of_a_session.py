@@ -19,7 +19,7 @@ def played(room, games):
         room.shown()
 
 
-@pytest.mark.requirement("D-14", "D-11", "O-04", "O-01", "D-01")
+@pytest.mark.requirement("D-14", "D-11", "E-07", "O-04", "O-01", "D-01")
 def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_door_and_power(tmp_path):
     room = (
         MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS))
@@ -56,6 +56,9 @@ def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_
     assert (counted["games_played"], counted["games_played.since_power_up"]) == (8, 1)
     assert counted["power_resets"] == 2
     again.close()
+    bills = CliRunner().invoke(main, ["audit", "log", "bills", "--state", str(tmp_path), "--json"])
+    taken = [line["story"]["amount_cents"] for line in json.loads(bills.output) if line["kind"] == "bill.in"]
+    assert taken == [2000, 500, 2000]
     told = CliRunner().invoke(main, ["returns", "--state", str(tmp_path), "--json"])
     lines = {
         (line["game"], line["denomination_cents"]): line["theoretical"] for line in json.loads(told.output)
