@@ -1,5 +1,6 @@
 """``egm par``: the PAR sheet of a game, computed exactly from the definition the cabinet plays."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from paytables import (
     load_game,
 )
 from paytables.craps.strategy import named_strategy
-from paytables.wording import counted
+from paytables.wording import among, counted
 from tools.cli.par_sheet import standings, to_terminal
 from tools.cli.result_file import write_result
 from tools.cli.tables import working
@@ -115,12 +116,16 @@ def command(
 def _of_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
     """The figures of the bets of a layout, as laid together. Raises WagerError for what may not be laid."""
     laid: dict[str, int] = {}
+    known = [spot.id for spot in game.rules.layout()]
     for text in bets:
         spot, _, credits_ = text.partition("=")
+        if known and spot not in known:
+            raise click.ClickException(f"--bet {text}: there is no spot {spot!r}; {among(spot, known)}")
         if not credits_.isdecimal():
             raise click.ClickException(f"--bet {text}: write SPOT=CREDITS, a whole number of credits")
         laid[spot] = laid.get(spot, 0) + int(credits_)
-    return _alone(game, game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid)))
+    found = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
+    return _alone(game, replace(found, bet=" ".join(f"{spot}={staked}" for spot, staked in laid.items())))
 
 
 def _alone(game: Game, bet: BetAnalysis) -> Analysis:
