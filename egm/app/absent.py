@@ -2,9 +2,9 @@
 
 A driver ends what it left open in the journal, a host lifts its own hold. Once either is out of the cabinet
 file (taken away, or dead and given up), nobody is left to: so at each start what they left goes to persons.
-A paper on its way and coins of a payout are disputed amounts, for a ruling; a hold is lifted, and a
-technician's fault stands in its place until one has settled it by name. Faults that only such a device could
-clear end.
+A paper on its way and coins of a payout are disputed amounts, for a ruling; a hold is lifted, as is what a
+host withholds (a game, bills, sounds), and a technician's fault stands in its place until one has settled it
+by name. Faults that only such a device could clear end.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -25,7 +25,7 @@ from egm.money.device_ledgers import Ledgers
 from egm.progressive.attachment import SOURCE as LINK
 from egm.record_codec import from_json
 from egm.records.game_record import TableRecord
-from egm.records.keys import MoneyKey, PlayKey, ProgressiveKey, TableKey
+from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey, TableKey
 from egm.records.money import PaperRecord
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
@@ -123,6 +123,11 @@ def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collecti
         if source.startswith((_HOST, LINK)) and name not in holders:
             handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)
             handle(EventType.ENABLED, source=source)
+    for key in machine.journal.states(HostKey.CONTROL):
+        control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
+        if name.startswith(_HOST) and name not in holders:
+            handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)
+            handle(EventType.CONTROL, source=name, name=control, value=None)
 
 
 def holders_of(file: CabinetFile) -> frozenset[str]:

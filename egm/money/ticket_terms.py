@@ -10,6 +10,7 @@ from typing import Final, Self
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Machine
+from egm.money.host.model import HostMoney
 from egm.record_codec import from_json, to_json
 from egm.records.keys import MoneyKey
 from egm.tickets.model import House
@@ -56,5 +57,7 @@ class TicketTerms:
 
 
 def ticket_terms(machine: Machine) -> TicketTerms:
-    """What the host has laid down about tickets."""
+    """What the host has laid down about tickets; nothing where no host validates them any more."""
+    if not machine.state(HostMoney).validation.by_host:
+        return TicketTerms()
     return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

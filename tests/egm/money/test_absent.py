@@ -7,7 +7,7 @@ import pytest
 from egm.app.absent import refuse_lost_positions
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
-from egm.config.cabinet_file import Host, Metrics, StateFolder, load_cabinet
+from egm.config.cabinet_file import Host, Metrics, StateFolder, Validation, load_cabinet
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
 from egm.integrity.lockups import disabled_by
@@ -15,6 +15,10 @@ from egm.kernel.events import EventType, State
 from egm.kernel.keys import Fate, KernelKey, Owner
 from egm.kernel.positions import Position
 from egm.money.disputed import disputed_amounts
+from egm.money.host.controls import game_is_allowed
+from egm.money.host.model import HostMoney
+from egm.money.host.ticket_port import HostTickets
+from egm.money.ticket_terms import TicketTerms, ticket_terms
 from egm.people import Role
 from egm.record_codec import to_json
 from egm.records.game_record import GameName, TableRecord
@@ -23,6 +27,8 @@ from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import Menu
 from egm.tickets.model import TicketState
 from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 
 def again(room, tmp_path, **changed):
@@ -148,6 +154,31 @@ def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_long
             f"{KernelKey.FAULT}bill_acceptor.disputed",
             f"{KernelKey.FAULT}holder_gone",
         }
+
+
+@pytest.mark.requirement("K-03")
+def test_what_a_host_withheld_is_given_back_when_it_is_not_configured_any_more(tmp_path):
+    """Its game, its bills and its tickets stayed withheld for ever: no person, and no clear, could lift that."""
+    by_host = HostMoney(validation=Validation.SYSTEM, line="main", online=True)
+    room = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
+    for name in ("game.maple-classic", "bill_acceptor"):
+        room.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
+    HostTickets(room.engine, room.happen).agree({"redemption": False, "location": "elsewhere"})
+    kept = again(room, tmp_path, devices=("printer",), host=by_host)
+    assert not game_is_allowed(kept.machine, "maple-classic")
+    assert "holder_gone" not in kept.machine.faults
+    room = again(kept, tmp_path, devices=("printer",), holders=())
+    assert game_is_allowed(room.machine, "maple-classic")
+    assert ticket_terms(room.machine) == TicketTerms()
+    assert room.machine.faults["holder_gone"]["detail"] == "host:main"
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
+    menu.complete("it stands alone now").home().touch("leave")
+    room = again(room, tmp_path, devices=("printer",), holders=())
+    assert room.machine.faults == {}
+    room.insert(500).offer_ticket(room.cash_out_ticket())
+    assert room.ledger.pending() is not None
+    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    room.close()
 
 
 class Left:
