@@ -8,6 +8,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.play.player_protection import session_is_over, time_due_at
+from egm.records.keys import PlayKey
 
 
 class Reminders:
@@ -64,6 +65,7 @@ class Reminders:
 
 
 def reminders(context: MachineContext) -> Iterable[Attachment]:
-    """One where the place keeps count of sessions."""
-    rules = context.engine.machine.profile.protection
-    return (Reminders(context),) if rules.counts else ()
+    """One where the place keeps count of sessions, or one counted before is not over yet."""
+    machine = context.engine.machine
+    left = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
+    return (Reminders(context),) if machine.profile.protection.counts or left else ()

@@ -15,6 +15,8 @@ from egm.play.reminders import Reminders, reminders
 from egm.profiles import profile as profiles
 from egm.records.keys import PlayKey
 from egm.testing.machine import MachineRig
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 
@@ -345,3 +347,33 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
 def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
     assert reminders in PLAY.position_services
     assert list(reminders(context(make("clock = true"), tmp_path))) == []
+
+
+@pytest.mark.requirement("N-03", "A-28")
+@pytest.mark.parametrize("pause", ["", "\npause_minutes = 5"])
+def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(make, tmp_path, pause):
+    """Where nothing is counted any more, nobody would have ended the pause, or the session of who had left."""
+    room = make(f"limit_minutes = 1{pause}").insert(500)
+    play(room)
+    minutes(room, 1)
+    room.engine.handle(EventType.REMINDER_DUE)
+    room = make("clock = true")
+    (attachment,) = reminders(context(room, tmp_path))
+
+    async def goes_on():
+        running = asyncio.create_task(attachment.run())
+        await settled(attachment, room)
+        room.play()
+        assert room.notice == "refused.no_reminder_stands"
+        if pause:
+            minutes(room, 6)  # its clock was set by one after it had come up
+        else:
+            room.cash_out_ticket()
+        await settled(attachment, room)
+        running.cancel()
+
+    asyncio.run(goes_on())
+    if not pause:
+        room.insert(500)
+    play(room)
+    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
