@@ -6,13 +6,13 @@ class PaytableError(Exception):
 
 
 class DefinitionError(PaytableError):
-    """A definition that is refused: which file, which key, why."""
+    """A definition that is refused: which file, which key (none: the file or its name itself), why."""
 
     def __init__(self, file: str, key: str, reason: str) -> None:
         self.file = file
         self.key = key
         self.reason = reason
-        super().__init__(f"{file}: {key}: {reason}")
+        super().__init__(f"{file}: {key}: {reason}" if key else f"{file}: {reason}")
 
 
 class WagerError(PaytableError):

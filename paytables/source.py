@@ -131,21 +131,21 @@ def locate(name: str | Path, library: Path) -> Path:
     if is_path(name):
         path = Path(name)
         if path.suffix != _SUFFIX:
-            raise DefinitionError(str(name), "file", f"the name of a definition ends in {_SUFFIX}")
+            raise DefinitionError(str(name), "", f"the name of a definition ends in {_SUFFIX}")
         return path.resolve()
     written = str(name)
     if written.endswith(_SUFFIX):
-        raise DefinitionError(written, "file", f"a file is named by a path: write ./{written}")
+        raise DefinitionError(written, "", f"a file is named by a path: write ./{written}")
     if _ID.fullmatch(written):
         for path in (library / f"{written}{_SUFFIX}", *library.glob(f"*/{written}{_SUFFIX}")):
             if path.is_file():
                 return path.resolve()
     if "/" in written or _is_file(written):
-        raise DefinitionError(written, "file", f"the name of a definition ends in {_SUFFIX}")
+        raise DefinitionError(written, "", f"the name of a definition ends in {_SUFFIX}")
     if not written:
-        raise DefinitionError("''", "id", "no name is given")
+        raise DefinitionError("''", "", "no name is given")
     known = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
-    raise DefinitionError(written, "id", f"not in the library; {among(written, known)}")
+    raise DefinitionError(written, "", f"not in the library; {among(written, known)}")
 
 
 def read(name: str | Path, library: Path) -> Source:
@@ -154,4 +154,4 @@ def read(name: str | Path, library: Path) -> Source:
     try:
         return Source(path, contents(path))
     except OSError as error:
-        raise DefinitionError(str(path), "file", error.strerror or str(error)) from None
+        raise DefinitionError(str(path), "", error.strerror or str(error)) from None

@@ -119,7 +119,7 @@ def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
     try:
         return load_game(name), []
     except PaytableError as error:
-        if isinstance(error, DefinitionError) and error.key == "id" and not is_path(name):
+        if isinstance(error, DefinitionError) and error.reason.startswith(_NOT_THERE):
             return None, [Fault(key, f"{name}: {_NOT_THERE}", meant=near(name, shipped()), stops=False)]
         return None, [Fault(key, str(error), stops=False)]
 

@@ -229,7 +229,7 @@ def test_ways_that_no_reel_can_show_and_counts_with_holes_are_refused():
 
 
 def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
-    with pytest.raises(DefinitionError, match=r"nowhere: id: not in the library; there are: .*maple-classic"):
+    with pytest.raises(DefinitionError, match=r"nowhere: not in the library; there are: .*maple-classic"):
         load_game("nowhere")
     bad = tmp_path / "bad.toml"
     bad.write_text("[game\n")
@@ -238,7 +238,7 @@ def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
     bad.write_bytes(b"a = '\xff'")
     with pytest.raises(DefinitionError, match="encoding: not UTF-8 at byte 5"):
         load_game(bad)
-    with pytest.raises(DefinitionError, match=r"gone\.toml: file: No such file"):
+    with pytest.raises(DefinitionError, match=r"gone\.toml: No such file"):
         load_game(tmp_path / "gone.toml")
     bad.write_text("x = " + "[" * 5000 + "]" * 5000)
     with pytest.raises(DefinitionError, match=r"bad\.toml: TOML: tables and lists stand more than 20 deep"):

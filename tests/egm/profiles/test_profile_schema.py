@@ -115,4 +115,4 @@ def test_the_command_lists_shows_and_checks(tmp_path):
     assert "place.toml: currency" in refused.output
     assert "valid, monaco" in refused.output
     for command in ("show", "check"):
-        assert "jurisdiction profile atlantis: id: not in the library" in run(command, "atlantis").output
+        assert "jurisdiction profile atlantis: not in the library" in run(command, "atlantis").output

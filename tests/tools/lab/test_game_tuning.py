@@ -170,4 +170,4 @@ def test_no_pay_overtakes_another_and_none_moves_far():
 
 def test_a_profile_that_is_none_is_refused_before_anything_is_done():
     said = run("game", "check", "maple-classic", "--jurisdiction", "narnia", code=1)
-    assert said.startswith("Error: jurisdiction profile narnia: id: not in the library; there are: generic, ")
+    assert said.startswith("Error: jurisdiction profile narnia: not in the library; there are: generic, ")

@@ -106,7 +106,7 @@ def test_a_return_below_the_floor_fails_by_name(tmp_path):
     assert "is valid" in run("game", "check", "maple-classic", "--jurisdiction", "quebec-casino")
     output = run("certify", low, "--jurisdiction", "quebec-casino", "--games-played", 100, code=1)
     assert "not certified for quebec-casino: maple-classic" in output
-    assert "jurisdiction profile mars: id: not in the library" in run(
+    assert "jurisdiction profile mars: not in the library" in run(
         "par", low, "--jurisdiction", "mars", code=1
     )
 
