@@ -15,6 +15,7 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets
 from egm.money.host.tickets import SILENT
+from egm.records.keys import MoneyKey
 from egm.tickets.redemption import Reason
 
 #: How often it is looked whether promotional credit has expired.
@@ -72,7 +73,8 @@ class HostTimeouts:
 
 
 def host_timeouts(context: MachineContext) -> Iterable[Attachment]:
-    """One, where a host has to do with the machine's money."""
-    host = context.engine.machine.state(HostMoney)
-    if host.validation.by_host or host.transfers or host.bonuses:
+    """One, where a host has to do with the machine's money, or what one has lent it is not over yet."""
+    machine = context.engine.machine
+    host, lent = machine.state(HostMoney), machine.memory.get(MoneyKey.RESTRICTED) is not None
+    if host.validation.by_host or host.transfers or host.bonuses or lent:
         yield HostTimeouts(context)

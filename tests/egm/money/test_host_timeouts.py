@@ -19,14 +19,14 @@ from egm.testing.sas import machine_context
 TICKET = "071111222233334444"
 
 
-def with_timeouts(folder, scenario, *, online=True):
-    """Run ``scenario(room)`` on a machine whose host is waited for."""
+def with_timeouts(folder, scenario, *, online=True, alone=False):
+    """Run ``scenario(room)`` on a machine whose host is waited for; ``alone``: it has none any more."""
 
     async def run():
         host = HostMoney(
             validation=Validation.SYSTEM, transfers=True, asset_number=7, line="main", online=online
         )
-        room = MachineRig(folder, devices=("printer",), host=host)
+        room = MachineRig(folder, devices=("printer",), host=None if alone else host)
         room.machine.clock = LoopClock(asyncio.get_running_loop())
         room.machine.times = Timekeeper(room.machine.clock)
         context = machine_context(room, folder, {})
@@ -125,6 +125,22 @@ def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
         assert (room.credit_cents, room.journal.meters().values["expired"]) == (0, 100)
 
     with_timeouts(tmp_path, scenario)
+
+
+@pytest.mark.requirement("F-01")
+def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_configured_any_more(tmp_path):
+    async def lent(room):
+        today, cents = room.machine.local_date, {CreditKind.RESTRICTED: 100}
+        order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
+        HostTransfers(room.engine, room.happen).order(order, asset_number=7)
+
+    async def over(room):
+        assert room.credit_cents == 100
+        await asyncio.sleep(25 * 3600)
+        assert (room.credit_cents, room.journal.meters().values["expired"]) == (0, 100)
+
+    with_timeouts(tmp_path, lent)
+    with_timeouts(tmp_path, over, alone=True)
 
 
 def test_a_machine_that_stands_alone_waits_for_nobody(tmp_path):
