@@ -58,6 +58,17 @@ def required(command, nonsense):
             yield from (parameter.opts[0], nonsense)
 
 
+def test_every_option_says_what_it_is():
+    options = [
+        (*path, *each.opts, each.help)
+        for path, command in leaves(main)
+        for each in command.params
+        if isinstance(each, click.Option) and not each.hidden
+    ]
+    assert len(options) > 200
+    assert [each for each in options if not each[-1]] == []
+
+
 @pytest.mark.parametrize("path", LEAVES, ids=" ".join)
 def test_every_command_answers_right_and_wrong_arguments_in_words(path, tmp_path):
     code, said = answer(*path, "--help", cwd=tmp_path)

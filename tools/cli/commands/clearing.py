@@ -126,7 +126,7 @@ def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
 @_SECOND
 @click.option("--person", required=True, help="Who clears.")
 @click.option("--second-person", required=True, help="Who witnesses.")
-@click.option("--reason", required=True)
+@click.option("--reason", required=True, help="Why, in words; it is recorded.")
 @click.option("--challenge", required=True, help="As `egm audit inspect` prints it.")
 @click.option(
     "--claim",

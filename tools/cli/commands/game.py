@@ -143,7 +143,12 @@ _PLAINEST: Final = {
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--id", "game_id", help="the game's id (default: the file's name)")
 @click.option(
-    "--family", "family_name", type=click.Choice(sorted(FAMILIES)), default="reels", show_default=True
+    "--family",
+    "family_name",
+    type=click.Choice(sorted(FAMILIES)),
+    default="reels",
+    show_default=True,
+    help="what kind of game",
 )
 @click.option("--from", "origin", metavar="GAME", help="begin with a game of the library, or with a file")
 def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:

@@ -25,7 +25,9 @@ from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-_language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
+_language = click.option(
+    "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
+)
 
 
 @click.group()
@@ -80,7 +82,12 @@ def show(name: str, language: str, state: Path | None) -> None:
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
 )
 @click.option(
-    "--format", "form", type=click.Choice(["pdf", "text", "json"]), default="pdf", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["pdf", "text", "json"]),
+    default="pdf",
+    show_default=True,
+    help="Of the file.",
 )
 @_language
 @_state

@@ -18,7 +18,9 @@ from tools.cli.terminal import echo, json_text
 from tools.floor import house
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-_language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
+_language = click.option(
+    "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
+)
 
 
 @click.group()

@@ -173,7 +173,9 @@ def odds(
 
 @command.command("slip")
 @click.argument("game")
-@click.option("--language", type=click.Choice(sorted(SLIP)), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(sorted(SLIP)), default="en", show_default=True, help="Of the text."
+)
 @click.option("--selections", type=Whole(min=1), default=1, show_default=True, help="Room for so many.")
 @click.option("--json", "as_json", is_flag=True, help="What slip and point of play must show, as data.")
 def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:

@@ -14,7 +14,9 @@ from tools.lab.manual import AUDIENCES, manual
 
 @click.command()
 @click.argument("audience", type=click.Choice(AUDIENCES))
-@click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
+@click.option(
+    "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -64,7 +64,9 @@ def _new_pin(number: str) -> str:
 @command.command("add")
 @click.argument("number")
 @click.argument("name")
-@click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
+@click.option(
+    "--role", type=click.Choice([role.value for role in Role]), required=True, help="See `egm people roles`."
+)
 @_by
 @_state
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:

@@ -111,7 +111,7 @@ def held(*, store: str | None, form: Form) -> None:
 @click.argument("ruling", type=click.Choice((AWARD, DECLINE)))
 @click.option("--person", required=True, help="who rules: a staff number")
 @click.option("--second", required=True, help="the second person")
-@click.option("--reason", required=True)
+@click.option("--reason", required=True, help="Why, in words; it is recorded.")
 @click.option("--state", type=click.Path(path_type=Path), help="where the staff is enrolled (`egm people`)")
 @STORE
 def rule(

@@ -141,8 +141,10 @@ def _asked() -> list[str]:
 
 
 @click.command("calibrate")
-@click.option("--replications", type=Whole(min=100), default=1000, show_default=True)
-@click.option("--first-seed", type=Whole(min=0), default=1, show_default=True)
+@click.option(
+    "--replications", type=Whole(min=100), default=1000, show_default=True, help="Data sets a test."
+)
+@click.option("--first-seed", type=Whole(min=0), default=1, show_default=True, help="Of the first data set.")
 @click.option("--json", "json_file", type=_FILE, help="Write the counts as JSON.")
 def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
     """Count each test's false alarms on good data; exit status 1 when a test is not what it says.

@@ -24,8 +24,10 @@ def command() -> None:
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--game", "name", default="aurora-twenty", show_default=True, help="Library id or file.")
-@click.option("--scale", type=click.FloatRange(0.1, 1.0), default=0.4, show_default=True)
-@click.option("--quality", type=click.IntRange(1, 100), default=62, show_default=True)
+@click.option(
+    "--scale", type=click.FloatRange(0.1, 1.0), default=0.4, show_default=True, help="Of 1920 x 1080."
+)
+@click.option("--quality", type=click.IntRange(1, 100), default=62, show_default=True, help="Of the WebP.")
 def preview(file: Path, name: str, scale: float, quality: int) -> None:
     """Show a game: play it with the machine's own generator and write it to FILE as a moving picture (WebP).
 

@@ -20,6 +20,7 @@ from tools.cli.tables import Column, Form, Table, forms, show
     type=click.Choice([algorithm.value for algorithm in Algorithm]),
     default=Algorithm.SHA1_HMAC.value,
     show_default=True,
+    help="An HMAC under the seed, or a plain digest.",
 )
 @click.option(
     "--component", "wanted", type=click.Choice(sorted(COMPONENTS)), multiple=True, help="Only this one."

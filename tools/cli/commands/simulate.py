@@ -56,7 +56,7 @@ class _Result:
     "--compiled", is_flag=True, help="the evaluator compiled: millions of games a second, plain spins only"
 )
 @click.option("--seed", default=1, show_default=True, type=int, help="of the compiled path's own generator")
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
 def command(
     game: str, games: int, workers: int, bet: str | None, seed: int, *, compiled: bool, as_json: bool
 ) -> None:

@@ -230,7 +230,12 @@ def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -
 
 @command.command("list")
 @_state
-@click.option("--only", type=click.Choice([state.value for state in TicketState]), multiple=True)
+@click.option(
+    "--only",
+    type=click.Choice([state.value for state in TicketState]),
+    multiple=True,
+    help="In this state; repeatable.",
+)
 @click.option("--last", type=Whole(min=1), default=35, show_default=True, help="How many at most.")
 @_medium
 @forms
