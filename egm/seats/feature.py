@@ -14,6 +14,7 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import BETTABLE, EVERYWHERE, only
 from egm.play.rounds import start_game
 from egm.play.rules import MAY_PLAY
+from egm.records.games import open_game
 from egm.records.keys import WheelKey
 from egm.seats.answers import answers_due, follow, turn_notices
 from egm.seats.table import (
@@ -85,10 +86,11 @@ class BettingClock:
 
 
 def clock(context: MachineContext) -> Iterable[Attachment]:
-    """One, where there are several positions, or a wheel."""
-    games = context.engine.machine.games.values()
-    several = context.engine.machine.position.of > 1
-    return (BettingClock(context),) if several or any(game.rules.by_wheel for game in games) else ()
+    """One, where there are several positions, or a wheel, or a round of several is not over."""
+    machine = context.engine.machine
+    opened, several = open_game(machine), machine.position.of > 1
+    wheel = any(game.rules.by_wheel for game in machine.games.values())
+    return (BettingClock(context),) if several or wheel or (opened and opened.round_id) else ()
 
 
 def notices(machine: Machine) -> Iterator[Notice]:

@@ -13,7 +13,7 @@ from egm.kernel.services import MachineContext
 from egm.play.recall_page import PlayList
 from egm.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answers_due, follow
-from egm.seats.feature import BettingClock, notices
+from egm.seats.feature import BettingClock, clock, notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_it
 from egm.testing.machine import FailingChance
@@ -461,3 +461,32 @@ def test_where_he_sits_and_what_others_bet_is_not_a_players_to_say(seats, said, 
     room.engine.handle(EventType.PLAY)
     assert room.state is (State.PLAYING if count == 1 else State.BETTING)
     assert open_game(rooms[0].machine) is None or open_game(rooms[0].machine).wager.seat is None
+
+
+@pytest.mark.requirement("A-08")
+def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(seats, tmp_path):
+    """The others had ended theirs and left; nobody was there to tell it what they had answered."""
+    rooms = seats(GAME, count=3)
+    sit_down(rooms)
+    play_on(rooms, ANSWERS[:3])
+    behind = table_of(rooms).seats.pop(1)
+    for seat, choice, _ in ANSWERS[3:]:
+        answer(rooms, seat, choice)
+    for room in rooms[1:]:
+        room.shown()
+    assert open_game(behind.machine).outcome is None
+    rooms[0].close()
+    [room] = seats(GAME, count=1)
+    context = MachineContext(room.engine, None, None, room.clock, room.happen)
+    [attachment] = clock(context)
+
+    async def follows():
+        running = asyncio.create_task(attachment.run())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        running.cancel()
+
+    asyncio.run(follows())
+    room.shown()
+    assert (room.state, room.credit_cents) == (State.IDLE, CREDIT_CENTS - STAKE_CENTS)
+    assert list(clock(context)) == []
