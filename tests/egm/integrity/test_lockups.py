@@ -96,6 +96,31 @@ def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
         assert room.state is State.IDLE
 
 
+#: Faults that stay when their cause is gone, and who must see to them.
+SEEN_TO = {
+    "bill_acceptor.cheat": "attendant",
+    "coin_acceptor.coin_cheat": "attendant",
+    "hopper.hopper_runaway": "attendant",
+    "logic_access": "attendant",
+    "unidentified_opening": "attendant",
+    "bill_acceptor.disputed": "ruling",
+    "hopper.disputed": "ruling",
+    "game_defective": "technician",
+    "memory_damaged": "memory_clear",
+}
+
+
+@pytest.mark.requirement("G-11")
+@pytest.mark.parametrize(("code", "by"), SEEN_TO.items())
+def test_what_somebody_must_see_to_is_cleared_by_nobody_else(room, code, by):
+    room.engine.handle(EventType.FAULT_RAISED, code=code)
+    room.engine.handle(EventType.FAULT_CLEARED, code=code)
+    assert code in room.machine.faults
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (code in room.machine.faults) is (by != "attendant")
+    assert fault(code).cleared_by == by
+
+
 @pytest.mark.requirement("A-08", "A-24")
 @pytest.mark.parametrize("written", range(3))
 def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_path, written):

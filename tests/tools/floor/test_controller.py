@@ -423,6 +423,11 @@ def test_the_day_s_amount_and_every_win_are_on_record(floor):
     floor.controller.values()
     ((day, name, _, cents),) = floor.controller.daily()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_00)
+    for number in range(2, 26):  # two cents of it
+        floor.give("EGM-1", number)
+    floor.controller.values()
+    ((day, name, _, cents),) = floor.controller.daily()
+    assert (day, name, cents) == ("2026-01-01", "grand", 1_000_02)
     (hit,) = floor.controller.register()
     assert (hit.machine, hit.amount_cents, hit.way, hit.paid_cents) == ("EGM-1", 1_000_00, "hand", 1_000_00)
     assert hit.awarded_at
