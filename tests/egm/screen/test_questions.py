@@ -59,7 +59,7 @@ def games_that_ask(games, name, kind, count=6):
     return game, found
 
 
-@pytest.mark.requirement("B-04", "C-20", "C-24")
+@pytest.mark.requirement("C-20", "C-24")
 @pytest.mark.parametrize(
     ("name", "kind"), [("orchard-picnic", "double_up"), ("orchard-picnic", "pick"), ("hold-fast", "hold")]
 )

@@ -301,7 +301,9 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
     assert len(seen) >= 3
 
 
-def test_an_alarm_is_not_spoken_over(rest, game, theme):
+@pytest.mark.requirement("J-02")
+def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
+    assert len(sound_of("alarm", "classic")) / 2 >= 1.5 * RATE
     ears = Ears()
     sounds = Sounds(theme, ears)
     door = heard(rest, snapshot(game, "en", state="door_open"))
