@@ -166,7 +166,7 @@ class Card:
 
 
 class Head:
-    """A lit display; ``size`` in dots."""
+    """A display; ``size`` in dots."""
 
     def __init__(self, card: Card, display: int = 0) -> None:
         """``display``: which of the connected ones, in the kernel's order; the last where there are fewer.
@@ -183,8 +183,9 @@ class Head:
         mode = _MODE.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
         self._pages = [self._page() for _ in range(2)]
-        self._light()
-        self._lit, self._waits = True, False
+        #: Not before its first frame: what the display shows until then stands.
+        self._lit: bool | None = None
+        self._waits = False
 
     def _chosen(self, found: list[Connector]) -> Connector:
         return found[min(self._display, len(found) - 1)]
@@ -214,7 +215,7 @@ class Head:
         self._pages.reverse()
         page, surface = self._pages[0]
         surface.blit(frame, (0, 0))
-        if self.card.changed():
+        if self.card.changed() or self._lit is None:
             self._plugged()
         try:
             self.card.call(Call.PAGE_FLIP, self.crtc, page, _TELL_WHEN_SHOWN, 0, 0)

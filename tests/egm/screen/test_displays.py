@@ -37,6 +37,7 @@ def frame(colour):
 def test_frames_are_shown_in_turn_on_the_first_display_alone(card):
     head = Head(card)
     assert head.size == SIZE
+    assert not card.lit, "what was shown before stands until there is a frame"
     shown = []
     for red in (10, 20, 30):
         head.show(frame((red, 1, 2)))
@@ -54,6 +55,7 @@ def test_the_display_to_show_on_is_chosen(card, display, connector):
 
 def test_an_unplugged_display_is_lit_again_when_it_is_back(card):
     head = Head(card)
+    head.show(frame((9, 1, 2)))
     card.plug(FIRST)
     head.show(frame((10, 1, 2)))
     card.lit.clear()  # what some cards do
@@ -68,6 +70,7 @@ def test_an_unplugged_display_is_lit_again_when_it_is_back(card):
 
 def test_another_display_ends_the_process_which_is_started_anew(card):
     head = Head(card)
+    head.show(frame((9, 1, 2)))
     card.plug(FIRST)
     head.show(frame((10, 1, 2)))
     card.plug(FIRST, OTHER)
@@ -83,6 +86,7 @@ def test_the_players_picture_moves_when_its_own_display_is_there_and_not_when_it
     with pytest.raises(DisplayError, match="is there now"):
         head.show(frame((10, 1, 2)))
     head = Head(card)
+    head.show(frame((9, 1, 2)))
     card.plug(FIRST)
     head.show(frame((10, 1, 2)))
     assert head.number == FIRST
