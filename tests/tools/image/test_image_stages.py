@@ -79,6 +79,13 @@ def bare(folder, built):
     return stages
 
 
+def drawn_after(lines, cabinet):
+    """Whether the screen's first picture is there; these lines stand until then, and the display is never black."""
+    drawn = cabinet.colours() > 1000
+    assert drawn or writes(cabinet.picture(), lines) or cabinet.colours() > 1000
+    return drawn
+
+
 def whole(folder, built):
     """The image, as far as a picture of a game and a lit deck."""
     command_line = program_in(f"{built / 'open-egm.img'}@@{builder.offsets()['egm-esp-a']}", folder)
@@ -90,11 +97,11 @@ def whole(folder, built):
         stages.starts()
         stages.until("its initramfs has the disks", stages.driven)
         start, starting = stages.did(0, "rd_bytes"), initramfs_lines("show")
-        stages.until("the display says that it is starting", lambda: writes(cabinet.picture(), starting))
+        stages.until("the display says that it is starting", lambda: writes(cabinet.picture(), starting), 1)
         cabinet.keep("starting")
         stages.until("all of the root is read", lambda: stages.did(0, "rd_bytes") - start > root_bytes)
         stages.until("both media are mounted", lambda: stages.did(1, "wr_operations"))
-        stages.until("both slots are checked and the screen is up", lambda: cabinet.colours() > 1000, 1)
+        stages.until("both slots are checked and the screen is up", lambda: drawn_after(starting, cabinet), 1)
         stages.until("the machine has lit its deck", cabinet.is_up)
         stages.until("the attract picture is complete", lambda: cabinet.colours() > 20_000, 1)
     finally:
