@@ -60,6 +60,12 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
 def remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
     """Return what is legal and surprises, each at its key."""
     found = [remark for reading in _readings(stages) for remark in reading.remarks()]
+    begun = {mode.stage for mode in definition.bets.mode}
+    found += [
+        Remark(f"stage.{name}", "has no name: players of every language read its id")
+        for name, table in definition.stage.items()
+        if table.name is None and name not in begun
+    ]
     costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
     twice = sorted({cost for cost in costs if costs.count(cost) > 1})
     found += [

@@ -275,6 +275,9 @@ def test_pays_a_stage_only_inherits_and_cannot_win_are_left_out_and_named():
     ]
     game = of(data)
     assert "3 W is inherited from base and cannot be won here; it is left out" in said(data)
+    assert "has no name: players of every language read its id" in said(data)
+    data["stage"]["free"]["name"] = TEXT
+    assert not any("has no name" in text for text in said(data))
     free = game.rules.stages["m"].stage("free").reels
     assert [name for name, _ in free.promised] == ["3 seven", "3 blank"]
     data["stage"]["free"]["pay"] = [{"of": "W", "pays": {3: 1199}}]
