@@ -238,7 +238,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
         "after": 1,
     }
     bundle, today = tmp_path / "day.pdf", room.clock.wall.date().isoformat()
-    assert egm("day", today, "--out", str(bundle)).startswith("1 sheet written")
+    assert egm("day", today, "--out", str(bundle)) == f"{bundle}: 1 sheet\n"
     pdf = pypdfium2.PdfDocument(bundle.read_bytes())
     assert len(pdf) >= 1
     pdf.close()
