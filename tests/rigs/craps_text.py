@@ -162,7 +162,10 @@ def back(house, spot, credits_, point, asked, a, b):
 
 
 def throw(house, bets, point, asked, a, b):
-    """Settle a throw: what each decided bet brings back, the bets left, and the next point."""
+    """Settle a throw: what each decided bet brings back, the bets left, and the next point.
+
+    The point stays at a table of several seats without a bet, too: others may throw for it.
+    """
     given, left = {}, {}
     for spot, credits_ in bets.items():
         found = back(house, spot, credits_, point, spot in asked, a, b)
@@ -174,7 +177,7 @@ def throw(house, bets, point, asked, a, b):
             given[spot] = found
     total = a + b
     after = (total if total in POINTS else None) if point is None else None if total in {7, point} else point
-    return given, left, after if left else None
+    return given, left, after
 
 
 def down(spot, credits_):
