@@ -59,6 +59,8 @@ _GREATEST: Final = 3
 _AGAIN_SECONDS: Final = 4.0
 #: Keys that lead out of a service page, and the answer each gives: a page back, or out of the menu.
 _LEAVING: Final = {"close": "back", "menu": "leave"}
+#: A keyboard's arrows as keys of the deck: where a bet is changed, and where places are chosen in order.
+_ARROWS: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less")}
 
 
 def pressed(
@@ -70,6 +72,8 @@ def pressed(
     """
     if action.char:
         action = Action("type", action.char) if writing(view) else replace(action, char="")
+    if action.name in _ARROWS:
+        action = Action(_ARROWS[action.name][bool(choices) and choosing(view, theme)])
     again = None if action.name else view.again  # a key that is nothing but its character changes nothing
     view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=again)
     if action.name == "play" and view.scene is Scene.GAME and not asking(view, theme):

@@ -6,6 +6,7 @@ import numpy as np
 import pygame
 import pytest
 
+from egm.screen.controls import by_name
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import DECK, LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
@@ -94,6 +95,21 @@ def test_every_text_stands_out_from_what_lies_under_it(published, outcomes, them
         unlit = {labels(stage, key) for key in DECK if not lit(stage, key)}
         faults |= {(group, name, *fault) for fault in meter.faint if fault[0] not in unlit}
     assert not faults, "\n".join(map(str, sorted(faults)))
+
+
+def test_the_down_arrow_goes_on_among_places_and_lessens_a_bet(published, theme):
+    """It went back in every list: where places are chosen, the key that lessens a bet is the one before."""
+    picture, view = Picture(theme), at_rest(published, published[0], "en")
+    wish = {
+        key: pressed(view, by_name(key), theme, picture.choices(view))[1] for key in ("ArrowDown", "ArrowUp")
+    }
+    assert wish["ArrowDown"] == pressed(view, Action("bet_less"), theme)[1]
+    assert wish["ArrowUp"] == pressed(view, Action("bet_more"), theme)[1] != wish["ArrowDown"]
+    view, seen = replace(view, page=Page.GAMES), []
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
+        view, _ = pressed(view, by_name(key), theme, picture.choices(view))
+        seen.append(view.focus)
+    assert seen == [0, 1, 2, 1]
 
 
 def test_all_play_is_possible_from_the_deck_alone(published, theme):
