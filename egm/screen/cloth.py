@@ -25,7 +25,8 @@ from egm.screen.flow import (
 )
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect
-from egm.screen.table import Chips, Spot, Table, straights
+from egm.screen.pockets import straights
+from egm.screen.table import Chips, Spot, Table
 from egm.screen.view import Action
 
 #: The part of a roulette cloth that is the wheel's own order.

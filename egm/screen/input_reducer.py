@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.messages import BenchCommand, Intent
 from egm.screen import marks
+from egm.screen.pockets import neighbours
 from egm.screen.service_input import worked
 from egm.screen.steps import KenoStep
 from egm.screen.table import (
@@ -20,7 +21,6 @@ from egm.screen.table import (
     doubled,
     laid,
     limits,
-    neighbours,
     repeated,
     undone,
     wished,

@@ -492,20 +492,3 @@ def answered(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> 
     if told == chips.bets or (not told and under_least(chips, snapshot)):
         return chips
     return replace(chips, bets=told, plays=snapshot.bet_wager.get("working", {}), before=())
-
-
-# ---------------------------------------------------------------------- the wheel's order
-def neighbours(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
-    """The spots that bet on a pocket and so many on either side of it, in the wheel's order."""
-    if pocket not in table.wheel:
-        return ()
-    place, count = table.wheel.index(pocket), len(table.wheel)
-    straight = straights(table)
-    around = (table.wheel[(place + step) % count] for step in range(-each_side, each_side + 1))
-    return tuple(straight[each] for each in around if each in straight)
-
-
-def straights(table: Table) -> dict[str, str]:
-    """The spot that bets on each pocket alone: of the first group that has such spots."""
-    alone = [spot for spot in table.spots.values() if len(spot.covers) == 1]
-    return {spot.covers[0]: spot.id for spot in alone if spot.group == alone[0].group}

@@ -355,7 +355,7 @@ def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, ad
     path = place(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
     admitted, refused = admit((GameSlot(game=str(GAME)),), load_profile(path), OWN)
     assert bool(admitted) is admits, refused
-    assert admits or "returns 80.0000%" in refused[0].reason
+    assert admits or "returns 80.0000 %" in refused[0].reason
 
 
 @pytest.mark.requirement("O-01", "I-14")
