@@ -97,16 +97,7 @@ class Table:
     @property
     def least(self) -> int:
         """The least that begins a round, credits: a bet that needs no other, and all that is laid with it."""
-        return min(
-            sum(self.spots[each].least for each in (spot.id, *spot.round))
-            + sum(
-                max(each.least, each.times * spot.least)
-                for each in self.spots.values()
-                if each.needs == spot.id and each.times is not None
-            )
-            for spot in self.spots.values()
-            if spot.needs is None or spot.round
-        )
+        return _least(self)
 
     @property
     def groups(self) -> Mapping[str, tuple[Spot, ...]]:
@@ -125,6 +116,20 @@ def _groups(table: Table) -> Mapping[str, tuple[Spot, ...]]:
     for spot in table.spots.values():
         found.setdefault(spot.group, []).append(spot)
     return {group: tuple(spots) for group, spots in found.items()}
+
+
+@lru_cache(maxsize=64)
+def _least(table: Table) -> int:
+    return min(
+        sum(table.spots[each].least for each in (spot.id, *spot.round))
+        + sum(
+            max(each.least, each.times * spot.least)
+            for each in table.spots.values()
+            if each.needs == spot.id and each.times is not None
+        )
+        for spot in table.spots.values()
+        if spot.needs is None or spot.round
+    )
 
 
 def is_table(game: GameView | None) -> bool:
