@@ -15,6 +15,10 @@ class DefinitionError(PaytableError):
         super().__init__(f"{file}: {key}: {reason}" if key else f"{file}: {reason}")
 
 
+class UnknownNameError(DefinitionError):
+    """A name that no definition of the library has, and no file's."""
+
+
 class WagerError(PaytableError):
     """A wager the game does not offer: what was asked and what is offered."""
 

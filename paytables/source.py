@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from paytables.errors import DefinitionError
+from paytables.errors import DefinitionError, UnknownNameError
 from paytables.wording import among
 
 #: Letters and digits first: an id can neither climb out of a folder nor be hidden in it.
@@ -145,7 +145,7 @@ def locate(name: str | Path, library: Path) -> Path:
     if not written:
         raise DefinitionError("''", "", "no name is given")
     known = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
-    raise DefinitionError(written, "", f"not in the library; {among(written, known)}")
+    raise UnknownNameError(written, "", f"not in the library; {among(written, known)}")
 
 
 def read(name: str | Path, library: Path) -> Source:

@@ -22,7 +22,8 @@ from egm.play.prize_limits import largest_prizes
 from egm.profiles import Profile, available, load_profile
 from egm.progressive.connection import check_certificates
 from egm.tickets.templates import load_template
-from paytables import DefinitionError, Game, PaytableError, load_game, shipped
+from paytables import Game, PaytableError, load_game, shipped
+from paytables.errors import UnknownNameError
 from paytables.source import is_path
 
 _NOT_THERE: Final = "not in the library"
@@ -119,7 +120,7 @@ def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
     try:
         return load_game(name), []
     except PaytableError as error:
-        if isinstance(error, DefinitionError) and error.reason.startswith(_NOT_THERE):
+        if isinstance(error, UnknownNameError):
             return None, [Fault(key, f"{name}: {_NOT_THERE}", meant=near(name, shipped()), stops=False)]
         return None, [Fault(key, str(error), stops=False)]
 
