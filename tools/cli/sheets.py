@@ -6,14 +6,19 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
+import click
 from PIL import Image, ImageDraw, ImageFont
 
 import egm.screen
 from egm.kernel.service_pages import Table, Words
-from egm.screen.text import Texts
+from egm.screen.text import LOCALES, Texts
 
 #: ISO 4217's code for no currency, for tables that hold no amounts.
 NO_MONEY: Final = "XXX"
+#: The option of a command that writes a sheet.
+LANGUAGE: Final = click.option(
+    "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
+)
 #: A4 at 150 dots an inch.
 _DPI: Final = 150
 _PAGE: Final = (1240, 1754)

@@ -63,6 +63,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         text = contents(file).decode()
     except UnicodeDecodeError as error:
         raise click.ClickException(f"{file}: not UTF-8: {error.reason}") from error
+    data = _toml(text)
     cabinet, faults = read(text, CabinetFile)
     if cabinet is not None and not quick:
         with working("analysing its games", len(cabinet.games)) as done:
@@ -77,8 +78,8 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
             faults = [*preflight(cabinet, doing), *shared_folders(cabinet, folder)]
             faults += _same_versions(cabinet, folder)
     elif not quick:
-        faults += unknown_names(_toml(text))
-    faults += examples_left(_toml(text))
+        faults += unknown_names(data)
+    faults += examples_left(data)
     lines = Lines(text)
     rows = sorted((_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
     columns: Columns = (

@@ -13,21 +13,18 @@ import click
 from egm.config.cabinet_file import default_state_dir
 from egm.kernel.service_pages import Row
 from egm.kernel.service_pages import Table as LinesTable
-from egm.screen.text import LOCALES, Texts
+from egm.screen.text import Texts
 from egm.staff.service.words import columns, moment, plain, say
 from egm.staff.sheet import Sheet, sheets
 from meters import JournalError, open_view
 from paytables.wording import among, counted
 from tools.cli.result_file import write_result
-from tools.cli.sheets import NO_MONEY, as_pdf, as_text
+from tools.cli.sheets import LANGUAGE, NO_MONEY, as_pdf, as_text
 from tools.cli.tables import Form, Table, forms
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-_language = click.option(
-    "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
-)
 
 
 @click.group()
@@ -68,7 +65,7 @@ def list_(state: Path | None, *, form: Form) -> None:
 
 @command.command("show")
 @click.argument("name")
-@_language
+@LANGUAGE
 @_state
 def show(name: str, language: str, state: Path | None) -> None:
     """One sheet as text."""
@@ -89,7 +86,7 @@ def show(name: str, language: str, state: Path | None) -> None:
     show_default=True,
     help="Of the file.",
 )
-@_language
+@LANGUAGE
 @_state
 def export(name: str, out: Path, form: str, language: str, state: Path | None) -> None:
     """Write one sheet to a file, to be printed, signed and kept."""
@@ -110,7 +107,7 @@ def export(name: str, out: Path, form: str, language: str, state: Path | None) -
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
 )
-@_language
+@LANGUAGE
 @_state
 def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     """Write every sheet of one day (UTC) to one PDF, for the management (Monaco art. 20.3).

@@ -6,21 +6,18 @@ from pathlib import Path
 import click
 
 from egm.config.cabinet_file import default_state_dir
-from egm.screen.text import LOCALES, Texts
+from egm.screen.text import Texts
 from egm.staff.inventory import Sheet, sheet
 from meters import JournalError, open_view
 from tools.cli.commands.register import entries_of
 from tools.cli.result_file import write_result
-from tools.cli.sheets import NO_MONEY, as_pdf, as_text
+from tools.cli.sheets import LANGUAGE, NO_MONEY, as_pdf, as_text
 from tools.cli.tables import Column, Form, Table, forms
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, json_text
 from tools.floor import house
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-_language = click.option(
-    "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
-)
 
 
 @click.group()
@@ -41,7 +38,7 @@ def _read(state: Path | None) -> Sheet:
 
 @command.command("show")
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
-@_language
+@LANGUAGE
 @_state
 def show(language: str, state: Path | None, *, as_json: bool) -> None:
     """The technical sheet."""
@@ -58,7 +55,7 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
 @click.option(
     "--copy", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Where the duplicate goes."
 )
-@_language
+@LANGUAGE
 @_state
 def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
     """Write the sheet as PDF twice, as its rule wants: for the direction, and for the secretariat."""

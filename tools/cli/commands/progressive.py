@@ -46,6 +46,10 @@ from tools.floor.progressive.store import Store, StoreBusyError
 
 _STAND_BY_SECONDS = 1.0
 
+_HOST = click.option("--host", default="127.0.0.1", show_default=True, help="Where the broker is.")
+_PORT = click.option(
+    "--port", default=8883, show_default=True, type=click.IntRange(1, 65535), help="The broker's port."
+)
 FOLDER = click.option(
     "--certificates",
     "folder",
@@ -64,9 +68,7 @@ def command() -> None:
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.argument("machines", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, help="where the broker is reached")
-@click.option(
-    "--port", default=8883, show_default=True, type=click.IntRange(1, 65535), help="The broker's port."
-)
+@_PORT
 def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) -> None:
     """Make in FOLDER the link's authority, and certificates for broker, controller, sign and MACHINES.
 
@@ -94,9 +96,7 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
 @click.option("--prepare", is_flag=True, help="Mark STICK for a machine's request: all on it is lost.")
 @click.option("--key", default="", help="The key's digest, as the machine's screen shows it.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="where the machine reaches the broker")
-@click.option(
-    "--port", default=8883, show_default=True, type=click.IntRange(1, 65535), help="The broker's port."
-)
+@_PORT
 def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare: bool) -> None:
     """Answer the request on STICK (its device: no file system) with a certificate signed in FOLDER.
 
@@ -142,10 +142,8 @@ def revoke_(folder: Path, name: str) -> None:
 @click.argument("levels", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @FOLDER
 @STORE
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where the broker is.")
-@click.option(
-    "--port", default=8883, show_default=True, type=click.IntRange(1, 65535), help="The broker's port."
-)
+@_HOST
+@_PORT
 @click.option("--admit", multiple=True, metavar="SERIAL", help="a machine that may enrol; repeat for more")
 @click.option("--stand-by", is_flag=True, help="wait until no other controller works on the store")
 @click.option(
@@ -383,10 +381,8 @@ def give_up(level: str, successor: str, store: str | None) -> None:
 
 @command.command()
 @FOLDER
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where the broker is.")
-@click.option(
-    "--port", default=8883, show_default=True, type=click.IntRange(1, 65535), help="The broker's port."
-)
+@_HOST
+@_PORT
 @click.option("--level", "levels", multiple=True, help="a level to show; repeat for more (default: all)")
 @click.option("--currency", default="CAD", show_default=True, help="of the amounts (ISO 4217)")
 @click.option("--name", default="1", show_default=True, help="of this sign, where there are several")

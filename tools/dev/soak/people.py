@@ -145,11 +145,8 @@ class Player:
 
     def leave(self) -> None:
         """Cash out; where a bet stays until it is decided, play on at its game."""
-        stays = (
-            next((one for one in self.seen.notices if one.code.startswith("bets_stay")), None)
-            if self.seen
-            else None
-        )
+        notices = self.seen.notices if self.seen else ()
+        stays = next((one for one in notices if one.code.startswith("bets_stay")), None)
         if stays is None:
             self.wish("cash_out")
         elif "game" in stays.values:
