@@ -24,6 +24,7 @@ import pygame
 from PIL import Image
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 
 from egm.links.screen.private import HOST
 from egm.screen.app import Tap
@@ -51,6 +52,10 @@ _UNHEARD_MAX: Final = 128
 _VOUCH_SECONDS: Final = 60.0
 #: A browser tab that sleeps, or whose computer does, answers no goodbye: the machine does not wait for it.
 _GOODBYE_SECONDS: Final = 0.5
+#: A connection has so long to ask and to say its session.
+_ENTRY_SECONDS: Final = 5.0
+#: So many may be at that at once: one more ends the one that came first, never one that was let in.
+_ENTERING_MAX: Final = 32
 
 
 def changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[tuple[int, int]]:
@@ -117,6 +122,14 @@ def read_input(line: str | bytes) -> Heard:
         return Heard()
 
 
+def read_session(line: str | bytes) -> str:
+    """The session a link says; nonsense says none."""
+    try:
+        return str(json.loads(line)["session"])
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return ""
+
+
 def fitting(room: tuple[int, int], *, portrait: bool, dense: float = 1.0) -> tuple[Layout, float]:
     """The layout for so many pixels, and its scale: in steps, so that a dragged border redraws seldom.
 
@@ -128,6 +141,29 @@ def fitting(room: tuple[int, int], *, portrait: bool, dense: float = 1.0) -> tup
         layout = slim(wide, high)
     scale = min(wide / layout.size[0], high / layout.size[1])
     return layout, min(max(math.floor(scale / SCALE_STEP + 1e-9) * SCALE_STEP, SCALE_LEAST), SCALE_MOST)
+
+
+class _Visitor(ServerConnection):
+    """A connection; among those ``entering`` until it ends or its session is known."""
+
+    entering: "deque[_Visitor]"
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin; where too many are at that, the first of them ends."""
+        super().connection_made(transport)
+        self.entering.append(self)
+        if len(self.entering) > _ENTERING_MAX:
+            self.entering.popleft().transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self.entered()
+        super().connection_lost(exc)
+
+    def entered(self) -> None:
+        """It is no longer one of those entering."""
+        with contextlib.suppress(ValueError):
+            self.entering.remove(self)
 
 
 class Web:
@@ -162,6 +198,7 @@ class Web:
         self._lock = threading.Lock()
         self._inputs: deque[Tap | Action] = deque(maxlen=_INPUTS_MAX)
         self._viewer: ServerConnection | None = None
+        self._entering: deque[_Visitor] = deque()
         self._unheard = 0
         self._ready = False
         self._shown = _NOTHING_SHOWN
@@ -292,10 +329,16 @@ class Web:
         on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])
         door.port = int(on.getsockname()[1])
         door.write_address()
+
+        class Visitor(_Visitor):
+            entering = self._entering
+
         server = await serve(
             self._serve,
             sock=on,
             process_request=door.request,
+            create_connection=Visitor,
+            open_timeout=_ENTRY_SECONDS,
             max_size=4096,
             compression=None,
             close_timeout=_GOODBYE_SECONDS,
@@ -308,6 +351,17 @@ class Web:
             await viewer.send(message)
 
     async def _serve(self, viewer: ServerConnection) -> None:
+        try:
+            async with asyncio.timeout(_ENTRY_SECONDS):
+                session = read_session(await viewer.recv())
+        except (TimeoutError, ConnectionClosed):
+            await viewer.close(CloseCode.TRY_AGAIN_LATER)
+            return
+        if not self._door.knows(session):
+            await viewer.close(CloseCode.POLICY_VIOLATION)
+            return
+        if isinstance(viewer, _Visitor):
+            viewer.entered()
         with self._lock:
             older, self._viewer = self._viewer, viewer
             self._ready, self._shown = True, _NOTHING_SHOWN
@@ -321,17 +375,17 @@ class Web:
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:
                 self._heard(viewer, line)
-                self._vouch(viewer)
+                self._vouch(session)
         with self._lock:
             if self._viewer is viewer:
                 self._viewer = None
 
-    def _vouch(self, viewer: ServerConnection) -> None:
+    def _vouch(self, session: str) -> None:
         """Whoever is linked is heard: once a minute is enough to say so."""
         now = self._loop.time()
-        if viewer.request is not None and now - self._vouched >= _VOUCH_SECONDS:
+        if now - self._vouched >= _VOUCH_SECONDS:
             self._vouched = now
-            self._door.heard(viewer.request)
+            self._door.knows(session)
 
     def _heard(self, viewer: ServerConnection, line: str | bytes) -> None:
         said = read_input(line)

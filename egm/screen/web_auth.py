@@ -1,11 +1,13 @@
 """Browser access: who may see the picture is who holds the token, from this computer, on this page.
 
-The address printed carries a token that opens the door once and becomes a cookie of that browser. A new
-token is then written, for its owner only, to a file of the state folder. A cookie is good for one run of the
-cabinet, while its browser is heard now and then: who starts the screen holds the listening socket and, in
-memory alone, the digests of the cookies, so a screen that is started again knows its browsers, and nobody
-else can have had the port meanwhile. Requests under another host name (DNS rebinding) and links
-from another origin (a page elsewhere that knows the port) are refused.
+The address printed carries a token that opens the door once; the page it opens holds a session, and says it
+first on its link and with each sound it asks for. There is no cookie: a browser sends those to every port of
+this computer, so another user's server would be given the session. A new token is then written, for its owner
+only, to a file of the state folder. A session is good for one run of the cabinet, while its browser is heard
+now and then: who starts the screen holds the listening socket and, in memory alone, the digests of the
+sessions, so a screen that is started again knows its browsers, and nobody else can have had the port
+meanwhile. Requests under another host name (DNS rebinding) and links from another origin (a page elsewhere
+that knows the port) are refused.
 """
 
 import hashlib
@@ -15,10 +17,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
 
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
@@ -27,6 +27,7 @@ from websockets.http11 import Request, Response
 from egm.links.screen.private import HOST, is_token
 from egm.screen.audio.synthesis import wave_file
 from egm.screen.controls import BY_NAME, TYPED
+from egm.secret_files import replace_private
 
 IDLE_SECONDS: Final = 30 * 60.0
 """A browser not heard for so long must be let in anew."""
@@ -34,6 +35,8 @@ SESSIONS_MAX: Final = 8
 """As many browsers are known at once; one more, and the one that came first is forgotten."""
 _MEMORY_BYTES: Final = 1024
 """Room for the digests of :data:`SESSIONS_MAX` browsers and when each was heard."""
+_SHOWN_AS: Final = "Bearer "
+"""How a request shows its session (RFC 6750)."""
 _PAGE: Final = Path(__file__).resolve().parent / "page.html"
 _USED = (
     "This address has been used, or was never given: each opens one browser.\n"
@@ -51,14 +54,14 @@ def new_token() -> str:
 
 @dataclass(slots=True)
 class _Session:
-    """A browser that was let in: its cookie's SHA-256, in hex, and when it was heard, monotonic seconds."""
+    """A browser that was let in: its session's SHA-256, in hex, and when it was heard, monotonic seconds."""
 
     digest: str
     heard: float
 
 
-def _digest(cookie: str) -> str:
-    return hashlib.sha256(cookie.encode("utf-8", "surrogatepass")).hexdigest()
+def _digest(session: str) -> str:
+    return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Door:
@@ -90,65 +93,51 @@ class Door:
 
     def request(self, _: ServerConnection, request: Request) -> Response | None:
         """Answer a page's request; None lets the link's request through to its handshake."""
-        host = request.headers.get("Host", "")
-        url = urlsplit(request.path)
+        names = [name.lower() for name, _value in request.headers.raw_items()]
+        host = request.headers.get("Host", "") if len(names) == len(set(names)) else ""
         if host not in {f"{HOST}:{self.port}", f"localhost:{self.port}"}:
             return answer(HTTPStatus.MISDIRECTED_REQUEST, "This machine's screen has another address.\n")
-        if url.path == "/link":
+        path, _mark, query = request.path.partition("?")
+        if path == "/link":
             own = request.headers.get("Origin") == f"http://{host}"
-            return None if own and self._known(request) else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
-        if url.path.startswith("/sound/") and self._known(request):
-            family, _slash, cue = url.path.removeprefix("/sound/").removesuffix(".wav").partition("/")
+            return None if own else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
+        if path.startswith("/sound/") and self.knows(_session_of(request)):
+            family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
             data = self._sound_of(cue, family)
             return answer(HTTPStatus.NOT_FOUND, "No such sound.\n") if data is None else sound(data)
-        if url.path != "/":
-            return answer(HTTPStatus.NOT_FOUND, "There is nothing but / here.\n")
-        token = parse_qs(url.query).get("token", [""])[0]
-        if is_token(token, self._token):
-            return self._enter()
-        return page() if self._known(request) else answer(HTTPStatus.FORBIDDEN, _USED)
+        return self._page(query) if path == "/" else answer(HTTPStatus.NOT_FOUND, "There is nothing but /.\n")
 
-    def heard(self, request: Request) -> None:
-        """The browser whose link this request began is still there: its cookie lives on."""
-        self._known(request)
+    def _page(self, query: str) -> Response:
+        if not query:
+            return page("")
+        if is_token(query.removeprefix("token="), self._token):
+            return page(self._enter())
+        return answer(HTTPStatus.FORBIDDEN, _USED)
 
-    @property
-    def _cookie(self) -> str:
-        return f"egm_{self.port}"  # cookies do not know ports; the name does
-
-    def _known(self, request: Request) -> bool:
-        try:
-            cookie = SimpleCookie(request.headers.get("Cookie", "")).get(self._cookie)
-        except CookieError:
-            return False
-        if cookie is None:
-            return False
+    def knows(self, session: str) -> bool:
+        """Whether this is the session of a browser that was let in; it is heard by that, and lives on."""
         now = self._clock()
         self._sessions = [each for each in self._sessions if now - each.heard < IDLE_SECONDS]
         for each in self._sessions:
-            if is_token(_digest(cookie.value), each.digest):
+            if is_token(_digest(session), each.digest):
                 each.heard = now
                 self._remember()
                 return True
         return False
 
-    def _enter(self) -> Response:
-        """The token is spent: this browser gets a cookie, the next one will need a new token."""
+    def _enter(self) -> str:
+        """The token is spent: this browser gets a session, the next one will need a new token."""
         session, self._token = new_token(), new_token()
         self._sessions.append(_Session(_digest(session), self._clock()))
         del self._sessions[:-SESSIONS_MAX]
         self._remember()
         self.write_address()
-        cookie = f"{self._cookie}={session}; HttpOnly; SameSite=Strict; Path=/"
-        return answer(HTTPStatus.SEE_OTHER, "", {"Location": "/", "Set-Cookie": cookie})
+        return session
 
     def write_address(self) -> None:
         """Write the address that opens the door next where its owner finds it."""
-        if self._address_file is None:
-            return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        with os.fdopen(os.open(self._address_file, flags, 0o600), "w", encoding="utf-8") as file:
-            file.write(self.address + "\n")
+        if self._address_file is not None:
+            replace_private(self._address_file, self.address + "\n")
 
     def _remember(self) -> None:
         """Have whoever starts the screen again keep who was let in."""
@@ -168,12 +157,22 @@ def _remembered(memory: int) -> list[_Session]:
         return []
 
 
-def page() -> Response:
-    """The page itself, with a policy that lets it run its own script and reach its own origin, no more."""
+def _session_of(request: Request) -> str:
+    """The session a request shows, or nothing."""
+    shown = request.headers.get("Authorization", "")
+    return shown.removeprefix(_SHOWN_AS) if shown.startswith(_SHOWN_AS) else ""
+
+
+def page(session: str) -> Response:
+    """The page itself, with a policy that lets it run its own script and reach its own origin, no more.
+
+    ``session`` is empty for a page that is loaded again: its tab still has its own, or the page says that it
+    needs another address.
+    """
     nonce = new_token()
-    text = (
-        _PAGE.read_text("utf-8").replace("%NONCE%", nonce).replace("%KEYS%", json.dumps([*BY_NAME, *TYPED]))
-    )
+    text = _PAGE.read_text("utf-8").replace("%NONCE%", nonce)
+    for name, value in (("KEYS", [*BY_NAME, *TYPED]), ("SESSION", session), ("USED", _USED)):
+        text = text.replace(f"%{name}%", json.dumps(value))
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
         "connect-src 'self'; img-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

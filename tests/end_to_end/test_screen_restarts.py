@@ -1,7 +1,8 @@
-"""A browser page outlives the screen process it shows: same port, same cookie, nobody let in anew."""
+"""A browser page outlives the screen process it shows: same port, same session, nobody let in anew."""
 
 import contextlib
 import http.client
+import json
 import os
 import re
 import signal
@@ -11,6 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from run_rig import EGM, PATIENCE_SECONDS
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
+from websockets.sync.client import connect
 
 from egm.config.cabinet_file import DEFAULT_CABINET
 
@@ -24,14 +28,23 @@ def _screen_of(cabinet):
     return None
 
 
-def _ask(port, path, cookie=""):
-    """One request: the status, and the cookie given. A connection made while no screen runs waits for one."""
+def _ask(port, path):
+    """One request: the status, and the session given. A connection made while no screen runs waits for one."""
     link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-    link.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+    link.request("GET", path)
     answer = link.getresponse()
-    answer.read()
+    found = re.search(r'let session = "(\w+)";', answer.read().decode())
     link.close()
-    return answer.status, (answer.getheader("Set-Cookie") or "").split(";")[0]
+    return answer.status, found[1] if found else ""
+
+
+def _is_let_in(port, session):
+    """Whether a link that says this session is shown the picture."""
+    with connect(f"ws://127.0.0.1:{port}/link", origin=f"http://127.0.0.1:{port}", max_size=None) as link:
+        link.send(json.dumps({"session": session}))
+        with contextlib.suppress(ConnectionClosed):
+            link.recv(timeout=PATIENCE_SECONDS)
+        return link.close_code != CloseCode.POLICY_VIOLATION
 
 
 def test_a_page_that_was_let_in_stays_in_when_the_screen_is_started_again(tmp_path):
@@ -48,24 +61,24 @@ def test_a_page_that_was_let_in_stays_in_when_the_screen_is_started_again(tmp_pa
     try:
         address = next(found[1] for line in cabinet.stdout if (found := re.match(r"Screen: (\S+)", line)))
         url = urlsplit(address)
-        status, cookie = _ask(url.port, f"/?{url.query}")
-        assert status == 303
+        status, session = _ask(url.port, f"/?{url.query}")
+        assert (status, bool(session)) == (200, True)
         first = _screen_of(cabinet.pid)
         os.kill(first, signal.SIGKILL)
         end = time.monotonic() + PATIENCE_SECONDS
         while _screen_of(cabinet.pid) in {first, None}:
             assert time.monotonic() < end, "no screen came back"
             time.sleep(0.05)
-        assert _ask(url.port, "/", cookie)[0] == 200
-        assert _ask(url.port, "/", cookie[:-1] + "x")[0] == 403
-        assert _ask(url.port, f"/?{url.query}")[0] == 403, "the address was spent"
+        assert _is_let_in(url.port, session)
+        assert not _is_let_in(url.port, session[:-1] + "x")
+        assert _ask(url.port, f"/?{url.query}") == (403, ""), "the address was spent"
         fresh = urlsplit((state / "run" / "screen.url").read_text().strip())
         assert fresh.port == url.port
-        assert _ask(url.port, f"/?{fresh.query}")[0] == 303
+        assert _ask(url.port, f"/?{fresh.query}")[0] == 200
         kept = [
-            path for path in state.rglob("*") if path.is_file() and cookie[-40:] in path.read_text("latin1")
+            path for path in state.rglob("*") if path.is_file() and session[-40:] in path.read_text("latin1")
         ]
-        assert kept == [], "no cookie stands on a disk"
+        assert kept == [], "no session stands on a disk"
     finally:
         cabinet.send_signal(signal.SIGTERM)
         cabinet.communicate()

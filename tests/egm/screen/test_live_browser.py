@@ -103,6 +103,9 @@ def test_a_visit_to_the_machine(cabinet, browser):
     browser.wait_until(lambda: browser.frames() > 3, "the first frames")
     cabinet.until(lambda s: s.state == "idle", "the machine to be idle")
     assert browser.evaluate("location.search") == "", "the token does not stay in the address"
+    assert browser.call("Network.getCookies")["cookies"] == [], "nothing that goes to another port by itself"
+    browser.call("Page.reload")
+    browser.wait_until(lambda: browser.frames() > 3, "frames after the page was loaded again")
 
     browser.tap(*TAB)
     cabinet.after(lambda: browser.tap(*TWENTY), lambda s: s.credit_cents == 2000, "a bill to be credited")
@@ -215,3 +218,13 @@ def test_the_screen_may_die_in_the_middle_of_a_game_and_come_back(cabinet, brows
     opaque = browser.evaluate(f"getComputedStyle({note}).backgroundColor")
     assert opaque == "rgb(24, 22, 36)", "what lies under it is not read with it"
     assert float(browser.evaluate(f"getComputedStyle({note}).fontSize").removesuffix("px")) >= 18
+
+
+def test_a_page_without_a_session_says_where_an_address_is_had(cabinet, browser):
+    address = Browser.wait_until(cabinet.address, "the address")
+    browser.open(address.partition("?")[0])
+    browser.wait_until(
+        lambda: "egm screen address" in browser.evaluate("document.getElementById('note').textContent"),
+        "its words",
+    )
+    assert browser.frames() == 0

@@ -1,9 +1,12 @@
 """The browser screen: who gets in, what is sent, what comes back. Real sockets on loopback."""
 
 import asyncio
+import contextlib
 import gc
 import io
 import json
+import logging
+import re
 import socket
 import struct
 import wave
@@ -14,8 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import CloseCode
 from websockets.sync.client import connect
 
+import egm.screen.web as web_module
 from egm.screen.app import Tap
 from egm.screen.audio.scores import sound_of
 from egm.screen.audio.synthesis import RATE
@@ -31,12 +36,12 @@ def web(theme, tmp_path):
     found.close()
 
 
-def ask(web, path="/", host=None, cookie=""):
+def ask(web, path="/", host=None, session="", more=()):
     """One HTTP request as bytes; the status, the headers and the body."""
     port = web._door.port
-    lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Connection: close"]
-    if cookie:
-        lines.append(f"Cookie: {cookie}")
+    lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Connection: close", *more]
+    if session:
+        lines.append(f"Authorization: Bearer {session}")
     with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
         link.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         data = b""
@@ -45,27 +50,35 @@ def ask(web, path="/", host=None, cookie=""):
     head, _, body = data.partition(b"\r\n\r\n")
     status = int(head.split()[1])
     headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
-    return status, headers, body.decode()
+    return status, headers, body.decode("latin1")
 
 
 def enter(web):
-    """Use the address; the cookie it gives."""
-    status, headers, _ = ask(web, web.address.split(str(web._door.port), 1)[1])
-    assert status == 303
-    return headers["Set-Cookie"].split(";")[0]
+    """Use the address; the session its page holds."""
+    status, headers, body = ask(web, web.address.split(str(web._door.port), 1)[1])
+    assert status == 200
+    assert not [name for name in headers if name.lower() == "set-cookie"]
+    return re.search(r'let session = "(\w+)";', body)[1]
 
 
 @contextmanager
-def linked(web, cookie, origin=None):
+def linked(web, session, origin=None, **headers):
     port = web._door.port
-    headers = {"Cookie": cookie} if cookie else {}
     with connect(
         f"ws://127.0.0.1:{port}/link",
         origin=origin or f"http://127.0.0.1:{port}",
         additional_headers=headers,
         max_size=None,
     ) as link:
+        if session is not None:
+            link.send(json.dumps({"session": session}))
         yield link
+
+
+def knows(web, session):
+    """Whether a session is let in: a sound is asked for with it."""
+    web._studio._made["turn", "keno"] = sound_of("turn", "keno")
+    return ask(web, "/sound/keno/turn.wav", session=session)[0] == 200
 
 
 def draw(web, view, tries=2000):
@@ -82,49 +95,86 @@ def draw(web, view, tries=2000):
 
 def test_the_address_opens_once_and_then_belongs_to_that_browser(web, tmp_path):
     address = web.address
-    cookie = enter(web)
+    session = enter(web)
     path = address.split(str(web._door.port), 1)[1]
     assert ask(web, path)[0] == 403, "spent"
-    assert ask(web, "/", cookie=cookie)[0] == 200
+    assert knows(web, session)
     fresh = (tmp_path / "screen.url").read_text().strip()
     assert fresh == web.address != address
     assert (tmp_path / "screen.url").stat().st_mode & 0o077 == 0
-    assert ask(web, fresh.split(str(web._door.port), 1)[1])[0] == 303
+    assert ask(web, fresh.split(str(web._door.port), 1)[1])[0] == 200
 
 
-def test_a_cookie_ends_when_its_browser_is_not_heard_for_long(web):
+def test_a_session_ends_when_its_browser_is_not_heard_for_long(web):
     now = [1000.0]
     web._door._clock = lambda: now[0]
-    cookie = enter(web)
+    session = enter(web)
     for _ in range(4):  # heard now and then, it lives on
         now[0] += IDLE_SECONDS - 1
-        assert ask(web, "/", cookie=cookie)[0] == 200
+        assert knows(web, session)
     web._vouched = -1000.0
-    with linked(web, cookie) as link:
+    with linked(web, session) as link:
         now[0] += IDLE_SECONDS - 1
         link.send('{"shown": true}')
         while web._vouched < 0:
             pygame.time.wait(1)
         now[0] += IDLE_SECONDS - 1
-        assert ask(web, "/", cookie=cookie)[0] == 200  # its link was heard
+        assert knows(web, session)  # its link was heard
     now[0] += IDLE_SECONDS
-    assert ask(web, "/", cookie=cookie)[0] == 403
-    with pytest.raises(InvalidStatus, match="403"), linked(web, cookie):
-        pass
+    assert not knows(web, session)
+    assert refused(web, session) == CloseCode.POLICY_VIOLATION
+
+
+def refused(web, session, **headers):
+    """How a link that says this is closed: it gets no frame, and none of its keys is taken."""
+    with linked(web, session, **headers) as link:
+        with contextlib.suppress(ConnectionClosed):
+            link.send('{"key": "Space"}')
+        with pytest.raises(ConnectionClosed) as closed:
+            link.recv(timeout=20)
+    assert (web.frame(), web.inputs()) == (None, [])
+    return closed.value.rcvd.code
 
 
 def test_only_so_many_browsers_are_known_at_once(web):
     first = enter(web)
     others = [enter(web) for _ in range(SESSIONS_MAX)]
-    assert ask(web, "/", cookie=first)[0] == 403
-    assert {ask(web, "/", cookie=cookie)[0] for cookie in others} == {200}
+    assert not knows(web, first)
+    assert all(knows(web, session) for session in others)
+
+
+def test_what_a_browser_sends_by_itself_opens_nothing(web):
+    """A cookie goes to every port of this computer, another user's server's too: there is none, and none is heard."""
+    session = enter(web)
+    cookies = f"egm_{web._door.port}={session}; session={session}"
+    assert refused(web, "", Cookie=cookies) == CloseCode.POLICY_VIOLATION
+    assert refused(web, None, Cookie=cookies, Authorization=f"Bearer {session}") == CloseCode.POLICY_VIOLATION
+    status, headers, body = ask(web, "/", more=[f"Cookie: {cookies}"])
+    assert (status, "Set-Cookie" in headers, session in body) == (200, False, False)
+    assert 'let session = "";' in body, "a page that is loaded again has what its tab has"
+    assert ask(web, "/sound/keno/turn.wav", more=[f"Cookie: {cookies}"])[0] == 404
+
+
+@pytest.mark.parametrize(
+    "first", ['{"key": "Space"}', "[]", "no", '{"session": 7}', '{"session": ""}', "\x00"]
+)
+def test_a_link_that_says_no_session_first_is_closed(web, first):
+    enter(web)
+    with linked(web, None) as link:
+        link.send(first)
+        with pytest.raises(ConnectionClosed) as closed:
+            link.recv(timeout=20)
+    assert closed.value.rcvd.code == CloseCode.POLICY_VIOLATION
+    assert (web.frame(), web.inputs()) == (None, [])
 
 
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        ("/", 403),
+        ("/?", 200),
         ("/?token=", 403),
+        ("//[", 404),
+        ("/?token=" + "0" * 8000, 403),
         ("/?token=0000", 403),
         ("/%2e%2e/etc/passwd", 404),
         ("/link", 403),
@@ -132,25 +182,27 @@ def test_only_so_many_browsers_are_known_at_once(web):
     ],
 )
 def test_a_stranger_gets_nothing(web, path, status):
-    assert ask(web, path)[0] == status
+    answered, _headers, body = ask(web, path)
+    assert answered == status
+    assert not (found := re.search(r'let session = "(\w+)";', body)), found
 
 
 def test_another_host_name_is_refused_even_with_the_token(web):
     path = web.address.split(str(web._door.port), 1)[1]
     assert ask(web, path, host="evil.example:80")[0] == 421
-    assert ask(web, path)[0] == 303, "and the token was not spent"
+    assert ask(web, path)[0] == 200, "and the token was not spent"
 
 
 def test_a_page_of_another_origin_cannot_link(web):
-    cookie = enter(web)
-    for origin, with_cookie in (("http://evil.example", cookie), (None, "")):
-        with pytest.raises(InvalidStatus) as refused, linked(web, with_cookie, origin):
+    session = enter(web)
+    for origin in ("http://evil.example", "null", f"http://127.0.0.1:{web._door.port + 1}"):
+        with pytest.raises(InvalidStatus) as refusal, linked(web, session, origin):
             pass
-        assert refused.value.response.status_code == 403
+        assert refusal.value.response.status_code == 403
 
 
 def test_the_page_runs_its_own_script_and_nothing_else(web):
-    _, headers, body = ask(web, "/", cookie=enter(web))
+    _, headers, body = ask(web, web.address.split(str(web._door.port), 1)[1])
     policy = headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
@@ -193,11 +245,11 @@ def test_frames_go_out_and_taps_and_keys_come_back(web):
 
 
 def test_the_last_browser_is_served_and_the_one_before_is_told(web):
-    cookie = enter(web)
-    with linked(web, cookie) as first:
+    session = enter(web)
+    with linked(web, session) as first:
         draw(web, View(now=1.0))
         first.recv(timeout=20)
-        with linked(web, cookie) as second:
+        with linked(web, session) as second:
             assert json.loads(first.recv(timeout=20)) == {"moved": True}
             with pytest.raises(ConnectionClosed):
                 first.recv(timeout=20)
@@ -248,22 +300,28 @@ def test_a_piece_that_was_sent_is_kept_nowhere(theme):
         assert all(abs(a - b) < 12 for a, b in zip(piece.get_at((at, 12))[:3], colour, strict=True))
 
 
+def said_first(session):
+    """The first message of a link, as the frame a browser makes of it."""
+    text = json.dumps({"session": session}).encode()
+    return bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text
+
+
 def test_a_browser_that_takes_nothing_is_let_go_and_told_all_when_it_is_back(web):
-    cookie, port = enter(web), web._door.port
+    session, port = enter(web), web._door.port
     asked = (
-        f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nCookie: {cookie}\r\n"
+        f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
     with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
-        link.sendall(asked.encode())
+        link.sendall(asked.encode() + said_first(session))
         until(lambda: web._viewer is not None)
         for number in range(20_000):
             web.tell(f"{number} " + "x" * 4000)
         assert len(asyncio.all_tasks(web._loop)) < 300
         assert web._viewer is None
     until(lambda: not web._unheard)
-    with linked(web, cookie) as link:
+    with linked(web, session) as link:
         assert json.loads(link.recv(timeout=10))["words"].startswith("19999 ")
         web.tell("heard again")
         assert json.loads(link.recv(timeout=10)) == {"words": "heard again"}
@@ -329,22 +387,14 @@ def test_changed_rows_are_found_and_joined():
 def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
     web._studio._made["turn", "keno"] = sound_of("turn", "keno")
     assert ask(web, "/sound/keno/turn.wav")[0] == 404
-    cookie = enter(web)
-    port = web._door.port
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
-        link.sendall(
-            f"GET /sound/keno/turn.wav HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n".encode()
-        )
-        data = b""
-        while piece := link.recv(65536):
-            data += piece
-    head, _, body = data.partition(b"\r\n\r\n")
-    assert b"audio/wav" in head
-    with wave.open(io.BytesIO(body)) as file:
+    session = enter(web)
+    _, headers, body = ask(web, "/sound/keno/turn.wav", session=session)
+    assert headers["Content-Type"] == "audio/wav"
+    with wave.open(io.BytesIO(body.encode("latin1"))) as file:
         assert (file.getnchannels(), file.getframerate()) == (1, RATE)
         assert file.readframes(10**9) == sound_of("turn", "keno")
     for none in ("keno/none", "comet/turn", "turn", "keno/../turn", ""):
-        assert ask(web, f"/sound/{none}.wav", cookie=cookie)[0] == 404, none
+        assert ask(web, f"/sound/{none}.wav", session=session)[0] == 404, none
 
 
 def test_a_sound_is_told_to_the_browser_that_looks_and_a_loop_to_the_next_one_too(web):
@@ -372,10 +422,89 @@ def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(the
     port = web._door.port
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
     upgrade = f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
-    upgrade += f"Cookie: {enter(web)}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n{key}\r\n"
+    upgrade += f"Connection: Upgrade\r\nUpgrade: websocket\r\n{key}\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=10) as quiet:
-        quiet.sendall(upgrade.encode())
+        quiet.sendall(upgrade.encode() + said_first(enter(web)))
         assert quiet.recv(65536).startswith(b"HTTP/1.1 101")
         draw(web, View(now=0.0, active_at=0.0))
         web.close()  # a close that is never answered: TimeoutError where it is waited for
     assert not web._thread.is_alive()
+
+
+def test_who_opens_many_connections_and_says_nothing_keeps_nobody_out(web):
+    """Of those that have said no session the first ends where there are too many: descriptors and sounds stay."""
+    with contextlib.ExitStack() as stack, linked(web, enter(web)) as link:
+        draw(web, View(now=1.0))
+        assert isinstance(link.recv(timeout=20), bytes)
+        port = web._door.port
+        for number in range(300):
+            half = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            half.sendall(f"GET /?{number} HTTP/1.1\r\nHost: 127.0".encode())
+        until(lambda: len(web._entering) == web_module._ENTERING_MAX)
+        until(lambda: len(asyncio.all_tasks(web._loop)) < 3 * web_module._ENTERING_MAX)
+        draw_after(web, link)
+        assert knows(web, enter(web))
+    with linked(web, enter(web)) as link:
+        draw(web, View(now=3.0))
+        assert isinstance(link.recv(timeout=20), bytes)
+
+
+def draw_after(web, link):
+    """The link that was let in before still shows frames and hears keys."""
+    link.send('{"shown": true}')
+    draw(web, View(now=2.0))
+    assert isinstance(link.recv(timeout=20), bytes)
+    link.send('{"key": "Space"}')
+    until(lambda: web.inputs() == [Action("play")])
+
+
+def test_a_request_that_says_half_is_ended_soon(web):
+    assert web_module._ENTRY_SECONDS <= 5
+    with socket.create_connection(("127.0.0.1", web._door.port), timeout=20) as half:
+        half.sendall(b"GET / HTTP/1.1\r\nHost:")
+        with contextlib.suppress(ConnectionError):
+            assert half.recv(1) == b""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["GET / HTTP/1.1", "{host}", "{host}"],
+        ["GET //[ HTTP/1.1", "{host}"],
+        ["GET http://[/ HTTP/1.1", "{host}"],
+        ["GET /?token=%ff%00 HTTP/1.1", "{host}"],
+        ["GET /link HTTP/1.1", "{host}", "{origin}", "{origin}"],
+        ["GET /link HTTP/1.1", "{host}", "{origin}"],
+        [
+            "GET /link HTTP/1.1",
+            "{host}",
+            "{origin}",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "{key}",
+            "{key}",
+        ],
+        ["GET /sound/a/b HTTP/1.1", "{host}", "Authorization: Bearer a", "Authorization: Bearer b"],
+        ["GET / HTTP/1.1"],
+        ["POST / HTTP/1.1", "{host}"],
+        ["GET / HTTP/9", "{host}"],
+        ["\xff\xfe"],
+        ["GET / HTTP/1.1", "{host}", "no colon"],
+        ["GET / HTTP/1.1", "{host}", *(f"X-{n}: 1" for n in range(400))],
+        ["GET / HTTP/1.1", "{host}", "X: " + "x" * 20_000],
+    ],
+)
+def test_a_malformed_request_leaves_no_word_in_the_log(web, lines, caplog, capfd):
+    port = web._door.port
+    filled = {"host": f"Host: 127.0.0.1:{port}", "origin": f"Origin: http://127.0.0.1:{port}"}
+    filled["key"] = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13"
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as link:
+        link.sendall(("\r\n".join(line.format(**filled) for line in lines) + "\r\n\r\n").encode("latin1"))
+        answered = b""
+        with contextlib.suppress(ConnectionError):
+            while piece := link.recv(65536):
+                answered += piece
+    assert not answered.startswith(b"HTTP/1.1 5"), answered
+    assert not answered.startswith(b"HTTP/1.1 101"), answered
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    assert capfd.readouterr().err == ""

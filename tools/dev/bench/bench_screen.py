@@ -1,5 +1,6 @@
 """The screen: what a frame costs, start to attract, memory, a tap's way to the picture, a browser's bytes."""
 
+import json
 import os
 import resource
 import subprocess
@@ -178,10 +179,10 @@ def _browser() -> Iterator[Figure]:
     view = at_rest((game,), game, "en")
     web = Web(theme)
     origin, _, _ = web.address.partition("/?")
-    cookie = _cookie(web.address)
+    session = _session(web.address)
     address = origin.replace("http", "ws") + "/link"
-    headers = {"Cookie": cookie}
-    with connect(address, origin=Origin(origin), additional_headers=headers, max_size=None) as link:
+    with connect(address, origin=Origin(origin), max_size=None) as link:
+        link.send(json.dumps({"session": session}))
         seconds = 5
         for i in range(seconds * 30):
             _one_frame(web, replace(view, now=100 + i / 30), link)
@@ -215,14 +216,14 @@ def _one_frame(web: Web, view: View, link: ClientConnection) -> None:
         link.send('{"shown": true}')
 
 
-def _cookie(address: str) -> str:
-    """Use the address once; the cookie it gives."""
+def _session(address: str) -> str:
+    """Use the address once; the session of its page."""
     import http.client  # noqa: PLC0415
     from urllib.parse import urlsplit  # noqa: PLC0415
 
     url = urlsplit(address)
     link = http.client.HTTPConnection(url.netloc, timeout=10)
     link.request("GET", f"/?{url.query}")
-    cookie = link.getresponse().getheader("Set-Cookie") or ""
+    page = link.getresponse().read().decode()
     link.close()
-    return cookie.split(";")[0]
+    return page.partition('let session = "')[2].partition('"')[0]
