@@ -36,15 +36,23 @@ class Feeder:
     amount_cents: int = 0
     falls: int = 0
     value_sequence: int = -1
+    value_utc: str = ""
+    """The controller's time of the value last taken."""
     values_heard: int = 0
     """Since the connection began: the first may be one a broker kept, however old."""
     heard_ns: int | None = None
 
     @property
     def enrolment(self) -> Enrolment:
-        """What the machine asks and offers at this level (s.92)."""
+        """What the machine asks and offers at this level (s.92), and what it showed last."""
         chance = self.pool.definition.chance
-        return Enrolment(level=self.pool.id, stake_cents=chance.stake_cents, odds=chance.odds)
+        return Enrolment(
+            level=self.pool.id,
+            stake_cents=chance.stake_cents,
+            odds=chance.odds,
+            shown_cents=self.amount_cents,
+            falls=self.falls,
+        )
 
     @property
     def last(self) -> int:
@@ -94,15 +102,17 @@ class Feeder:
     def hear(self, value: Value, now_ns: int) -> str:
         """Take a value; return what is wrong with it, or nothing.
 
-        One that came before is passed over. A lower amount without a fall is never shown (NM 15.1.24.12(E)),
-        and does not keep the level alive.
+        One that came before is passed over; a sequence that begins again later is a controller whose store
+        went back. A lower amount without a fall is never shown (NM 15.1.24.12(E)), and does not keep the
+        level alive.
         """
-        if value.sequence <= self.value_sequence:
+        if value.sequence <= self.value_sequence and value.time_utc <= self.value_utc:
             return ""
         wrong = value.contradiction(self.amount_cents, self.falls)
         if wrong:
             return wrong
-        self.value_sequence, self.falls, self.amount_cents = value.sequence, value.falls, value.amount_cents
+        self.value_sequence, self.value_utc = value.sequence, value.time_utc
+        self.falls, self.amount_cents = value.falls, value.amount_cents
         self.prize, self.commitment = value.prize, value.commitment
         self.values_heard += 1
         self.heard_ns = now_ns

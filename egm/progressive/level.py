@@ -141,8 +141,21 @@ class Level:
         """
         if not 0 < share <= 1:
             raise LevelDefectiveError(f"a hit of {share} of a level")
-        whole = share == 1
         amount_cents = int(self.shown_cents * share)
+        return amount_cents, replace(self._less(amount_cents, whole=share == 1), hits=self.hits + 1)
+
+    def correct(self, more_cents: int) -> "Level":
+        """Take account of a hit that was paid ``more_cents`` beyond its award (below zero: less).
+
+        What was paid too little returns to the level; what was paid beyond comes out of it, and what that
+        leaves below the base is put up as at a hit of a part of it.
+        """
+        if more_cents > 0:
+            return self._less(more_cents, whole=False)
+        return _added(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
+
+    def _less(self, amount_cents: int, *, whole: bool) -> "Level":
+        """The level after ``amount_cents`` were paid from what it shows: all of it, or a part."""
         terms = (self.next_terms or self.terms) if whole else self.terms
         left = self.current - amount_cents
         missing = max(0, terms.base_cents - left.numerator // left.denominator)
@@ -159,9 +172,8 @@ class Level:
             overflow=self.overflow - from_overflow,
             seeded=self.seeded + seed_cents,
             paid=self.paid + amount_cents,
-            hits=self.hits + 1,
         )
-        return amount_cents, _added(reset, Fraction(from_hidden + seed_cents + from_overflow))
+        return _added(reset, Fraction(from_hidden + seed_cents + from_overflow))
 
     def give_back(self, amount_cents: int) -> "Level":
         """Take a hit back whose game was void: its amount returns to the level, a recorded correction."""

@@ -320,8 +320,10 @@ class Link:
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
-        before = feeder.commitment
+        before, sequence = feeder.commitment, feeder.value_sequence
         wrong = feeder.hear(message, now_ns)
+        if wrong or feeder.value_sequence < sequence:  # its store went back: it hears what was shown
+            self._ask(feeder, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
         elif feeder.commitment != before and feeder.mystery:
@@ -426,8 +428,8 @@ class Link:
             )
 
     def _ask(self, feeder: Feeder, now_ns: int) -> None:
-        """Ask what the controller has counted, without leaving."""
-        if now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
+        """Enrol again without leaving: the controller says what it has counted, and hears what was shown."""
+        if self._connected and now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
             self._asked_ns[feeder.pool.id] = now_ns
             levels = (feeder.enrolment,)
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))

@@ -82,11 +82,17 @@ class _Message(BaseModel):
 
 
 class Enrolment(_Message):
-    """One level a machine wants to feed: its stake, and the exact mean hits of one such wager (s.92)."""
+    """One level a machine wants to feed: its stake, and the exact mean hits of one such wager (s.92).
+
+    ``shown_cents`` and ``falls`` are what the machine showed of it last: a controller whose store was
+    restored from an older copy learns from them how far the level had come.
+    """
 
     level: LevelId
     stake_cents: Annotated[StrictInt, Field(gt=0)]
     odds: Rational
+    shown_cents: Cents = 0
+    falls: Sequence = 0
 
 
 class Join(_Message):
@@ -144,6 +150,15 @@ class Joined(_Message):
     shares: dict[str, Rational] = {}
 
 
+def unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
+    """Why a level that showed ``before_cents`` cannot show ``amount_cents`` next, or nothing."""
+    if falls < falls_before:
+        return f"{falls} falls after {falls_before}"
+    if amount_cents < before_cents and falls == falls_before:
+        return f"{amount_cents} after {before_cents} without a fall"
+    return ""
+
+
 class Value(_Message):
     """What a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
 
@@ -165,11 +180,8 @@ class Value(_Message):
 
     def contradiction(self, amount_cents: int, falls: int) -> str:
         """What is wrong with this value where ``amount_cents`` was shown after ``falls``; or nothing."""
-        if self.falls < falls:
-            return f"{self.level}: {self.falls} falls after {falls}"
-        if self.amount_cents < amount_cents and self.falls == falls:
-            return f"{self.level}: {self.amount_cents} after {amount_cents} without a fall"
-        return ""
+        wrong = unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
+        return f"{self.level}: {wrong}" if wrong else ""
 
 
 class Contribution(_Message):

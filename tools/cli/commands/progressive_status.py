@@ -20,7 +20,16 @@ from tools.floor.progressive.opening import STORE, controller_on
 from tools.floor.progressive.signs import read_signs
 
 #: What staff should look into, by the kind of event.
-_TROUBLES = ("refused", "forged", "misunderstood", "commit_differs", "paid_otherwise", "late_hit", "ruled")
+_TROUBLES = (
+    "refused",
+    "forged",
+    "misunderstood",
+    "commit_differs",
+    "paid_otherwise",
+    "late_hit",
+    "ruled",
+    "went_back",
+)
 
 
 @click.command()

@@ -44,6 +44,8 @@ class Hit:
     locked_cents: int | None = None
     paid_cents: int | None = None
     closed: bool = False
+    given_again: bool = False
+    """To a controller whose restored store had lost it: what that locks now is not what is paid."""
     trigger: Trigger | None = None
     """Of a mystery prize: the secret amount."""
 
@@ -211,22 +213,13 @@ class SimulatedMachine:
     def _learn(self, news: News) -> None:
         match news:
             case Locked():
-                hit = self.memory.hits[news.claim]
-                if hit.locked_cents is None:
-                    self._step("award heard")
-                    hit.locked_cents = news.amount_cents
-                    self._step("award kept")
-                elif hit.locked_cents != news.amount_cents:
-                    self.memory.complaints.append(f"{news.claim}: awarded {news.amount_cents} besides")
-                self.link.locked(news.claim)
-                self._pay(news.claim, hit)
+                self._locked(news.claim, news.amount_cents)
             case Over():
                 self._step("closed")
                 self.memory.hits[news.claim].closed = True
                 self.link.forget(news.claim)
             case Behind():
-                self.memory.counted = news.sequence
-                self.link.remember(news.level, news.sequence, self.memory.given[news.sequence :])
+                self._give_again(news.sequence)
             case Found():
                 self._found(news.won)
             case Sealed():
@@ -235,6 +228,27 @@ class SimulatedMachine:
                 pass  # no game of dice waits for it
             case Ahead() | Complaint():
                 self.memory.complaints.append(str(news))
+
+    def _locked(self, name: str, cents: int) -> None:
+        """The controller has locked the amount of a hit: durable, then paid."""
+        hit = self.memory.hits[name]
+        if hit.locked_cents is None:
+            self._step("award heard")
+            hit.locked_cents = cents
+            self._step("award kept")
+        elif hit.locked_cents != cents and not hit.given_again:
+            self.memory.complaints.append(f"{name}: awarded {cents} besides")
+        self.link.locked(name)
+        self._pay(name, hit)
+
+    def _give_again(self, after: int) -> None:
+        """Give a controller that has lost it what came after a contribution, and the hits of it."""
+        self.memory.counted = after
+        self.link.remember(self._pool.id, after, self.memory.given[after:])
+        for name, hit in self.memory.hits.items():
+            if hit.after > after and hit.trigger is None:
+                hit.closed, hit.given_again = False, True
+                self._take_up(name, hit)
 
     def _found(self, won: Won) -> None:
         """The controller found that a wager has won: durable, then paid. Told again, it changes nothing."""

@@ -6,13 +6,17 @@ Each of these happens within the transaction of whatever caused it.
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Final
 
 from egm.errors import OperatorError
 from egm.progressive.level import WHOLE_LEVEL
-from egm.progressive.messages import Claim, Contribution
+from egm.progressive.messages import Claim, Contribution, Enrolment, unlawful_fall
 from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
+
+#: Falls a machine may have seen beyond those of a restored store; a number beyond it is no machine's.
+_FALLS_AHEAD_MAX: Final = 1_000_000
 
 
 class ContributionLedgerError(OperatorError):
@@ -116,6 +120,44 @@ class ContributionLedger:
         session.put_level(replace(record, level=empty))
         self.hand_over(session, record.successor, amount)
 
+    def paid_otherwise(self, session: Session, hit: ClaimRecord) -> None:
+        """Make what a machine paid of a hit what the level paid.
+
+        The two differ where an attendant settled what was shown before the award came, and where a store
+        restored from an older copy locked the hits that machines give again in another order.
+        """
+        record, paid_cents = session.level(hit.level), hit.paid_cents
+        if record is None or paid_cents is None:
+            raise ContributionLedgerError(f"level {hit.level}: it has a hit and no record")
+        amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
+        session.note(self._at(), "paid_otherwise", claim=hit.claim, **amounts)
+        if record.level.terms.mystery:
+            return
+        more_cents, level = paid_cents - hit.amount_cents, record.level
+        session.put_claim(replace(hit, amount_cents=paid_cents))
+        if not record.successor:
+            session.put_level(_fallen(replace(record, level=level.correct(more_cents)), level.shown_cents))
+        elif more_cents > 0:  # a level given up holds nothing: the house puts it up, as it does of a late hit
+            put_up = replace(level, seeded=level.seeded + more_cents, paid=level.paid + more_cents)
+            session.put_level(replace(record, level=put_up))
+        else:
+            amount, empty = level.correct(more_cents).release()
+            session.put_level(replace(record, level=empty))
+            self.hand_over(session, record.successor, amount)
+
+    def catch_up(self, session: Session, record: LevelRecord, machine: str, seen: Enrolment) -> None:
+        """Let a level fall, by a correction, below what a machine showed of it before this store went back.
+
+        Without it no machine may show what the level holds now. The store of a lawful controller never is
+        behind its machines unless it was restored from an older copy.
+        """
+        wrong = unlawful_fall(record.level.shown_cents, record.falls, seen.shown_cents, seen.falls)
+        if not wrong:
+            return
+        session.note(self._at(), "went_back", machine=machine, level=record.id, why=wrong)
+        if seen.falls - record.falls <= _FALLS_AHEAD_MAX:
+            session.put_level(replace(record, falls=seen.falls + 1, fell_by="correction"))
+
     def hand_over(self, session: Session, level: str, amount: Fraction) -> None:
         """Give an amount to a level, or to the one that has succeeded it."""
         heir = session.level(level)
@@ -154,3 +196,10 @@ class ContributionLedger:
         )
         self.hand_over(session, successor, amount)
         return amount
+
+
+def _fallen(record: LevelRecord, shown_cents: int) -> LevelRecord:
+    """``record`` with a fall by correction where it shows less than ``shown_cents`` now."""
+    if record.level.shown_cents >= shown_cents:
+        return record
+    return replace(record, falls=record.falls + 1, fell_by="correction")

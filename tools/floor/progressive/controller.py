@@ -119,6 +119,7 @@ class Controller:
         if wanted.odds != record.odds:
             why = f"{wanted.odds} hits a wager; every machine of this level offers {record.odds}"
             return self._refuse_join(session, join, wanted, Reason.OTHER_ODDS, why)
+        self._books.catch_up(session, record, join.machine, wanted)
         terms, counted = record.level.terms, session.counted(join.machine, wanted.level)
         if counted is None:
             session.put_counted(join.machine, wanted.level, 0)
@@ -235,7 +236,7 @@ class Controller:
             holding.rule(session, claim, ruling, persons, reason, self._at())
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
-        """Record how a hit was paid; a void game's award goes back to its level."""
+        """Record how a hit was paid: that is what the level paid; a void game's award goes back to it."""
         known = session.claim(commit.claim)
         if known is None or (known.machine, known.level) != (commit.machine, commit.level):
             return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
@@ -243,19 +244,12 @@ class Controller:
             if (known.paid_cents, known.way) != (commit.amount_cents, commit.way):
                 session.note(self._at(), "commit_differs", claim=known.claim, said=commit.amount_cents)
             return Closed(machine=commit.machine, claim=commit.claim)
-        session.put_claim(
-            replace(known, paid_cents=commit.amount_cents, way=commit.way, closed_at=self._at())
-        )
+        paid = replace(known, paid_cents=commit.amount_cents, way=commit.way, closed_at=self._at())
+        session.put_claim(paid)
         if commit.way == "void":
             self._books.give_back(session, known)
         elif commit.amount_cents != known.amount_cents:
-            session.note(
-                self._at(),
-                "paid_otherwise",
-                claim=known.claim,
-                award_cents=known.amount_cents,
-                paid_cents=commit.amount_cents,
-            )
+            self._books.paid_otherwise(session, paid)
         return Closed(machine=commit.machine, claim=commit.claim)
 
     # ------------------------------------------------------------------ refusals

@@ -1,0 +1,179 @@
+"""A controller whose store was put back to an older copy, with machines that went on meanwhile: it plays again."""
+
+import random
+import sqlite3
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from controller_clock import Clock
+from test_controller import level
+
+from egm.progressive.display import Status
+from egm.progressive.level import Level
+from egm.progressive.messages import Enrolment, Join
+from egm.progressive.pools import Keeper, Pool
+from tools.dev.progressive.machine import Memory, SimulatedMachine
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.store import SqliteStore
+
+SECOND_NS = 1_000_000_000
+OFTEN = Fraction(2, 5)
+LEVEL = level("TOP", base_cents=1500, increment=Fraction(1, 25), hidden=Fraction(1, 70))
+POOL = Pool(
+    definition=replace(LEVEL, chance=replace(LEVEL.chance, odds=OFTEN)),
+    game="game",
+    level="top",
+    keeper=Keeper.CONTROLLER,
+)
+
+
+class House:
+    """A controller on a store that can be copied and put back, and machines on wires that keep their order."""
+
+    def __init__(self, folder, machines):
+        self.folder, self.clock, self.now_ns = folder, Clock(), 0
+        self.store = None
+        self.memories = {name: Memory() for name in machines}
+        self.machines = {}
+        self.start()
+        self.controller.open_levels([POOL.definition])
+        for name in machines:
+            self.controller.admit(name)
+            self.boot(name)
+
+    def start(self):
+        self.store = SqliteStore(self.folder / "levels.db")
+        self.controller = Controller(self.store, self.clock)
+
+    def boot(self, name):
+        wire = self.wire = Wire(self, name)
+        machine = SimulatedMachine(
+            name, POOL, self.memories[name], wire, now_ns=lambda: self.now_ns, stale_ns=3 * SECOND_NS
+        )
+        self.machines[name] = wire.machine = machine
+        machine.connected()
+
+    def copy(self, name):
+        with sqlite3.connect(self.folder / name) as copy:
+            sqlite3.connect(self.folder / "levels.db").backup(copy)
+        copy.close()
+
+    def put_back(self, name):
+        """The older copy takes the store's place, and nobody's connection to the broker ends."""
+        self.store.close()
+        for old in self.folder.glob("levels.db*"):
+            old.unlink()
+        (self.folder / name).rename(self.folder / "levels.db")
+        self.start()
+
+    def pass_seconds(self, count=1):
+        for _ in range(count):
+            self.now_ns += SECOND_NS
+            for value in self.controller.values():
+                for machine in self.machines.values():
+                    machine.received(value)
+            for machine in self.machines.values():
+                machine.link.tick(self.now_ns)
+                machine._learn_all()
+                machine._send()
+
+    @property
+    def record(self):
+        (record,) = self.controller.records()
+        return record
+
+    def in_order(self):
+        """Every machine shows what the controller holds, and what was paid is what the level paid."""
+        for machine in self.machines.values():
+            shown = machine.link.shown(POOL.id, self.now_ns)
+            assert (shown.status, shown.amount_cents) == (Status.UP, self.record.level.shown_cents)
+            assert machine.settled
+        paid = sum(hit.paid_cents for memory in self.memories.values() for hit in memory.hits.values())
+        assert paid == self.record.level.paid == sum(hit.amount_cents for hit in self.controller.register())
+        self.controller.check()
+
+
+class Wire:
+    def __init__(self, house, name):
+        self.house, self.name, self.machine = house, name, None
+
+    def send(self, message):
+        for answer in self.house.controller.take([Heard(self.name, message)]):
+            self.machine.received(answer)
+
+
+@pytest.mark.requirement("I-07", "I-09", "I-14")
+@pytest.mark.parametrize("seed", range(12))
+def test_a_level_goes_on_after_its_controller_was_restored_while_two_machines_hit(tmp_path, seed):
+    """It was refused for ever ("1500 after 1501 without a fall"): hits are locked again in another order."""
+    dice = random.Random(seed)
+    house = House(tmp_path, ["A", "B"])
+    house.pass_seconds(3)
+
+    def play(games):
+        for _ in range(games):
+            house.machines[dice.choice("AB")].play(dice, OFTEN)
+            if dice.random() < 0.5:
+                house.pass_seconds()
+
+    play(dice.randrange(6))
+    house.pass_seconds(3)
+    house.copy("older.db")
+    play(30)
+    house.pass_seconds(3)
+    before = house.record
+    house.put_back("older.db")
+    house.pass_seconds(8)
+    house.in_order()
+    assert house.record.level.contributed == before.level.contributed
+    for _ in range(2):
+        play(10)
+        house.pass_seconds(4)
+        house.in_order()
+    for name in "AB":  # and after the machines' own restarts
+        house.boot(name)
+    house.pass_seconds(4)
+    house.in_order()
+
+
+@pytest.mark.requirement("I-07")
+def test_a_machine_joins_anew_by_itself_when_values_begin_again(tmp_path):
+    """It noticed only when its connection ended."""
+    house = House(tmp_path, ["A"])
+    house.pass_seconds(2)
+    house.copy("older.db")
+    for _ in range(5):
+        house.machines["A"].play(random.Random(1), 0)
+        house.pass_seconds(20)
+    house.put_back("older.db")
+    house.pass_seconds(3)
+    assert house.controller.records()[0].level.contributed == 5 * 25 * (Fraction(1, 25) + Fraction(1, 70))
+    house.in_order()
+
+
+def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):
+    house = House(tmp_path, ["A"])
+    chance = POOL.definition.chance
+    for falls in (0, 7, 1_000_000_000_000):
+        seen = Enrolment(
+            level="TOP", stake_cents=chance.stake_cents, odds=chance.odds, shown_cents=9_999_99, falls=falls
+        )
+        house.controller.take([Heard("A", Join(machine="A", nonce="n", levels=(seen,)))])
+    record = house.record
+    assert (record.falls, record.fell_by, record.level.shown_cents) == (8, "correction", 1500)
+    with house.controller.reading() as session:
+        assert [kind for _, kind, _ in session.events()].count("went_back") == 3
+
+
+@pytest.mark.parametrize("more_cents", [-700, -1, 0, 1, 400, 5_000])
+def test_what_was_paid_otherwise_is_what_the_level_paid(more_cents):
+    held = POOL.definition.terms
+    grown = Level.open(held)
+    for _ in range(400):
+        grown = grown.contribute(100)
+    award_cents, reset = grown.hit()
+    corrected = reset.correct(more_cents)
+    corrected.check()
+    assert (corrected.paid, corrected.hits) == (award_cents + more_cents, 1)
+    assert corrected.shown_cents >= held.base_cents
