@@ -38,7 +38,7 @@ def listed(folder):
 def whole(folder, *machines):
     """Each certificate is of its key, and of the authority; nothing is revoked."""
     authority = read(folder / "authority.crt")
-    for name in ("authority", "broker", "controller", "sign", *machines):
+    for name in ("authority", "broker", "controller", "sign-1", *machines):
         certificate = read(folder / f"{name}.crt")
         certificate.verify_directly_issued_by(authority)
         key = load_pem_private_key((folder / f"{name}.key").read_bytes(), None)

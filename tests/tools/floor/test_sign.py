@@ -22,7 +22,7 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
-from tools.floor.progressive.certificates import SIGN
+from tools.floor.progressive.certificates import of_sign
 from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.sign import RUN_NS, STALE_NS, Sign, Watch
@@ -183,7 +183,9 @@ def on_a_link(folder, act):
         eye = Eye(lambda shown: act(shown, controller, serving))
         try:
             async with asyncio.timeout(120):
-                await show_sign(broker.slot(SIGN), eye, levels=("grand",), name="sign-1", tell=lambda _: None)
+                await show_sign(
+                    broker.slot(of_sign("1")), eye, levels=("grand",), name="sign-1", tell=lambda _: None
+                )
         finally:
             serving.cancel()
             await asyncio.gather(serving, return_exceptions=True)
@@ -245,4 +247,4 @@ def test_a_sign_without_its_certificate_is_told_so(tmp_path):
     )
     assert done.exit_code == 1
     assert "certificates" in done.output
-    assert "sign.crt" in done.output
+    assert "sign-1.crt" in done.output

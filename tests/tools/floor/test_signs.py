@@ -18,7 +18,7 @@ from egm.progressive.connection import RETRY_SECONDS, stay_connected, tls
 from egm.progressive.messages import Enrolment, Join, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
-from tools.floor.progressive.certificates import SIGN
+from tools.floor.progressive.certificates import of_sign
 from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.heartbeat import BEAT_NS, Heart, SignHeartbeat, Stands, read_beat
 from tools.floor.progressive.readings import Readings
@@ -181,7 +181,9 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
         eye = Eye(lambda shown: "sign sign-1: lit" not in lines or shown["grand"] is None)
         try:
             async with asyncio.timeout(120):
-                await show_sign(broker.slot(SIGN), eye, levels=("grand",), name="sign-1", tell=lambda _: None)
+                await show_sign(
+                    broker.slot(of_sign("1")), eye, levels=("grand",), name="sign-1", tell=lambda _: None
+                )
                 await _forge(broker)
                 jump[0] = STALE_NS
                 await silent.wait()

@@ -30,13 +30,14 @@ from tools.cli.terminal import echo
 from tools.floor.progressive.certificates import (
     AUTHORITY,
     CONTROLLER,
-    SIGN,
     answer_request,
     broker_configuration,
     make_link,
+    of_sign,
     revoke,
 )
 from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.heartbeat import check_sign
 from tools.floor.progressive.opening import STORE, TOLD, controller_on, open_store
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.secret_store import KEY_FILE, SecretStore, make_key, read_key
@@ -69,8 +70,13 @@ def command() -> None:
 @click.argument("machines", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, help="where the broker is reached")
 @_PORT
-def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) -> None:
-    """Make in FOLDER the link's authority, and certificates for broker, controller, sign and MACHINES.
+@click.option(
+    "--sign", "signs", multiple=True, default=("1",), show_default=True, help="a sign's name; repeat for more"
+)
+def certificates(
+    folder: Path, machines: tuple[str, ...], host: str, port: int, signs: tuple[str, ...]
+) -> None:
+    """Make in FOLDER the link's authority, and certificates for broker, controller, signs and MACHINES.
 
     Beside them, the key that keeps the secrets of mystery levels: every controller of the store needs it. A
     machine is named by its serial. Run again, only what is missing is made.
@@ -79,7 +85,9 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
     try:
         for machine in machines:
             check_serial(machine)
-        made = make_link(folder, machines, host, now)
+        for sign_name in signs:
+            check_sign(of_sign(sign_name))
+        made = make_link(folder, machines, host, now, signs)
         make_key(folder)
         configuration = broker_configuration(folder.resolve(), port, host)
     except (*TOLD, OSError) as error:
@@ -126,7 +134,7 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.argument("name")
 def revoke_(folder: Path, name: str) -> None:
-    """Revoke in FOLDER the certificate of NAME, a machine's serial, the controller or the sign.
+    """Revoke in FOLDER the certificate of NAME: a machine's serial, the controller, or a sign (`sign-1`).
 
     The broker reads the list when it starts: start it anew. `egm progressive certificates` then makes NAME
     another one.
@@ -385,7 +393,7 @@ def give_up(level: str, successor: str, store: str | None) -> None:
 @_PORT
 @click.option("--level", "levels", multiple=True, help="a level to show; repeat for more (default: all)")
 @click.option("--currency", default="CAD", show_default=True, help="of the amounts (ISO 4217)")
-@click.option("--name", default="1", show_default=True, help="of this sign, where there are several")
+@click.option("--name", default="1", show_default=True, help="of this sign, as it was certified")
 @click.option("--fullscreen", is_flag=True, help="cover the whole display")
 @click.option("--display", default=0, show_default=True, type=click.IntRange(0), help="which display")
 @click.option("--portrait", is_flag=True, help="with --png: an upright picture")
@@ -415,8 +423,8 @@ def sign(
         host=host,
         port=port,
         authority=folder / f"{AUTHORITY}.crt",
-        certificate=folder / f"{SIGN}.crt",
-        key=folder / f"{SIGN}.key",
+        certificate=folder / f"{of_sign(name)}.crt",
+        key=folder / f"{of_sign(name)}.key",
     )
     try:
         wall: SignFile | SignWindow
@@ -424,7 +432,7 @@ def sign(
             wall = SignWindow(currency, fullscreen=fullscreen, display=display)
         else:
             wall = SignFile(currency, png, portrait=portrait)
-        asyncio.run(show_sign(slot, wall, levels=levels, name=f"{SIGN}-{name}", tell=timed))
+        asyncio.run(show_sign(slot, wall, levels=levels, name=of_sign(name), tell=timed))
     except (*TOLD, WindowError, OSError) as error:
         raise click.ClickException(str(error)) from error
 

@@ -39,7 +39,7 @@ from egm.progressive.pools import Keeper, Pool
 from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.dev.progressive.server import Postgres, PostgresMissingError
-from tools.floor.progressive.certificates import CONTROLLER, SIGN
+from tools.floor.progressive.certificates import CONTROLLER, of_sign
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.postgres import PostgresStore
 from tools.floor.progressive.serve import Service
@@ -273,7 +273,7 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
     def shown() -> int:
         return sign.plates(time.monotonic_ns())[0].thousandths or 0
 
-    watching = listen(sign, broker.slot(SIGN), time.monotonic_ns, lambda _: None, name=SIGN)
+    watching = listen(sign, broker.slot(of_sign("1")), time.monotonic_ns, lambda _: None, name=of_sign("1"))
     async with _floor(broker, store, 10) as lines, _together(watching) as tasks:
         await _until(lambda: shown() > 0, *tasks)
         for _ in range(LOOKS):

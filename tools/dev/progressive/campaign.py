@@ -32,7 +32,7 @@ from tools.dev.progressive.relay import Relay
 from tools.dev.progressive.standstill import standing
 from tools.dev.progressive.troubles import QUICK_SECONDS, STEPS, Office, Seat
 from tools.dev.progressive.witness import Witness
-from tools.floor.progressive.certificates import CONTROLLER, SIGN
+from tools.floor.progressive.certificates import CONTROLLER, of_sign
 from tools.floor.progressive.sign import listen
 from tools.floor.progressive.store import Store
 
@@ -176,10 +176,10 @@ async def _watch(floor: _Floor) -> None:
     """Whatever is wrong with a value is a finding; that there is no broker is not."""
     await listen(
         floor.witness,
-        floor.broker.slot(SIGN),
+        floor.broker.slot(of_sign("1")),
         time.monotonic_ns,
         floor.result.wrong.append,
-        name=SIGN,
+        name=of_sign("1"),
         retry_seconds=QUICK_SECONDS,
         lost=lambda _: None,
     )

@@ -1,7 +1,8 @@
 """Certificates for a link, and the broker's configuration that believes nothing else.
 
 One authority signs one certificate for the broker, the controller, each machine and each sign; the name in a
-certificate is the name the broker knows its bearer by. Keys are Ed25519 and never leave the folder they are
+certificate is the name the broker knows its bearer by, and the only one it can connect under: whoever bears
+another keeps nobody off by taking that one's place. Keys are Ed25519 and never leave the folder they are
 made in but by the hand that carries them to their machine; a machine that makes its own sends a request.
 """
 
@@ -28,6 +29,7 @@ from egm.secret_files import replace_private, replace_public, require_private, s
 
 CONTROLLER: Final = "controller"
 SIGN: Final = "sign"
+"""With a hyphen behind it, what the name of each sign begins with."""
 BROKER: Final = "broker"
 AUTHORITY: Final = "authority"
 REVOKED: Final = "revoked.crl"
@@ -37,8 +39,21 @@ _SKEW: Final = timedelta(hours=1)
 _ASIDE: Final = ".revoked-"
 
 
-def make_link(folder: Path, machines: Iterable[str], host: str, now: datetime) -> tuple[str, ...]:
-    """Make in ``folder`` whatever a link lacks: authority, list, broker's, controller's, sign's, machines'.
+def of_sign(name: str) -> str:
+    """The name a sign's certificate carries, and its topic."""
+    return f"{SIGN}-{name}"
+
+
+def _require_machine(name: str) -> None:
+    """Raise OperatorError for a name that is another's than a machine's."""
+    if name in {CONTROLLER, SIGN, BROKER, AUTHORITY} or name.startswith(of_sign("")):
+        raise OperatorError(f"{name}: is no machine's serial")
+
+
+def make_link(
+    folder: Path, machines: Iterable[str], host: str, now: datetime, signs: Iterable[str] = ("1",)
+) -> tuple[str, ...]:
+    """Make in ``folder`` whatever a link lacks: authority, list, broker's, controller's, signs', machines'.
 
     ``host`` is where the broker is reached. Returns the names that were certified now; one run that was cut
     is finished by the next. Raises OperatorError, also for a certificate there that is of no use now.
@@ -50,8 +65,10 @@ def make_link(folder: Path, machines: Iterable[str], host: str, now: datetime) -
     else:
         make_authority(folder, now)
     authority, _ = _authority(folder, now)
-    made = []
-    for name in dict.fromkeys((BROKER, CONTROLLER, SIGN, *machines)):
+    machines, made = tuple(machines), []
+    for machine in machines:
+        _require_machine(machine)
+    for name in dict.fromkeys((BROKER, CONTROLLER, *map(of_sign, signs), *machines)):
         known = _standing(folder, name)
         if known is None:
             make_certificate(folder, name, now, (host,) if name == BROKER else ())
@@ -111,8 +128,7 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
     serial, public = read_request(request)
     if key.replace("-", "").lower() != key_digest(public).replace("-", ""):
         raise OperatorError(f"the request is of the key {key_digest(public)}, not of {key}")
-    if serial in {CONTROLLER, SIGN, BROKER, AUTHORITY}:
-        raise OperatorError(f"{serial}: is no machine's serial")
+    _require_machine(serial)
     authority, signer = _authority(folder, now)
     known = _standing(folder, serial)
     if known is not None and known.public_key() == public and _fault(known, authority, now):
@@ -372,9 +388,12 @@ def _keep(folder: Path, name: str, certificate: x509.Certificate) -> None:
 def broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:
     """Write Mosquitto's configuration and its list of who may do what; return the configuration's path.
 
-    The bearer of a certificate is known by its name and by nothing else; nobody is let in without one,
-    or with one that :func:`revoke` has listed.
+    The bearer of a certificate is known by its name and by nothing else, also among the clients, of whom a
+    second of one name ends the first; nobody is let in without a certificate, or with one that
+    :func:`revoke` has listed. A sign speaks for itself alone, and only where this folder has certified it.
     """
+    certified = (path.stem for path in sorted(folder.glob(f"{of_sign('*')}.crt")) if _ASIDE not in path.name)
+    signs = "".join(f"\nuser {name}\ntopic write {topics.beat(name)}\n" for name in certified)
     access = folder / "broker.acl"
     access.write_text(
         f"""# Written by `egm progressive certificates`: who may do what.
@@ -387,11 +406,7 @@ topic read {topics.ALL_UP}
 topic write {topics.PREFIX}/machine/+/down
 topic readwrite {topics.ALL_VALUES}
 topic read {topics.ALL_SIGNS}
-
-user {SIGN}
-topic read {topics.ALL_VALUES}
-topic write {topics.ALL_SIGNS}
-""",
+{signs}""",
         encoding="ascii",
     )
     configuration = folder / "mosquitto.conf"
@@ -406,6 +421,7 @@ keyfile {folder / f"{BROKER}.key"}
 tls_version tlsv1.3
 require_certificate true
 use_identity_as_username true
+use_username_as_clientid true
 allow_anonymous false
 acl_file {access}
 persistence false

@@ -6,9 +6,10 @@ It beats only while the sign draws, so that a frozen picture is silent however w
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
 
 from egm.config.levels import LevelId
+from egm.errors import OperatorError
 from egm.progressive.messages import MESSAGE_BYTES_MAX, ProgressiveMessageError
 from tools.floor.progressive.sign import Plate
 
@@ -16,6 +17,14 @@ BEAT_NS: Final = 1_000_000_000
 _PLATES_MAX: Final = 256
 
 SignId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
+
+
+def check_sign(name: str) -> None:
+    """Raise OperatorError for what is no sign's name."""
+    try:
+        TypeAdapter(SignId).validate_python(name)
+    except ValidationError:
+        raise OperatorError(f"{name!r}: a sign's name has letters, digits, . _ -, at most 40") from None
 
 
 class _Message(BaseModel):

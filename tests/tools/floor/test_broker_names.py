@@ -1,0 +1,117 @@
+"""Who is who on the link's broker: a real Mosquitto, real certificates, and a bearer who says another's name."""
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from egm.errors import OperatorError
+from egm.progressive import topics
+from egm.progressive.connection import AT_MOST_ONCE, connection, stay_connected, tls
+from tools.cli.commands.progressive import command
+from tools.dev.progressive.broker import Broker, BrokerMissingError
+from tools.floor.progressive.certificates import AUTHORITY, BROKER, make_link, of_sign
+
+ROGUE = "EGM-1"
+
+
+@contextlib.asynccontextmanager
+async def running(folder):
+    """A broker with two machines and two signs; who may connect, as the certificates in its folder say."""
+    try:
+        make_link(folder / "link", (), "127.0.0.1", datetime.now(UTC), ("1", "2"))
+        broker = Broker(folder / "link", (ROGUE, "EGM-2"))
+    except BrokerMissingError as missing:
+        pytest.skip(str(missing))
+    await broker.start()
+    try:
+        yield broker, {path.stem for path in (folder / "link").glob("*.crt")} - {AUTHORITY, BROKER}
+    finally:
+        broker.close()
+
+
+def test_whoever_connects_under_anothers_name_keeps_nobody_off(tmp_path):
+    """A second client of one name ends the first: an enrolled machine that said it was the controller was it."""
+    lost, there = [], asyncio.Event()
+
+    async def run():
+        async with running(tmp_path) as (broker, names), asyncio.TaskGroup() as group, asyncio.timeout(120):
+            assert {"controller", "EGM-2", "sign-1", "sign-2"} <= names
+            waiting = names - {ROGUE}
+            victims = sorted(waiting)
+
+            async def stay(name):
+                slot = broker.slot(name)
+
+                async def serve(line):
+                    await line.subscribe(topics.ALL_VALUES)
+                    waiting.discard(name)
+                    if not waiting:
+                        there.set()
+                    await asyncio.sleep(600)
+
+                await stay_connected(
+                    slot, lambda: tls(slot), name, serve, lambda why: lost.append((name, why))
+                )
+
+            tasks = [group.create_task(stay(name)) for name in victims]
+            await there.wait()
+            rogue = broker.slot(ROGUE)
+            for name in [*victims, ""]:
+                async with connection(rogue, tls(rogue), name) as line:
+                    await line.subscribe(topics.down(ROGUE))
+                    await asyncio.sleep(0.1)  # whoever was ended would hear of it now
+            for task in tasks:
+                task.cancel()
+
+    asyncio.run(run())
+    assert lost == []
+
+
+def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
+    """One certificate made up signs by the thousand, and each of them was written down."""
+
+    async def run():
+        heard = []
+        async with running(tmp_path) as (broker, _), asyncio.timeout(120):
+            ear = broker.slot("controller")
+            async with connection(ear, tls(ear), "controller") as listening:
+                await listening.subscribe(topics.ALL_SIGNS)
+                for bearer in (ROGUE, of_sign("2"), of_sign("1")):
+                    slot = broker.slot(bearer)
+                    async with connection(slot, tls(slot), bearer) as line:
+                        for name in (*(f"sign-{n}" for n in range(2, 40)), bearer, "sign", "sign-1"):
+                            await line.publish(topics.beat(name), b"{}", AT_MOST_ONCE)
+                        await line.subscribe(
+                            topics.ALL_VALUES
+                        )  # answered: what was said before it is through
+                async for message in listening.messages:
+                    heard.append(topics.sign_of(str(message.topic)))
+                    if heard[-1] == "sign-1" and heard.count("sign-1") == 2:
+                        return heard
+        return None
+
+    assert asyncio.run(run()) == ["sign-2", "sign-2", "sign-1", "sign-1"]
+
+
+@pytest.mark.parametrize("name", ["controller", "broker", "authority", "sign", "sign-1", "sign-lobby"])
+def test_no_machine_has_the_name_of_another_part_of_the_link(tmp_path, name):
+    with pytest.raises(OperatorError, match="no machine's serial"):
+        make_link(tmp_path, (name,), "127.0.0.1", datetime.now(UTC))
+
+
+def test_a_sign_is_certified_by_its_name(tmp_path):
+    folder = str(tmp_path / "keys")
+    made = CliRunner().invoke(command, ["certificates", folder, "--sign", "lobby", "--sign", "bar"])
+    assert made.exit_code == 0, made.output
+    access = (tmp_path / "keys" / "broker.acl").read_text()
+    for name in ("sign-lobby", "sign-bar"):
+        assert (tmp_path / "keys" / f"{name}.key").stat().st_mode & 0o077 == 0
+        assert f"user {name}\ntopic write {topics.beat(name)}\n" in access
+    assert "sign/+/beat" not in access.partition("user controller")[0]
+    assert CliRunner().invoke(command, ["revoke", folder, "sign-bar"]).exit_code == 0
+    assert CliRunner().invoke(command, ["certificates", folder, "--sign", "lobby"]).exit_code == 0
+    assert "sign-bar" not in (tmp_path / "keys" / "broker.acl").read_text()
+    assert CliRunner().invoke(command, ["certificates", folder, "--sign", "../x"]).exit_code == 1
