@@ -7,7 +7,7 @@ the definition is read or the bet placed, unless the text names a rounding.
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -354,6 +354,18 @@ def check_whole(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> No
     if limits.step % wanted:
         why = f"{limits.step} pays no whole credits: it must be a multiple of {wanted}"
         raise DefinitionError(file, f"{key}.step", why)
+
+
+def stakes_stated(name: str, limits: Limits, kept: Callable[[int], int]) -> dict[str, int]:
+    """Return the stakes a bet's figures are of, by name: the least, and the one that returns less, if any.
+
+    ``kept`` is the commission on a win of a stake: counted on a part of its unit as on the whole, it takes
+    most of the stake just above one.
+    """
+    stakes = range(limits.least, limits.most + 1, limits.step)
+    worst = max(stakes, key=lambda stake: Fraction(kept(stake), stake))
+    equal = kept(worst) * limits.least == kept(limits.least) * worst
+    return {name: limits.least} | ({} if equal else {f"{name} of {worst}": worst})
 
 
 def settled(

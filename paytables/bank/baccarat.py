@@ -81,6 +81,10 @@ class BaccaratBet(BankBet):
         """Return all the odds it may be paid at."""
         return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
 
+    def kept(self, credits_: int) -> int:
+        """Return the commission on a win of the bank, in credits."""
+        return 0 if self.commission is None else self.commission.of(credits_)
+
     def terms(self) -> Mapping[str, str] | None:
         """Return what a dragon pays by its margins, and the bank less its commission or with six."""
         said = {code: _paid(self, code) for code in ("en", "fr")}
@@ -154,7 +158,7 @@ def decided(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
     if rule.pays_six is not None and coup.points[1] == 6:
         return settled(bet, rule.pays_six, "won with six")
     paid = settled(bet, rule.pays)
-    kept = 0 if rule.commission is None else rule.commission.of(bet.credits)
+    kept = rule.kept(bet.credits)
     return paid if not kept else replace(paid, credits=paid.credits - kept, detail={"commission": kept})
 
 

@@ -11,7 +11,7 @@ from paytables.bank.schema import BankBet, BankDefinition
 from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
-from paytables.layout import Case, Layout, TableRules, analysed, check_forms, check_whole
+from paytables.layout import Case, Layout, TableRules, analysed, check_forms, check_whole, stakes_stated
 
 D = TypeVar("D", bound=BankDefinition)
 
@@ -97,14 +97,15 @@ class BankRules(TableRules, Generic[D]):
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every bet at its least stake, of a fresh shoe."""
-        stakes = [
-            (bet.id, {bet.id: bet.limits.least})
-            if bet.needs is None
-            else (bet.id, {bet.needs: self.cloth.by_id[bet.needs].least, bet.id: bet.limits.least})
+        """Return the exact figures of every bet at its least and its worst stake, of a fresh shoe."""
+        bets = tuple(
+            replace(
+                self.analysed(name, {bet.id: stake}, depth),
+                beside={} if bet.needs is None else {bet.needs: self.cloth.by_id[bet.needs].least},
+            )
             for bet in self.bets()
-        ]
-        bets = tuple(self.analysed(name, each, depth) for name, each in stakes)
+            for name, stake in stakes_stated(bet.id, bet.limits, bet.kept).items()
+        )
         header = self.definition.game
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 

@@ -23,6 +23,10 @@ class BankBet(Strict):
         """Return all the odds it may be paid at."""
         return (self.pays,)
 
+    def kept(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
+        """Return what the house keeps of a win of a stake, in credits."""
+        return 0
+
     def terms(self) -> Mapping[str, str] | None:
         """Return what a win pays, by language, where the odds alone do not say it."""
         return None

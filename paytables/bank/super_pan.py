@@ -38,6 +38,10 @@ class SuperPanBet(BankBet):
 
     commission: Commission
 
+    def kept(self, credits_: int) -> int:
+        """Return the commission on a win, in credits."""
+        return self.commission.of(credits_)
+
     def terms(self) -> Mapping[str, str]:
         """Return what a win pays less its commission."""
         return {code: self.pays.text + self.commission.words(code) for code in ("en", "fr")}
@@ -82,7 +86,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                 shown = card_name(hand[-1]) if name == "player" else "??"
                 yield Cue("deal", {"hand": name, "card": shown})
         mine = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
-        prompt = {**_display(hands, hidden=True), "advice": self.advice(mine)}
+        prompt = {**_display(hands, hidden=True), "advice": self.advice(mine, bet.credits)}
         asked = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
         if asked.check((yield asked)) == "draw":
             yield _drawn(hands, "player", shoe, draw)
@@ -99,23 +103,21 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
             return pushed(bet)
         if player < bank:
             return settled(bet, None)
-        won, kept = settled(bet, rule.pays), rule.commission.of(bet.credits)
+        won, kept = settled(bet, rule.pays), rule.kept(bet.credits)
         return replace(won, credits=won.credits - kept, detail={"commission": kept})
 
-    def advice(self, hand: tuple[int, ...]) -> str:
+    def advice(self, hand: tuple[int, ...], stake: int) -> str:
         """Return the better answer with a hand of these points, of a fresh shoe: ``draw`` or ``stand``."""
         stand, drawn = _chances(hand, self.definition.shoe.decks)
-        return "draw" if self._worth(drawn) > self._worth(stand) else "stand"
+        return "draw" if self._worth(drawn, stake) > self._worth(stand, stake) else "stand"
 
-    def _worth(self, chances: Mapping[int, Fraction]) -> Fraction:
-        """What a stake of the least comes to, by whether it wins (1), pushes (0) or loses (-1)."""
-        least = self.definition.stake.limits.least
-        kept = self.definition.stake.commission.of(least)
-        return chances[1] * (2 * least - kept) + chances[0] * least
+    def _worth(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
+        """What a stake comes to, by whether it wins (1), pushes (0) or loses (-1)."""
+        return chances[1] * (2 * stake - self.definition.stake.kept(stake)) + chances[0] * stake
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every result with the best answer to each hand."""
-        return self._cases(wager, self.advice)
+        return self._cases(wager, lambda hand: self.advice(hand, wager.credits))
 
     def every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every result, drawing and standing."""
@@ -138,9 +140,9 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         found = super().analysed(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         other = {"draw": "stand", "stand": "draw"}
-        worst = returned(wager, self._cases(wager, lambda hand: other[self.advice(hand)]))
+        worst = returned(wager, self._cases(wager, lambda hand: other[self.advice(hand, wager.credits)]))
         by_bank = self._cases(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
-        draws = [hand for hand in _hands() if self.advice(hand) == "draw"]
+        draws = [hand for hand in _hands() if self.advice(hand, wager.credits) == "draw"]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(
             found,

@@ -12,10 +12,12 @@ from typing import ClassVar, Final
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import left, opened
-from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, bank_family
+from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
+from paytables.errors import DefinitionError
+from paytables.game import Family
 from paytables.layout import Case, pushed, returned, settled
 
 _RANKS: Final = 13
@@ -179,4 +181,13 @@ def _display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
     }
 
 
-FAMILY = bank_family(WarDefinition, WarRules)
+def _build(data: WarDefinition, file: str) -> WarRules:
+    if data.main.limits.step % 2:
+        why = f"{data.main.limits.step} has no half: who does not go to war gives half the stake up"
+        raise DefinitionError(file, "main.limits.step", why)
+    rules = WarRules(data)
+    check_bets(rules, file)
+    return rules
+
+
+FAMILY = Family(WarDefinition, _build)

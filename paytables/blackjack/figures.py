@@ -122,7 +122,11 @@ def returned(definition: BlackjackDefinition, side: Side, *, taken: bool = True)
 
 
 def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
-    """Return the figures of a bet on the hand, and of each side bet with the bets it goes with."""
+    """Return the figures of a bet on the hand, and of each side bet by itself.
+
+    Bets laid together return a mean of these by their stakes: nothing that is taken returns less than the
+    least of them, however much of it is on the side.
+    """
     least = definition.main.limits.least
     main = dict.fromkeys(ACTIONS[: definition.main.least_hands], least)
     bets = [_laid(definition, MAIN, main, depth)]
@@ -131,7 +135,8 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
             _laid(definition, "all hands", dict.fromkeys(ACTIONS[: definition.main.hands], least), depth)
         )
     bets += [
-        _laid(definition, side.id, {**main, side.id: side.limits.least}, depth) for side in definition.side
+        replace(_laid(definition, side.id, {side.id: side.limits.least}, depth), beside=main)
+        for side in definition.side
     ]
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
@@ -192,10 +197,21 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
         worst_rtp=rtp(proof.worst, low),
         simplest_strategy=CHART,
         simplest_rtp=rtp(proof.charted, back),
-        mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()),
+        mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()) if hand else None,
         notes=tuple(notes),
     )
-    if depth in {Depth.RETURN, Depth.PRIZES} or set(stakes) != {MAIN}:
+    return figures if depth in {Depth.RETURN, Depth.PRIZES} else _with_law(figures, proof, hand)
+
+
+def _with_law(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
+    """Return the figures of one bet with their distribution; ``hand`` credits of it are on the hand."""
+    stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
+    if len(stakes) == 1 and not hand:
+        wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
+        for prize in prizes:
+            wins[prize.credits] = wins.get(prize.credits, Fraction(0)) + prize.rate
+        return figures.with_law(law_of(wins))
+    if set(stakes) != {MAIN}:
         return figures
     if not proof.law:
         spread = proof.variance

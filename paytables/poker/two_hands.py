@@ -11,7 +11,7 @@ from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
-from paytables.layout import Layout, Limits, TableDefinition, TableRules, check_forms, law_of
+from paytables.layout import Layout, Limits, TableDefinition, TableRules, check_forms, law_of, stakes_stated
 from paytables.poker.proof import Exact, held_against
 from paytables.wording import counted
 
@@ -285,6 +285,10 @@ class TwoHands(TableRules):
     def verify(self) -> None:
         """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
         held_against(self.definition.game.id, self.definition.proved, self.prove)
+
+    def stakes(self) -> dict[str, int]:
+        """Return the stakes whose figures are stated, by name: the least, and the worst."""
+        return stakes_stated(SPOT, self.definition.stake, self.definition.commission.on)
 
     def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:
         """Return the figures of a stake that has these chances."""

@@ -189,13 +189,14 @@ class PaiGowPokerRules(TwoHands):
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures of the stake, set as advised and set best, and of the bets beside it."""
-        header, least = self.definition.game, self.definition.stake.least
-        bets = [self._stake(least), self._best(least)]
+        header, stakes = self.definition.game, self.stakes()
+        bets = [self._stake(stake, name) for name, stake in stakes.items()]
+        bets += [self._best(stakes[SPOT])]
         bets += [self._apart(spot, spot.least) for spot in self.beside()]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
-    def _stake(self, stake: int) -> BetAnalysis:
-        return self.figures(self._proof, stake, strategy=AS_ADVISED, notes=(EXACT,))
+    def _stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
+        return self.figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
 
     def _best(self, stake: int) -> BetAnalysis:
         """The best settings: nobody is advised them hand by hand, so nothing simulates them."""

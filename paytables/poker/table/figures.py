@@ -102,9 +102,8 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
     """
     proofs = definition.proved or prove(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}
-    parts = [_bet(definition, name, proofs[name], bets[name]) for name in apart(definition) if name in bets]
-    if definition.ante.id in bets and MAIN in proofs:
-        parts.insert(0, _bet(definition, MAIN, proofs[MAIN], bets[definition.ante.id]))
+    staked = {name: definition.ante.id if name == MAIN else name for name in proofs}
+    parts = [_bet(definition, name, proofs[name], bets[on]) for name, on in staked.items() if on in bets]
     if not parts:
         raise AnalysisError("the wager has no bet of which anything is worked out")
     cost = sum(part.cost_credits for part in parts)

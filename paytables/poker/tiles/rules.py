@@ -12,7 +12,7 @@ from paytables.contract import Wager
 from paytables.poker.policy import unpacked
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
 from paytables.poker.tiles.tiles import NAMED, TILES, level, settings, worthless
-from paytables.poker.two_hands import TwoHands, Way
+from paytables.poker.two_hands import SPOT, TwoHands, Way
 
 HAND: Final = 4
 STRATEGY: Final = "of the ways to set four tiles, always the one with the highest exact mean"
@@ -69,15 +69,17 @@ class PaiGowRules(TwoHands):
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures."""
-        header, bets = self.definition.game, (self._bet(self.definition.stake.least),)
+        header = self.definition.game
+        bets = tuple(self._bet(stake, name) for name, stake in self.stakes().items())
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
-    def _bet(self, stake: int) -> BetAnalysis:
+    def _bet(self, stake: int, name: str = SPOT) -> BetAnalysis:
         proof = self.definition.proved or self.prove()
         worst = {} if self.definition.surrender else {"worst_rtp": 1 + Fraction(proof.worst)}
         return self.figures(
             proof,
             stake,
+            bet=name,
             strategy=STRATEGY,
             simplest_strategy=SIMPLEST,
             simplest_rtp=1 + Fraction(proof.simplest),

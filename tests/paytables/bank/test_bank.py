@@ -8,6 +8,7 @@ import pytest
 from paytables import (
     Choice,
     DefinitionError,
+    Depth,
     RecordingDraw,
     ReplayDraw,
     Round,
@@ -267,11 +268,12 @@ def test_super_pan_is_settled_as_the_text_says(seeded_draw):
 
 
 def test_who_draws_as_the_bank_does_wins_as_often_as_the_bank():
-    (bet,) = analyse(load_game("quebec-super-pan-9")).bets
+    bet, worst = analyse(load_game("quebec-super-pan-9")).bets
     assert bet.law.counts[0] == bet.law.counts[39]
     assert bet.simplest_rtp == bet.rtp == 1 - Fraction(bet.law.counts[39], bet.law.total) / 20
     assert f"{float(bet.rtp) * 100:.4f}" == "97.7983"
     assert bet.worst_rtp < bet.rtp
+    assert worst.simplest_rtp == worst.rtp == 1 - 2 * Fraction(worst.law.counts[40], worst.law.total) / 21
 
 
 @pytest.mark.slow
@@ -397,3 +399,33 @@ def test_the_rules_read_by_the_player_name_every_pay(name):
         assert {"en": "malfunction", "fr": "défectuosité"}[code] in game.help[code]
         for odds in {spot.odds for spot in game.rules.layout()}:
             assert odds in game.help[code]
+
+
+@pytest.mark.parametrize(
+    ("name", "bet", "per"), [("quebec-super-pan-9", "stake", 20), ("quebec-baccarat", "bank", 20)]
+)
+def test_a_commission_on_a_part_of_its_unit_is_in_the_least_return(name, bet, per):
+    """Of 21 credits the commission is that of 40: no stake that is taken returns less than what is stated."""
+    game = load_game(name)
+    figures = {each.bet: each for each in analyse(game, Depth.RETURN).bets}
+    worst = figures[f"{bet} of {per + 1}"]
+    assert worst.cost_credits == per + 1
+    assert worst.rtp < figures[bet].rtp - Fraction(1, 100)
+    for stake in (20, 21, 22, 39, 40, 41, 60, 61, 1000, 1001):
+        wager = game.wager(stake, bets={bet: stake})
+        assert game.rules.analyse_wager(wager).rtp >= worst.rtp
+
+
+def test_half_a_credit_is_never_the_houses_in_silence():
+    """A stake without a half cannot be given up by half, so its table is refused; a commission is stated."""
+    war = json.loads(load_game("quebec-war").text)
+    war["main"]["limits"] = {"least": 1, "most": 1000, "step": 1}
+    with pytest.raises(DefinitionError, match=r"main\.limits\.step.* 1 has no half"):
+        game_from(war, "war.toml")
+    tiles = json.loads(load_game("quebec-pai-gow").text)
+    tiles["stake"] = {"least": 1, "most": 1000, "step": 1}
+    game = game_from(tiles, "tiles.toml")
+    stated = {bet.cost_credits: bet.rtp for bet in analyse(game, Depth.RETURN).bets}
+    worst = min(stated.values())
+    for stake in (1, 2, 3, 10, 19, 20, 21, 1000):
+        assert game.rules.analyse_wager(game.wager(stake, bets={"stake": stake})).rtp >= worst

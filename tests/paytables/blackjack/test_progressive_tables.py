@@ -129,10 +129,13 @@ def test_the_second_table_returns_what_is_counted_by_hand():
     assert returned(made, made.side[0]) == due
     (level,) = next(b for b in analyse(game, Depth.PRIZES).bets if b.bet == "progressive").progressives
     assert level.break_even_credits == (1 - due) / four_aces
-    # of the three credits of this wager one plays for the level
-    assert 3 * level.rtp_at(level.break_even_credits, 3) + due == 1
-    assert 3 * level.rtp_at_reset == 10_000 * four_aces
-    assert 3 * level.increment == Fraction(1, 2)
+    assert level.rtp_at(level.break_even_credits, 1) + due == 1
+    assert level.rtp_at_reset == 10_000 * four_aces
+    assert level.increment == Fraction(1, 2)
+    # of the three credits of a wager with the bet on the hand one plays for the level
+    (of_three,) = game.rules.analyse_wager(game.wager(3, bets={"main": 2, "progressive": 1})).progressives
+    assert 3 * of_three.rtp_at_reset == level.rtp_at_reset
+    assert 3 * of_three.increment == level.increment
 
 
 class Given:

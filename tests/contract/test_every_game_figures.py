@@ -1,0 +1,99 @@
+"""What is stated of every game of the library is true of every wager it takes; a new game is taken up by itself."""
+
+import json
+import random
+from itertools import groupby
+
+import pytest
+
+from paytables import Depth, WagerError, analyse, load_game, shipped
+
+TABLES = [name for name in shipped() if load_game(name).rules.layout()]
+#: Stakes of each kind of bet that are held, besides the least, the most, and those named in the figures.
+STAKES = 12
+
+
+def laid(spots, bets):
+    """The bets with those they are only taken with, each at the least that goes with them; None: not taken."""
+    by_id, found = {spot.id: spot for spot in spots}, dict(bets)
+    for spot in spots:  # an ante brings the bets that are as many times it
+        if spot.times and spot.needs in found:
+            found[spot.id] = found[spot.needs] * spot.times
+    for name in bets:
+        needed = by_id[name].needs
+        if needed is None or needed in found:
+            continue
+        if not by_id[needed].open:
+            return None
+        if by_id[name].times:
+            found[needed], rest = divmod(bets[name], by_id[name].times)
+            if rest or found[needed] % by_id[needed].step:
+                return None
+        else:
+            least = by_id[needed].least
+            found[needed] = bets[name] * by_id[name].share if by_id[name].share else least
+        return laid(spots, found)
+    return found
+
+
+def returned(game, bets):
+    """The return of these bets together, or None where the table does not take them."""
+    if bets is None:
+        return None
+    try:
+        return game.rules.analyse_wager(game.wager(sum(bets.values()), bets=bets)).rtp
+    except WagerError:
+        return None
+
+
+def stakes_of(spot, chance):
+    """The stakes of a spot that are held: its first ones, its last, and some between."""
+    every = range(spot.least, spot.most + 1, spot.step)
+    return sorted({*every[:STAKES], *every[-2:], *(chance.choice(every) for _ in range(STAKES))})
+
+
+def tables_of(name):
+    """The game as it opens and as its figures are asked on, with the least that is stated."""
+    game = load_game(name)
+    figures = analyse(game, Depth.RETURN)
+    tables = {json.dumps(bet.table): bet.table for bet in figures.bets}
+    return [game.at(table) for table in {"null": None, **tables}.values()], figures.minimum_rtp
+
+
+def every_kind_of_bet(game):
+    """One spot of each kind that the table takes bets on as it stands."""
+    spots = sorted((spot for spot in game.rules.layout() if spot.open), key=lambda spot: spot.group)
+    return [next(iter(spots)) for _, spots in groupby(spots, key=lambda spot: spot.group)]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_stake_returns_less_than_the_least_that_is_stated(name):
+    (games, stated), chance, held = tables_of(name), random.Random(20261124), set()
+    for game in games:
+        for spot in every_kind_of_bet(game):
+            if spot.group in held:
+                continue
+            for stake in stakes_of(spot, chance):
+                bets = laid(game.rules.layout(), {spot.id: stake})
+                rtp = returned(game, bets)
+                if rtp is not None:
+                    held.add(spot.group)
+                    assert rtp >= stated, (bets, float(rtp), float(stated))
+    kinds = {spot.group for game in games for spot in every_kind_of_bet(game)}
+    assert len(held) >= len(kinds) - (len(kinds) > 12) * 12, sorted(kinds - held)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_bets_together_return_less_than_the_least_that_is_stated(name):
+    """However much lies on the side of a least main bet: the corners of what may be staked."""
+    (games, stated), chance, held = tables_of(name), random.Random(20261125), 0
+    for n in range(60):
+        game = games[n % len(games)]
+        kinds = every_kind_of_bet(game)
+        some = kinds if n < 8 else chance.sample(kinds, chance.randint(1, len(kinds)))
+        bets = laid(game.rules.layout(), {spot.id: chance.choice((spot.least, spot.most)) for spot in some})
+        rtp = returned(game, bets)
+        if rtp is not None:
+            held += 1
+            assert rtp >= stated, (bets, float(rtp), float(stated))
+    assert held
