@@ -14,7 +14,7 @@ from egm.app.ports import Ports
 from egm.app.view import game_view, guest_view, snapshot
 from egm.app.wiring import bell, lamps, reported, requested, tested, tower
 from egm.config.cabinet_file import StateFolder
-from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode, WheelTurned
+from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
@@ -29,7 +29,7 @@ from egm.play import showing as play
 from egm.play.definitions import GameDefectiveError, definition_of
 from egm.play.installed_games import InstalledGame
 from egm.records.games import open_game
-from egm.seats.wheel import turned
+from egm.seats.wheel import hear
 from egm.staff.service.desk import ServiceDesk
 
 #: A screen that never says it has shown the outcome is not waited for longer than this.
@@ -111,8 +111,7 @@ class Station:
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
             self.server.send(Pressed(button="play"))  # what it means now is what the screen shows
             return
-        if isinstance(report, WheelTurned):
-            turned(self.machine, report)
+        hear(self.machine, report)
         for event in reported(report, self.ports.kinds[report.device], self.machine.doors_open):
             self._handle(self, event)
         if desk.is_open:  # its pages show what devices report

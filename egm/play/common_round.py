@@ -81,6 +81,15 @@ def _recorded(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
     return max(plays.values(), key=len, default=game.steps)
 
 
+def next_is_recorded(machine: Machine, game: GameRecord) -> bool:
+    """Whether another seat has recorded the step that this game of a round is to take next."""
+    if game.wager.seat is None:
+        return False
+    held = round_of(machine, game)
+    known = _recorded(machine, game) if held is None else held.steps
+    return max(len(known), len(game.round_steps)) > len(game.steps)
+
+
 def step_known(machine: Machine, event: Event) -> bool:
     """Whether the answer is one that another seat has recorded: its numbers are drawn."""
     game = open_game(machine)

@@ -35,6 +35,7 @@ from egm.records.game_record import GameChoice, GameName, GamePointer, GameRecor
 from egm.records.games import CHOICE, GameInProgress, open_game
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.records.tables import left_in_common
+from egm.records.wheel import recorded_number
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError
@@ -89,7 +90,7 @@ def has_won_already(machine: Machine) -> bool:
 
 def _without_chance(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
     game = open_game(machine)
-    if game is None or waits_for_wheel(machine):
+    if game is None or is_decided_by_wheel(machine):
         return []
     with suppress(*NO_REPLAY):
         return without_chance(definition_of(machine, game.game), game)
@@ -106,7 +107,13 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
 
 
 def waits_for_wheel(machine: Machine) -> bool:
-    """The open game waits for a real wheel to say where its ball came to rest."""
+    """The open game waits for a real wheel's number, and none is recorded of its spin."""
+    game = open_game(machine)
+    return game is not None and is_decided_by_wheel(machine) and recorded_number(machine, game) is None
+
+
+def is_decided_by_wheel(machine: Machine) -> bool:
+    """The open game asks where the ball of a real wheel came to rest, and has not taken its number."""
     game = open_game(machine)
     if game is None or game.outcome is not None or len(game.steps) > 1:
         return False

@@ -7,6 +7,7 @@ from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.play import player_protection as protection
+from egm.play.common_round import next_is_recorded
 from egm.play.conversation import NO_REPLAY, Conversation, decided_bets, replay
 from egm.play.definitions import definition_of
 from egm.play.endings import stakes_are_back, table_after
@@ -15,6 +16,7 @@ from egm.progressive import game_levels as progressives
 from egm.records.game_record import GameRecord
 from egm.records.games import PUSH, GameInProgress, open_game, staked_in
 from egm.records.keys import PlayKey
+from egm.records.wheel import recorded_number
 from egm.staff.form import ruling_details, says
 from meters import Transfer
 from paytables import Settlement
@@ -32,10 +34,21 @@ def forfeit_game(machine: Machine, event: Event) -> None:
 
 
 def game_waits_for_chance(machine: Machine, _: Event) -> bool:
-    """The open game is not decided, and the generator has failed; or a real wheel has yet to decide it."""
+    """Nothing recorded says how the open game goes on, and the generator has failed or no wheel is heard."""
     game = open_game(machine)
-    waits = not chance_is_ready(machine) or waits_for_wheel(machine)
-    return waits and game is not None and game.outcome is None
+    if game is None or _goes_on_from_the_journal(machine, game):
+        return False
+    return not chance_is_ready(machine) or waits_for_wheel(machine)
+
+
+def _goes_on_from_the_journal(machine: Machine, game: GameRecord) -> bool:
+    """Whether what the game comes to next is recorded: its outcome, its spin, or another seat's step."""
+    return _is_decided(machine, game) or next_is_recorded(machine, game)
+
+
+def _is_decided(machine: Machine, game: GameRecord) -> bool:
+    """Whether an entry decides the game: its own outcome, or the number of the spin that it was played on."""
+    return game.outcome is not None or recorded_number(machine, game) is not None
 
 
 def game_cannot_end(machine: Machine, event: Event) -> bool:
@@ -89,7 +102,7 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
             "refund_cents": back_cents,
             **({"settled": [each.to_json() for each in decided]} if decided else {}),
             "recorded": {
-                "decided": game.outcome is not None,
+                "decided": _is_decided(machine, game),
                 "win_cents": None if game.outcome is None else game.returned_cents,
                 "levels_cents": progressives.award_cents(machine, game),
             },

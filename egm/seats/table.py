@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from egm.devices.interface import WheelTurned
 from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -62,8 +63,8 @@ class SharedTable:
     turns: dict[str, Turn] = field(default_factory=dict)
     """By the round, or the game, that keeps others waiting."""
 
-    void: bool = False
-    """Of a real wheel: its spin is none so far, and its ball is launched again."""
+    wheel: WheelTurned | None = None
+    """What the reader of a real wheel said last; None while its line is lost, and before its first word."""
 
     def sit(self, machine: Machine, handle: Callable[[Event], None]) -> None:
         """A position is at work."""

@@ -20,6 +20,7 @@ from egm.records.keys import WheelKey
 from egm.records.money import PrizeRecord
 from egm.records.wheel import WheelSpin
 from meters import StoredEntry
+from meters.events import subject
 from meters.recall import PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
     WHEEL_DECIDES,
@@ -46,6 +47,8 @@ _DOUBLE_UP: Final = "game.double_up"
 _TEXT_MAX_BYTES: Final = 4_000_000
 _RULING_PERSONS: Final = 2
 _WHEEL = "wheel.number"
+_FAULT: Final = "fault.raised"
+_DEFECTIVE: Final = f"{_FAULT}:game_defective"
 _PRIZE_WON: Final = "merchandise.won"
 _DEFINITION: Final = "definition:"
 _VOID: Final = "game.void"
@@ -116,6 +119,8 @@ class GameAudit:
         self._rounds = RoundAudit(fault)
         self._carried_spin: WheelSpin | None = None
         """The last spin of a real wheel before a clear, whose number a game may not have taken yet."""
+        self._defective_at = 0
+        """The entry that last said of a game that it cannot be taken up."""
         self._stakes = StakeAudit(games, fault)
         self.replayed = 0
         self.voided = 0
@@ -159,6 +164,8 @@ class GameAudit:
                 self._doubled[posted.play_id] = posted.stakes_cents
         elif kind == _PRIZE_WON and (won := self._read(entry, PrizesWon)) is not None:
             self._won.setdefault(won.play_id, []).append((entry, won))
+        elif kind == _FAULT and subject(entry) == _DEFECTIVE:
+            self._defective_at = entry.sequence
         return None
 
     def _check_dims(self, entry: StoredEntry) -> None:
@@ -198,14 +205,17 @@ class GameAudit:
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
         """What a real wheel decides is the number that its reader told of that round, and was recorded."""
-        told, before = self._rounds.number_of(start.round_id), self._carried_spin
-        if told is None and before is not None and before.round_id == start.round_id:
-            told = before.number
+        told = self._number_of(start)
         if told is None and entry.transaction.kind == CARRIED_GAME:  # it was told in the journal before
             return
         if told is None or step.choice != str(told):
             what = "no number" if told is None else f"{told}"
             self._fault(entry, f"it ends with {step.choice}; of its spin the wheel told {what}")
+
+    def _number_of(self, start: GameRecord) -> int | None:
+        """What a real wheel told of the round of a game, in this journal or in that before a clear."""
+        told, before = self._rounds.number_of(start.round_id), self._carried_spin
+        return before.numbers.get(start.round_id) if told is None and before is not None else told
 
     def _go_on(self, entry: StoredEntry) -> None:
         choice = self._read(entry, GameChoice)
@@ -410,9 +420,13 @@ class GameAudit:
             self._fault(
                 end, f"a decided play that won {won_cents} cents is void, and no two persons ruled so"
             )
+        told_number = None if outcome is not None or not start.round_id else self._number_of(start)
+        if told_number is not None and self._defective_at < play.start.sequence:
+            self._fault(end, f"it is void, and the wheel had told the number of its spin: {told_number}")
         if recorded is None:
             return
-        if (recorded.decided, recorded.win_cents) != (outcome is not None, won_cents):
+        decided = outcome is not None or told_number is not None
+        if (recorded.decided, recorded.win_cents) != (decided, won_cents):
             self._fault(end, f"it says that the play had won {recorded.win_cents} cents, not {won_cents}")
 
     def _conversation(self, play: _Play, start: GameRecord) -> Conversation | None:

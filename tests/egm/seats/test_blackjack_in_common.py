@@ -490,3 +490,26 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
     room.shown()
     assert (room.state, room.credit_cents) == (State.IDLE, CREDIT_CENTS - STAKE_CENTS)
     assert list(clock(context)) == []
+
+
+@pytest.mark.requirement("F-14")
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats, restarted):
+    one, behind = rooms = seats(GAME, count=2)
+    sit_down(rooms, "8s 6h Ks 8d 5h Qs")
+    behind.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    one.engine.handle(EventType.CHOOSE, value="stand")
+    if restarted:
+        one.close()
+        one, behind = rooms = seats(GAME, count=2)
+    for room in rooms:
+        room.machine.chance = FailingChance()
+        room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    persons = {"person": "2", "persons": ("2", "5")}
+    behind.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="the generator", **persons)
+    assert not behind.records("game.void")
+    assert behind.notice == "refused.game_cannot_end"
+    behind.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    behind.engine.handle(EventType.KEY_TURNED, key="attendant")
+    follow(table_of(rooms))
+    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2]

@@ -10,15 +10,16 @@ from egm.app.features import MENU
 from egm.config.cabinet_file import GameSlot
 from egm.devices.interface import WheelPhase, WheelTurned
 from egm.devices.wheel.driver import WheelDriver
-from egm.kernel.events import EventType, State
+from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.play.installed_games import admit
+from egm.play.rulings import void_game
 from egm.profiles import load_profile
 from egm.records.keys import WheelKey
 from egm.records.wheel import last_spin
 from egm.seats.feature import notices
 from egm.seats.table import SharedTable
-from egm.seats.wheel import decide, turned
+from egm.seats.wheel import decide, hear, turned
 from egm.testing.clearing import clear_it
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -168,7 +169,7 @@ def test_a_wheel_that_nobody_bets_at_is_not_recorded(room):
 
 
 @pytest.mark.parametrize("told", ["before", "after"])
-def test_a_restart_while_the_ball_runs_loses_no_game(tmp_path, told):
+def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path, told):
     room = started(tmp_path)
     room.insert(2000)
     bet(room)
@@ -181,9 +182,162 @@ def test_a_restart_while_the_ball_runs_loses_no_game(tmp_path, told):
     if told == "after":
         phase(again, WheelPhase.NUMBER, number=17)
     decide(again.machine)
-    (choice,) = again.records("game.choice")
-    assert choice["outcome"]["win_credits"] == 36 * 5
+    if told == "before":
+        (choice,) = again.records("game.choice")
+        assert choice["outcome"]["win_credits"] == 36 * 5
+    else:  # of the same count, and perhaps of a later spin: a reader that lost its power counts from 1 again
+        assert [record["unheard"] for record in again.records("wheel.unheard")] == ["restart"]
+        assert not again.records("game.choice")
     again.close()
+
+
+def unheard(room, **waits):
+    """The game waits for persons: recorded, said, and no later number of any spin decides it."""
+    assert [record["unheard"] for record in room.records("wheel.unheard")] == [waits["why"]]
+    assert said(room) == {"wheel_unheard"}
+    for spin_ in (7, 8, 7):
+        phase(room, WheelPhase.BETTING, spin_)
+        spin(room, 17, spin_)
+    assert not room.records("game.choice")
+    assert (room.state, room.credit_cents) == (State.PLAYING, 1500)
+    fill_in(room, "refund_game", **TWO, reason="the wheel was not heard")
+    assert (room.state, room.credit_cents) == (State.IDLE, 2000)
+
+
+@pytest.mark.parametrize("later", [WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED])
+def test_a_spin_whose_number_was_not_heard_when_the_wheel_goes_on_is_given_up(room, tmp_path, later):
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS)
+    phase(room, later)  # the reader counts from 1 again, or has wrapped: the same count is another spin
+    unheard(room, why="went_on")
+    room.close()
+    with open_view(tmp_path / "state") as view:
+        assert Auditor(Shelf([tmp_path])).run(view.bodies()).findings == []
+
+
+def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_next(tmp_path):
+    table = SharedTable()
+    one = started(tmp_path, Position(1, 2), table=table)
+    two = started(tmp_path, Position(2, 2), one, table)
+    for each in (one, two):
+        each.insert(2000)
+    bet(one)
+    phase(one, WheelPhase.NO_MORE_BETS, 7)
+    bet(two)
+    spin(one, 17, 8)
+    assert [record["unheard"] for record in one.records("wheel.unheard")] == ["another_spin"]
+    assert [record["play_id"] for record in one.records("game.choice")] == [
+        one.records("game.start")[1]["play_id"]
+    ]
+    assert one.state is State.PLAYING
+    one.close()
+
+
+def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(room):
+    """Simulated wheel, its protocol, the driver: the cable is out while the ball runs."""
+    bet(room)
+
+    def heard(event):
+        hear(room.machine, event)
+        decide(room.machine)
+
+    async def session():
+        rig = DeviceRig("wheel", react=heard)
+        rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
+        await rig.until(lambda: room.records("wheel.no_more_bets"))
+        rig.cable.unplug()
+        await rig.until(lambda: room.records("wheel.unheard"))
+        rig.cable.plug()
+        rig.hand("land", number=17)
+        await rig.until(lambda: any(report.number is not None for report in rig.of(WheelTurned)))
+        await rig.stop()
+        rig.close()
+
+    jump(session())
+    assert not room.records("game.choice")
+    assert room.records("wheel.unheard")[0]["unheard"] == "line_lost"
+
+
+def test_a_ball_that_is_launched_again_decides_the_bets_it_was_launched_for(room):
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS)
+    phase(room, WheelPhase.BETTING, void=True)
+    phase(room, WheelPhase.BETTING)
+    spin(room, 4)
+    assert room.records("game.choice")[0]["choice"] == "4"
+    assert not room.records("wheel.unheard")
+
+
+def test_who_bets_on_a_number_that_already_lies_is_not_in_its_spin(room):
+    bet(room)
+    spin(room, 17)
+    room.shown()
+    bet(room)
+    spin(room, 17)  # the reader repeats itself
+    assert (room.state, len(room.records("game.start"))) == (State.BETTING, 1)
+
+
+def in_the_menu(room):
+    """The staff is at the machine while the ball falls: its number is recorded, and no game takes it."""
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS)
+    room.engine.handle(EventType.MENU, key="operator")
+    phase(room, WheelPhase.NUMBER, number=17)
+    decide(room.machine)
+    assert room.state is State.SERVICE_MENU
+    assert not room.records("game.choice")
+
+
+def test_a_game_whose_number_is_recorded_is_not_refunded_but_ended_from_it(room):
+    in_the_menu(room)
+    (form,) = (form for form in MENU.forms if form.id == "refund_game")
+    assert not all(needed(room.machine, Event(form.event)) for needed in form.needs)
+    room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
+    assert not room.records("game.void")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    decide(room.machine)
+    room.shown()
+    assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
+
+
+def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken(tmp_path):
+    table = SharedTable()
+    one = started(tmp_path, Position(1, 2), table=table)
+    two = started(tmp_path, Position(2, 2), one, table)
+    for each in (one, two):
+        each.insert(2000)
+        bet(each)
+    phase(one, WheelPhase.NO_MORE_BETS, 7)
+    two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    phase(one, WheelPhase.NUMBER, 7, number=17)
+    decide(one.machine)
+    one.shown()
+    for number in (3, 4):
+        bet(one)
+        spin(one, number, 8 + number)
+        one.shown()
+    fill_in(two, "refund_game", **TWO, reason="it was not played")
+    assert not one.records("game.void")
+    two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    two.engine.handle(EventType.KEY_TURNED, key="attendant")
+    decide(one.machine)
+    two.shown()
+    assert (two.state, two.credit_cents) == (State.IDLE, 1500 + 36 * 500)
+    one.close()
+    with open_view(tmp_path / "state") as view:
+        assert Auditor(Shelf([tmp_path])).run(view.bodies()).findings == []
+
+
+def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_path, monkeypatch):
+    in_the_menu(room)
+    void_game(
+        room.machine, refund=True, ruling="defect", persons=["2", "5"], reason="a lie", machine="", place=""
+    )
+    assert room.records("game.void")[0]["recorded"]["decided"]
+    room.close()
+    with open_view(tmp_path / "state") as view:
+        findings = Auditor(Shelf([tmp_path])).run(view.bodies()).findings
+    assert [each.why for each in findings if "the wheel had told the number of its spin: 17" in each.why]
 
 
 @pytest.mark.requirement("O-06")
@@ -250,7 +404,8 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
     phase(again, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
     decide(again.machine)
     begun, ended = again.records("game.start"), again.records("game.choice")
-    assert len(begun) == len(ended) == (entries > 1)
+    assert len(begun) == (entries > 1)
+    assert len(ended) == (entries > 2)  # with its number recorded before the cut, or never
     assert again.credit_cents == (1500 if begun else 2000)
     again.close()
 
@@ -274,9 +429,8 @@ def test_the_wheel_itself_decides_through_its_reader(room):
     """Simulated wheel, its protocol, the driver, the machine."""
 
     def heard(event):
-        if isinstance(event, WheelTurned):
-            turned(room.machine, event)
-            decide(room.machine)
+        hear(room.machine, event)
+        decide(room.machine)
 
     async def session():
         rig = DeviceRig("wheel", react=heard)

@@ -1,19 +1,53 @@
-"""Entries of a real wheel: bets closed for a spin, and the number of that very spin."""
+"""Entries of a real wheel: bets closed for a spin, and its number, or that it was not heard."""
 
 from typing import Any, Final
 
+from egm.records.wheel import WheelSpin
+from tools.audit.rules.parts import holds
+from tools.audit.rules.pattern import But, OneOf, Scope
 from tools.audit.rules.rule import Rule
 
 _SPIN: Final[dict[str, Any]] = {"round_id": "$round:text", "spin": "$spin:count"}
-_TOLD: Final[dict[str, Any]] = {**_SPIN, "number": "$number:count"}
+_BEFORE: Final = {"wheel_spin": "$was:object"}
+#: Why a number was not heard; the machine says the same.
+_UNHEARD: Final = OneOf("another_spin", "went_on", "line_lost", "restart")
+
+
+def _earlier_are_recorded(scope: Scope) -> bool:
+    was, now = scope.kept(WheelSpin, "wheel_spin"), scope.keeps(WheelSpin, "wheel_spin")
+    known = {} if was is None else was.numbers
+    return now is not None and now.earlier.items() <= known.items()
+
+
+def _is_awaited(scope: Scope) -> bool:
+    was = scope.kept(WheelSpin, "wheel_spin")
+    return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
+
+
+_OF_THE_SPIN: Final = holds("the number of its spin is not awaited", _is_awaited)
 
 RULES: Final = (
-    Rule(kind="wheel.no_more_bets", id="{round}.closed", record=_SPIN, state={"wheel_spin": _SPIN}),
+    Rule(
+        kind="wheel.no_more_bets",
+        id="{round}.closed",
+        record=_SPIN,
+        state={"wheel_spin": {**_SPIN, "earlier?": {"{waits}?": "$:count"}}},
+        also=(holds("numbers of earlier rounds are not as recorded", _earlier_are_recorded),),
+    ),
     Rule(
         kind="wheel.number",
         id="{round}.number",
-        before={"wheel_spin": _SPIN},
-        record=_TOLD,
-        state={"wheel_spin": _TOLD},
+        before=_BEFORE,
+        record={**_SPIN, "number": "$number:count"},
+        state={"wheel_spin": But("was", number="$number:count")},
+        also=(_OF_THE_SPIN,),
+    ),
+    Rule(
+        kind="wheel.unheard",
+        id="{round}.unheard",
+        before=_BEFORE,
+        record={**_SPIN, "unheard": _UNHEARD},
+        state={"wheel_spin": But("was", unheard=_UNHEARD)},
+        also=(_OF_THE_SPIN,),
     ),
 )
