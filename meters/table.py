@@ -180,7 +180,7 @@ METERS: Final[tuple[Meter, ...]] = (
 
 BY_NAME: Final = {m.name: m for m in METERS}
 
-#: Occurrence meters every reading shows, also at zero; others (door.<x>.opens, tilt.<code>) show once
+#: Occurrence meters every reading shows, also at zero; others (door.<x>.opens, fault.<code>) show once
 #: they occur.
 OCCURRENCES: Final = (
     "games_played",
@@ -189,9 +189,7 @@ OCCURRENCES: Final = (
     "games_pushed",
     "power_resets",
     "verify_fail",
-    "hopper_runaway",
-    "note_rejected",
-    "ticket_reprint",
+    "bills_rejected",
     "host_comm_loss",
 )
 

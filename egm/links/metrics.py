@@ -23,7 +23,9 @@ from prometheus_client import CollectorRegistry, ProcessCollector, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from egm.devices.interface import FaultCode
 from egm.links.screen.private import is_token
+from meters.events import EVENTS
 from meters.reading import MeterReading
 from meters.table import BY_NAME, Unit
 
@@ -47,6 +49,8 @@ _LABELLED: Final = (
     (re.compile(r"fault\.(.+)"), "egm_faults", "code", "Faults raised, by code."),
     (re.compile(r"handpays\.(.+)"), "egm_handpays", "kind", "Hand-pays opened, by kind."),
 )
+#: By the kind of a significant event, the occurrence meter that counts it.
+_OCCURRENCE_OF: Final = {"door.opened": "door.{}.opens", "fault.raised": "fault.{}", "event": "{}"}
 _UNFIT: Final = re.compile(r"[^a-z0-9]+")
 _SINCE: Final = ".since_"
 #: Meters that are also told game by game.
@@ -84,10 +88,24 @@ def series_of(meter: str) -> Series:
     return Series(f"egm_{base}_total", meaning, {})
 
 
+def known_occurrences() -> Iterator[str]:
+    """The occurrence meters that significant events name: openings of doors, faults, what becomes of memory.
+
+    They are exported at 0 before anything has happened: Prometheus counts no increase of a series that is
+    born at 1, so that an alert on the first occurrence could never fire.
+    """
+    for subject in (line.pattern for line in EVENTS):
+        kind, _, about = subject.partition(":")
+        if kind == "fault.raised" and about.endswith(".*"):
+            yield from (f"fault.{about[:-1]}{code}" for code in FaultCode)
+        elif "*" not in about and kind in _OCCURRENCE_OF:
+            yield _OCCURRENCE_OF[kind].format(about)
+
+
 def meter_families(reading: MeterReading) -> list[Metric]:
     """Every meter of the machine, and the ones that make up the return of each game."""
     families: dict[str, _Family] = {}
-    for meter, value in reading.values.items():
+    for meter, value in {**_NEVER, **reading.values}.items():
         if _SINCE not in meter:
             _add(families, series_of(meter), value)
     split = {meter: reading.by(meter, "game") for meter in _BY_GAME}
@@ -106,6 +124,9 @@ def _add(families: dict[str, _Family], series: Series, value: int) -> None:
     if family is None:
         family = families[series.name] = kind(series.name, series.help, labels=tuple(series.labels))
     family.add_metric(tuple(series.labels.values()), value)
+
+
+_NEVER: Final = dict.fromkeys(known_occurrences(), 0)
 
 
 class MachineCollector(Collector):

@@ -4,15 +4,18 @@ import contextlib
 import socket
 import threading
 import urllib.request
+from pathlib import Path
 
 import pytest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
+import tools.audit.rules
 from egm.links import metrics
 from egm.links.metrics import Exporter, MachineCollector, meter_families, series_of
 from egm.links.sas.health import line_metrics
 from egm.links.sas.line import LineHealth
+from meters.events import EVENTS
 from meters.reading import Cell, MeterReading
 from meters.table import METERS, OCCURRENCES, Unit
 
@@ -61,6 +64,30 @@ def test_a_scrape_says_what_the_reading_says(exporter):
     assert samples["egm_door_opens_total", ("door", "main")] == 2
     assert samples["egm_faults_total", ("code", "hopper.jam")] == 3
     assert samples["process_open_fds",] > 0
+
+
+def test_an_occurrence_is_exported_at_zero_before_it_happens():
+    """An increase of a series that is born at 1 is none: the alert on a first door or fault could not fire."""
+    never = {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in meter_families(MeterReading(0, "", ()))
+        for sample in family.samples
+    }
+    assert never["egm_memory_repaired_total",] == 0
+    for line in EVENTS:
+        kind, _, about = line.pattern.partition(":")
+        if "*" in about or kind not in {"door.opened", "fault.raised", "event"}:
+            continue
+        meter = {"door.opened": f"door.{about}.opens", "fault.raised": f"fault.{about}", "event": about}[kind]
+        series = series_of(meter)
+        assert never[(series.name, *series.labels.items())] == 0, meter
+    assert never["egm_faults_total", ("code", "ticket_printer.head_up")] == 0
+
+
+def test_a_meter_that_is_always_shown_is_one_that_some_entry_counts():
+    """Three stood at zero for ever: nothing fed them."""
+    rules = "".join(path.read_text() for path in Path(tools.audit.rules.__file__).parent.glob("*.py"))
+    assert [name for name in OCCURRENCES if f'"{name}"' not in rules] == []
 
 
 def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
