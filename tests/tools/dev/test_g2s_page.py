@@ -1,0 +1,29 @@
+"""What docs/g2s.md names of this machine is there: kinds of entry, meters, files."""
+
+import re
+from pathlib import Path
+
+from meters.table import BY_NAME, OCCURRENCES
+from tools.audit.rules import BY_KIND
+
+ROOT = Path(__file__).parents[3]
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in (ROOT / "docs/g2s.md").read_text().splitlines()
+    if line.startswith("| ") and not line.startswith(("| class", "| ---"))
+]
+
+
+def named(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def test_every_kind_and_meter_and_file_of_the_page_exists():
+    assert len(ROWS) > 12
+    for name, _, here, kinds, meters in ROWS:
+        assert [kind for kind in named(kinds) if kind not in BY_KIND] == [], name
+        assert [
+            meter for meter in named(meters) if meter not in BY_NAME and meter not in OCCURRENCES
+        ] == [], name
+        paths = [each for each in named(here) if "/" in each and " " not in each]
+        assert [path for path in paths if not (ROOT / path).exists()] == [], name
