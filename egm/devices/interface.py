@@ -189,13 +189,17 @@ class PayoutFinished(DeviceEvent):
 
 # ---------------------------------------------------------------- printer
 class PrintState(StrEnum):
-    """The life of one printed ticket, the same for every printer."""
+    """The life of one printed ticket, the same for every printer.
+
+    DISPUTED: nobody can tell whether it came out whole.
+    """
 
     PENDING = "pending"
     PRINTING = "printing"
     BARCODE_DONE = "barcode_done"
     TAKEN = "taken"
     FAILED = "failed"
+    DISPUTED = "disputed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,13 +139,14 @@ class PayoutLedger(Protocol):
 #: Which states may follow which. A ticket whose bar code is done is money: it can be taken, not fail.
 AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.PENDING: frozenset({PrintState.PRINTING, PrintState.FAILED}),
-    PrintState.PRINTING: frozenset({PrintState.BARCODE_DONE, PrintState.FAILED}),
+    PrintState.PRINTING: frozenset({PrintState.BARCODE_DONE, PrintState.FAILED, PrintState.DISPUTED}),
     PrintState.BARCODE_DONE: frozenset({PrintState.TAKEN}),
     PrintState.TAKEN: frozenset(),
     PrintState.FAILED: frozenset(),
+    PrintState.DISPUTED: frozenset(),
 }
 #: The states that end a ticket.
-CLOSED: Final = frozenset({PrintState.TAKEN, PrintState.FAILED})
+CLOSED: Final = frozenset({PrintState.TAKEN, PrintState.FAILED, PrintState.DISPUTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,4 +167,4 @@ class PrintLedger(Protocol):
         """Open a ticket as PENDING."""
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Record its next state. BARCODE_DONE makes it money; TAKEN and FAILED close it."""
+        """Record its next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close it."""

@@ -1,11 +1,14 @@
-"""Printer contract: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED on the way.
+"""Printer contract: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED or DISPUTED on the way.
 
 The value is in exactly one place at each state. Until BARCODE_DONE it is the player's credit; from there on
 it is the ticket. The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the
-printer says so, and the validation number is redeemable only from BARCODE_DONE on. Hence FAILED is always
-safe, even where a printer lost power and cannot say how far it came: a ticket whose number never became
-redeemable is waste paper. A print command is sent once and never repeated: what is not known to have been
-printed has failed.
+printer says so, and the validation number is redeemable only from BARCODE_DONE on. A print command is sent
+once and never repeated.
+
+A printer without power forgets that a bar code was done, so its silence about one is no answer unless it has
+been on since the order. FAILED is said only where this run of the machine gave the order and the printer has
+answered every question since, none of them with a ticket that no fault explains. In every other case a whole
+ticket may be in somebody's hand: the ticket is DISPUTED, and a person decides.
 
 States move only on two equal answers in a row, for printers have no check over their answers. Faults that
 stop printing are waited for while PENDING, at most :data:`PENDING_SECONDS`; a job that cannot start by then
@@ -29,6 +32,8 @@ PENDING_SECONDS: Final = 10.0
 START_SECONDS: Final = 2.0
 #: How long a printer that fell silent while printing is waited for.
 SILENT_SECONDS: Final = 15.0
+#: No printer loses power and answers again within this.
+_RESTART_SECONDS: Final = 0.5
 _IDLE_POLL_SECONDS: Final = 0.2
 _OPEN_POLL_SECONDS: Final = 0.05
 
@@ -59,6 +64,7 @@ class PrinterDriver(LineDriver[M]):
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
         self._since: float | None = None  # when the present state began, in this run
+        self._answered_at: float | None = None  # the last of unbroken answers since the order to print
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
@@ -94,6 +100,7 @@ class PrinterDriver(LineDriver[M]):
     async def _cycle(self) -> None:
         first = await self._ask_status()
         status = None if first is None else await self._ask_status()
+        self._hold_against_power(answered=status is not None)
         if status is not None and status == first:
             present = {code: "" for name, code in _FAULTS.items() if getattr(status, name)}
             self._show_faults(present)
@@ -107,7 +114,15 @@ class PrinterDriver(LineDriver[M]):
         self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _OPEN_POLL_SECONDS
         await self._pause()
 
+    def _hold_against_power(self, *, answered: bool) -> None:
+        """Note whether the printer can have been without power since the order to print."""
+        now = asyncio.get_running_loop().time()
+        last = self._answered_at
+        unbroken = answered and last is not None and now - last <= _RESTART_SECONDS
+        self._answered_at = now if unbroken else None
+
     def _without_line(self) -> None:
+        self._answered_at = None
         record = self._ledger.pending()
         if record is not None:
             self._unknown(record)
@@ -126,9 +141,15 @@ class PrinterDriver(LineDriver[M]):
 
     def _unknown(self, record: PrintRecord) -> None:
         """The printer does not say how it is: wait for it, not for ever."""
-        limits = {PrintState.PENDING: PENDING_SECONDS, PrintState.PRINTING: SILENT_SECONDS}
-        if record.state in limits and self._waited() > limits[record.state]:
-            self._move(record, PrintState.FAILED, "the printer does not answer")
+        limits = {
+            PrintState.PENDING: (PENDING_SECONDS, PrintState.FAILED),
+            PrintState.PRINTING: (SILENT_SECONDS, PrintState.DISPUTED),
+        }
+        if record.state not in limits:
+            return
+        seconds, state = limits[record.state]
+        if self._waited() > seconds:
+            self._move(record, state, "the printer does not answer")
 
     async def _advance(self, record: PrintRecord, status: PrinterStatus) -> None:
         match record.state:
@@ -140,7 +161,7 @@ class PrinterDriver(LineDriver[M]):
                 if not status.busy and not status.ticket_in_path:
                     self._move(record, PrintState.TAKEN)
                     await self._ready_again()  # so that the next ticket need not wait for it
-            case PrintState.TAKEN | PrintState.FAILED:
+            case PrintState.TAKEN | PrintState.FAILED | PrintState.DISPUTED:
                 pass
 
     async def _pending(self, record: PrintRecord, status: PrinterStatus) -> None:
@@ -157,6 +178,7 @@ class PrinterDriver(LineDriver[M]):
             self._line.write(command)
             # A question behind a ticket still on the wire would be answered too late.
             await asyncio.sleep(len(command) * self._line.settings.character_seconds)
+            self._answered_at = asyncio.get_running_loop().time()
 
     async def _printing(self, record: PrintRecord, status: PrinterStatus) -> None:
         waited = self._waited()
@@ -164,4 +186,9 @@ class PrinterDriver(LineDriver[M]):
             self._move(record, PrintState.BARCODE_DONE)
         elif status.stops_printing or (not status.busy and waited > START_SECONDS):
             await self._ready_again()
-            self._move(record, PrintState.FAILED, status.stops_printing or "nothing was printed")
+            why = status.stops_printing or "nothing was printed"
+            unexplained = status.ticket_in_path and not status.stops_printing
+            if self._answered_at is not None and not unexplained:
+                self._move(record, PrintState.FAILED, why)
+            else:
+                self._move(record, PrintState.DISPUTED, "a whole ticket may have come out of the printer")

@@ -31,6 +31,7 @@ class PrinterTwin(Twin[M]):
         self._chassis_open = False
         self._failure = False
         self._hold = False
+        self._forgets = False
         self._job: dict[str, object] = {}
         self.paper_tickets = 200
         self.printed: list[dict[str, object]] = []
@@ -70,7 +71,8 @@ class PrinterTwin(Twin[M]):
             self._in_path = True
             self.printed.append({**self._job, "barcode_complete": False})
             return
-        self._barcode_done = True
+        self._barcode_done = not self._forgets
+        self._forgets = False
         self._in_path = True
         self.printed.append({**self._job, "barcode_complete": True})
         self._after(_REST_SECONDS, self._finished)
@@ -129,6 +131,7 @@ class PrinterTwin(Twin[M]):
             "chassis": self._chassis,
             "fail": self._fail,
             "lie": self._lie,
+            "forget": self._forget_barcode,
         }
 
     def _take(self, _: Values) -> str:
@@ -179,6 +182,11 @@ class PrinterTwin(Twin[M]):
         """It claims a bar code that was never printed."""
         self._barcode_done = True
         return "lying"
+
+    def _forget_barcode(self, _: Values) -> str:
+        """It prints the next ticket whole, and does not say so."""
+        self._forgets = True
+        return "the next ticket will be forgotten"
 
     def state(self) -> dict[str, Any]:
         """Paper, path, and every ticket that came out: its lines, its bar code, whether that is whole."""

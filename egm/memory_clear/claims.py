@@ -95,7 +95,8 @@ def _pay_out(book: ClaimBook, name: str) -> None:
     if held is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
-    state = book.take(name, at(position, MoneyKey.PRINT), at(position, MoneyKey.HOPPER))
+    in_doubt = at(position, MoneyKey.DISPUTED) + pay_out.id
+    state = book.take(name, at(position, MoneyKey.PRINT), at(position, MoneyKey.HOPPER), in_doubt)
     progress = {str(book.keys.of(each)): state[each] for each in state if each != name}
     credit = _from_credit(held)
     funds = book.fund(credit)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
+    CLOSED,
     CoinDoubt,
     CoinLedger,
     EscrowLedger,
@@ -138,9 +139,11 @@ class PrintingLedger:
         self._handle = handle
 
     def pending(self) -> PrintRecord | None:
-        """The open ticket."""
+        """The open ticket; one in dispute is a person's, and not the printer's any more."""
         job = open_job(self._machine)
-        return None if job is None else PrintRecord(job=job, state=self._kept().state)
+        if job is None or self._kept().state in CLOSED:
+            return None
+        return PrintRecord(job=job, state=self._kept().state)
 
     def opened(self, job: TicketJob) -> None:
         """The printer's driver has it."""
@@ -164,6 +167,9 @@ class PrintingLedger:
         elif state is PrintState.FAILED:
             self._handle(EventType.TICKET_FAILED, why=detail)
             invariant(self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not given up")
+        elif state is PrintState.DISPUTED:
+            self._handle(EventType.TICKET_FAILED, why=detail, doubt=True)
+            invariant(self.pending() is None, "a ticket in doubt was not brought before a person")
         elif state is PrintState.TAKEN:
             self._machine.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
         else:

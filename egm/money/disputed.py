@@ -6,14 +6,19 @@ the bounds that are known; its device's fault stops play until a person has rule
 is in dispute of the player's credits is set aside meanwhile. The ruling is an amount paid by hand, with the
 persons and the reason, in the register ``disputed-amounts``.
 
+Of a ticket that may have come out of the printer the ruling says whether it is good: then nothing is paid by
+hand and the ticket is money, for whoever holds it; or it is void, and the whole is paid by hand. Its number
+stays locked meanwhile, and the cash-out that printed it open.
+
 Who pays: a ticket kept by the house is redeemed by the ruling; coins of the hopper that are not paid by hand
 have left it; everything else is the house's.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
+from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
@@ -24,6 +29,7 @@ from egm.kernel.standing_faults import raise_fault
 from egm.money.host.model import Redeeming
 from egm.money.ticket_ledger import anchor, committed, host_ticket
 from egm.records.keys import MoneyKey
+from egm.records.money import PrintingRecord
 from egm.staff.form import ruling_details, says
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
@@ -83,6 +89,11 @@ class DisputedAmount:
     def code(self) -> str:
         """The fault that stands until every dispute of the device is ruled on."""
         return f"{self.device}.disputed"
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether it is about a ticket that may have come out of the printer."""
+        return self.device == "ticket_printer"
 
     @property
     def state(self) -> dict[str, "DisputedAmount"]:
@@ -166,15 +177,26 @@ def finish(machine: Machine) -> None:
 
 # ---------------------------------------------------------------------------------------------- ruling
 def ruling_is_sound(machine: Machine, event: Event) -> bool:
-    """An open dispute, an amount within its bounds, and the reason."""
+    """An open dispute, an amount within its bounds, and the reason; a good ticket is known to its ledger."""
     disputed = disputed_amounts(machine).get(str(event.data.get("disputed")))
-    return disputed is not None and disputed.allows(event.data.get("amount_cents")) and says(event, "reason")
+    if disputed is None or not says(event, "reason"):
+        return False
+    desk, amount_cents = machine.installed(TicketDesk), _ruled_cents(disputed, event)
+    is_known = desk is not None and desk.ticket_of(disputed.id) is not None
+    return disputed.allows(amount_cents) and (bool(amount_cents) or not disputed.is_printed or is_known)
+
+
+def _ruled_cents(disputed: DisputedAmount, event: Event) -> object:
+    """The amount decided on: of a printed ticket, nothing where it is good, and all where it is not."""
+    if not disputed.is_printed:
+        return event.data.get("amount_cents")
+    return {"good": 0, "void": disputed.most_cents}.get(str(event.data.get("ticket")))
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
     """Pay by hand what was decided; the last ruling about a device clears its fault."""
     disputed = disputed_amounts(machine)[str(event.data["disputed"])]
-    amount_cents = int(event.data["amount_cents"])
+    amount_cents = int(str(_ruled_cents(disputed, event)))
     details = ruling_details(machine, event, **disputed.details, amount_cents=amount_cents)
     ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=details)
     if disputed.held_cents:
@@ -186,15 +208,40 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
             state={MoneyKey.RULING: ruling},
             details={"id": disputed.id},
         )
-    _pay(machine, ruling)
+    if disputed.is_printed:
+        _decide_ticket(machine, ruling)
+    else:
+        _pay(machine, ruling)
     machine.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
+
+
+def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
+    """Say of the open cash-out's ticket what the printer could not; the cash-out then ends as ever."""
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
+    machine.record(
+        "disputed.ruled",
+        transaction_id=f"{ruling.disputed.id}.ruled",
+        counts={"rulings": 1},
+        state={
+            **_closed(machine, ruling.disputed),
+            MoneyKey.PRINT: replace(printing, state=state),
+        },
+        details=dict(ruling.story),
+    )
+
+
+def _closed(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
+    """The machine state that ends a dispute; with the last of a device ends its fault."""
+    others = [one for one in disputed_amounts(machine).values() if one.id != disputed.id]
+    cleared = all(one.device != disputed.device for one in others)
+    fault = {f"{KernelKey.FAULT}{disputed.code}": None} if cleared else {}
+    return {f"{MoneyKey.DISPUTED}{disputed.id}": None, **fault}
 
 
 def _pay(machine: Machine, ruling: DisputeRuling) -> None:
     disputed, amount_cents = ruling.disputed, ruling.amount_cents
     desk = machine.installed(TicketDesk)
-    others = [one for one in disputed_amounts(machine).values() if one.id != disputed.id]
-    cleared = all(one.device != disputed.device for one in others)
     held = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
     redeems = held and amount_cents > 0
     ended = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
@@ -205,8 +252,7 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
         transfers=_flows(machine, disputed, amount_cents, redeems=redeems),
         counts={"rulings": 1},
         state={
-            f"{MoneyKey.DISPUTED}{disputed.id}": None,
-            **({f"{KernelKey.FAULT}{disputed.code}": None} if cleared else {}),
+            **_closed(machine, disputed),
             **({MoneyKey.RULING: None} if disputed.held_cents else {}),
             **(anchor(machine) if redeems else {}),
             **host_ticket(machine, disputed.id, ended),

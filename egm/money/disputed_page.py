@@ -6,7 +6,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table
 from egm.money.disputed import DisputedAmount, disputed_amounts
-from egm.money.forms import DISPUTED
+from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
 from egm.staff.form import Form
 from egm.staff.service.desk import Entry, Go, Move, refuse
@@ -44,6 +44,8 @@ class DisputedList:
 
 def _form(disputed: DisputedAmount) -> Form:
     """The ruling's form, its amount bounded as the dispute is."""
+    if disputed.is_printed:
+        return replace(DISPUTED_TICKET, values={"disputed": disputed.id})
     fields = tuple(
         replace(entry, least=disputed.least_cents, most=disputed.most_cents)
         if entry.name == "amount_cents"

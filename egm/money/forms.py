@@ -15,6 +15,14 @@ DISPUTED: Final = Form(
     fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), REASON),
 )
 
+#: The same for a ticket that may have come out of the printer.
+DISPUTED_TICKET: Final = Form(
+    id="disputed_ticket",
+    event=EventType.DISPUTED_AMOUNT,
+    permission=Permission.SETTLE,
+    fields=(Field(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON),
+)
+
 FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="handpay",
@@ -81,4 +89,5 @@ FORMS: Final[tuple[Form, ...]] = (
         fields=(AMOUNT, REASON),
     ),
     DISPUTED,
+    DISPUTED_TICKET,
 )

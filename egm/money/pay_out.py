@@ -137,19 +137,22 @@ def print_ticket(machine: Machine) -> None:
     A ticket that waits for the host's number waits on, unless the machine has no such host any more.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    if pay_out is None or pay_out.way != "ticket":
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    if pay_out is None or pay_out.way != "ticket" or is_disputed(printing):
         return
+    doubt = printing is not None and printing.state is PrintState.PRINTING
     if not pay_out.number:
         if machine.state(HostMoney).validation is Validation.SYSTEM:
             return
         values = {"id": pay_out.id, "why": "no host numbers tickets here"}
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
     if ticket_of(machine, pay_out.id) is None:  # its ledger is lost: no printer can be given it, or asked
-        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
+        why = "the ticket ledger does not know it"
+        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": why, "doubt": doubt}))
     printer = machine.state(Devices).printer
-    if printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
-        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer"}))
-    if machine.memory.get(MoneyKey.PRINT) is not None:
+    if printer is None:  # nor any more
+        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer", "doubt": doubt}))
+    if printing is not None:
         return
     job = _job(machine, pay_out.id, pay_out.language)
     try:
@@ -219,14 +222,61 @@ def settle_ticket(machine: Machine, _: Event) -> None:
 
 
 def give_ticket_up(machine: Machine, event: Event) -> None:
-    """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
+    """It was not printed: its number is void, and the credits are paid by hand.
+
+    Where nobody can tell (``doubt``), its number stays locked and the credits set aside, for a person.
+    """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     why = str(event.data.get("why", ""))
+    if event.data.get("doubt"):
+        _dispute_ticket(machine, pay_out, why)
+        return
     ticket = ticket_of(machine, pay_out.id)
     _void(machine, pay_out, {MoneyKey.PRINT: None}, why)
     if ticket is not None:
         machine.state(TicketDesk).failed(ticket.number, why)
     _pay_otherwise(machine, pay_out)
+
+
+def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    in_doubt = DisputedAmount.about(
+        machine,
+        "ticket_printer",
+        why,
+        subject=pay_out.id,
+        most_cents=pay_out.amount_cents,
+        ticket=pay_out.number or "",
+        kind=str(pay_out.kind),
+    )
+    machine.record(
+        "ticket.disputed",
+        state={MoneyKey.PRINT: replace(printing, state=PrintState.DISPUTED), **in_doubt.state},
+        details=in_doubt.details,
+    )
+    disputed.finish(machine)
+
+
+def is_disputed(printing: PrintingRecord | None) -> bool:
+    """Whether the printer's ticket is a person's to decide about, or has been decided about."""
+    return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
+
+
+def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
+    """A person has decided of a ticket in dispute, and the cash-out has not ended that way yet."""
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    decided = {PrintState.FAILED, PrintState.BARCODE_DONE}
+    return pay_out is not None and printing is not None and printing.state in decided
+
+
+def end_ticket_ruling(machine: Machine, event: Event) -> None:
+    """It was printed, and is money; or it was not, or lies with the staff, and is paid by hand."""
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    if printing.state is PrintState.BARCODE_DONE:
+        settle_ticket(machine, event)
+    else:
+        give_ticket_up(machine, Event(EventType.TICKET_FAILED, {"why": "a person decided so"}))
 
 
 def give_up_unprinted(machine: Machine, pay_out: CashOutRecord, why: str) -> None:

@@ -25,6 +25,7 @@ from egm.money.hand_pays import (
 from egm.money.pay_out import (
     cash_out_is_unfinished,
     end_cash_out,
+    end_ticket_ruling,
     give_ticket_up,
     open_cancelled_credit,
     payout_is_due,
@@ -36,6 +37,7 @@ from egm.money.pay_out import (
     resume_payout,
     settle_coins,
     settle_ticket,
+    ticket_ruling_is_unfinished,
 )
 from egm.money.rulings import (
     complement_is_sound,
@@ -186,6 +188,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         FORMS, EventType.ORPHAN_TICKET, RULING, (found_ticket_is_named, place_is_said), take_orphan_ticket
     ),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (ticket_ruling_is_unfinished,), (end_ticket_ruling,)),
     # Last: what another way begun has put on the credit meter for a moment is no other credit.
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (cash_out_is_unfinished,), (end_cash_out,)),
 )

@@ -6,6 +6,7 @@ import pytest
 
 from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ithaca.driver import IthacaDriver
+from egm.devices.ledgers import CLOSED
 from egm.devices.tcl.driver import TclDriver, Template
 from egm.devices.transient import TransientPrintLedger
 from egm.testing.crash import CrashingLedger, Killed
@@ -49,7 +50,7 @@ class PrinterRig(DeviceRig):
         return [state for job, state in self.ledger.history if job == job_id]
 
     async def ended(self, job_id: str = "t1") -> PrintState:
-        await self.until(lambda: self.states(job_id)[-1] in {S.TAKEN, S.FAILED})
+        await self.until(lambda: self.states(job_id)[-1] in CLOSED)
         return self.states(job_id)[-1]
 
     def complete(self) -> int:
@@ -142,8 +143,10 @@ class TestInterruptions:
     """A ticket is money only from BARCODE_DONE on, and only one print command is ever obeyed."""
 
     def consistent(self, rig: PrinterRig) -> None:
-        """Never BARCODE_DONE without a whole ticket, never two whole tickets for one job."""
+        """Never BARCODE_DONE without a whole ticket, never FAILED with one, never two for one job."""
         assert rig.complete() <= 1
+        if S.FAILED in rig.states():
+            assert rig.complete() == 0
         if S.BARCODE_DONE in rig.states():
             assert rig.complete() == 1
             assert rig.states() == WHOLE
@@ -163,7 +166,7 @@ class TestInterruptions:
             if line != "lossy" and die_at not in (1, 2):
                 assert rig.states()[-1] is S.TAKEN
             if line != "lossy" and die_at == 2:  # died between recording PRINTING and sending it
-                assert rig.states()[-1] is S.FAILED
+                assert rig.states()[-1] is S.DISPUTED
                 assert rig.complete() == 0
             rig.close()
 
@@ -204,13 +207,57 @@ class TestInterruptions:
             await asyncio.sleep(3)
             await rig.stop()
             assert len(rig.twin.describe()["printed"]) <= 1
-            if S.BARCODE_DONE in rig.states():
-                self.consistent(rig)
+            self.consistent(rig)
             rig.close()
 
         for step in range(20):
             for pause in (0.1, 3.0, 20.0):
                 jump(scene(step * 0.14, pause))
+
+    @pytest.mark.parametrize("hold", [False, True])
+    def test_machine_and_printer_lose_power_together(self, protocol, hold):
+        """A bar code that is done and forgotten is no bar code that was never done: a person decides."""
+
+        async def scene(moment: float) -> None:
+            rig = PrinterRig(protocol)
+            if hold:
+                rig.hand("hold")
+            rig.print_ticket()
+            await asyncio.sleep(moment)
+            rig.hand("power_off")
+            await rig.stop()
+            await asyncio.sleep(3)
+            rig.hand("power_on")
+            rig.begin()
+            await asyncio.sleep(20)
+            if hold:
+                rig.hand("take")
+            await rig.ended()
+            await rig.stop()
+            self.consistent(rig)
+            if rig.complete() and S.BARCODE_DONE not in rig.states():
+                disputed.add(rig.states()[-1])
+            rig.close()
+
+        disputed: set[S] = set()
+        for step in range(40):
+            jump(scene(step * 0.05))
+        assert disputed == {S.DISPUTED}
+
+    def test_a_ticket_in_the_path_that_nothing_explains_is_no_failure(self, protocol):
+        """The printer says that no bar code was done, and something lies in its path all the same."""
+
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.hand("hold")
+            rig.hand("forget")
+            rig.print_ticket()
+            assert await rig.ended() is S.DISPUTED
+            assert rig.complete() == 1
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
 
 
 @pytest.mark.requirement("G-10", "G-15")

@@ -218,6 +218,7 @@ def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal
 
 @pytest.mark.parametrize("state", [PrintState.PENDING, PrintState.PRINTING, PrintState.BARCODE_DONE])
 def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room, tmp_path, state):
+    """Or brings it before a person, where the printer was ordered and the paper may be in a hand."""
     room.insert(10_000)
     room.engine.handle(EventType.CASH_OUT)
     for said in (PrintState.PRINTING, PrintState.BARCODE_DONE):
@@ -232,6 +233,10 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room
     by_hand = again.machine.memory.get(MoneyKey.HANDPAY)
     if state is PrintState.BARCODE_DONE:
         assert (out_cents, by_hand, again.state) == (10_000, None, State.IDLE)
+    elif state is PrintState.PRINTING:
+        assert (out_cents, by_hand, again.state) == (0, None, State.TILT)
+        [disputed] = disputed_amounts(again.machine).values()
+        assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
     else:
         assert (out_cents, by_hand["amount_cents"], again.state) == (0, 10_000, State.HANDPAY)
 

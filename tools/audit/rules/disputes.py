@@ -12,10 +12,10 @@ from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord
 from egm.people import Permission
 from egm.record_codec import to_json
-from egm.records.money import CoinsGone
+from egm.records.money import CashOutRecord, CoinsGone
 from meters.transaction import Phase
 from tools.audit.rules.parts import TICKETS, in_the_menu, ticket_ledger_goes_on
-from tools.audit.rules.pattern import Derived, Differs, Has, Scope, place, same, shown, typed
+from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, place, same, shown, typed
 from tools.audit.rules.rule import Rule
 
 
@@ -90,6 +90,26 @@ def disputed_ticket(scope: Scope) -> None:
 def disputed_coins(scope: Scope) -> None:
     """Coins the acceptor has counted and not reported."""
     _opens(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
+
+
+def disputed_print(scope: Scope) -> None:
+    """The ticket of the open cash-out, which may have come out of the printer."""
+    pay_out = scope.kept(CashOutRecord, "pay_out")
+    kept = opened(scope)
+    if pay_out is None or kept is None or not same(scope.told, told(kept)):
+        raise Differs("it opens a dispute that it does not tell, or about no ticket")
+    due = replace(
+        kept,
+        id=pay_out.id,
+        device="ticket_printer",
+        least_cents=0,
+        most_cents=pay_out.amount_cents,
+        held_cents=0,
+        ticket=pay_out.number or "",
+        kind=str(pay_out.kind),
+    )
+    if kept != due:
+        raise Differs(f"state.disputed: it is {shown(to_json(kept))}, {shown(to_json(due))} was due")
 
 
 def _is_opened(scope: Scope) -> None:
@@ -176,20 +196,37 @@ def _ruled(scope: Scope) -> None:
         if asked is not None and asked.id == kept.id
         else {}
     )
-    state = {f"disputed:{kept.id}": None, **lifted, **ended, **anchor, **told_host}
+    state = {
+        f"disputed:{kept.id}": None,
+        **lifted,
+        **ended,
+        **anchor,
+        **told_host,
+        **_decided_print(scope, kept, cents),
+    }
     if dict(scope.entry.state) != {place(key, scope.position): value for key, value in state.items()}:
         raise Differs("state: the dispute, its fault and its ruling end with it, and nothing else does")
     if scope.entry.id != f"{kept.id}.{'in' if redeems else 'ruled'}":
         raise Differs(f"id: it is {shown(scope.entry.id)}")
 
 
+def _decided_print(scope: Scope, kept: DisputedAmount, cents: int) -> dict[str, Any]:
+    """What the printer could not say of its ticket, once it is ruled on."""
+    printing = scope.was("print")
+    decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
+    return decided if kept.is_printed else {}
+
+
 def _redeems(scope: Scope, kept: DisputedAmount) -> bool:
     """Whether it redeems the ticket in dispute: not where the cage has had it: the house pays."""
-    return bool(kept.ticket) and scope.told["amount_cents"] > 0 and scope.entry.id.endswith(".in")
+    by_ticket = bool(kept.ticket) and not kept.is_printed
+    return by_ticket and scope.told["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
 def _paid(scope: Scope) -> Any:
     kept, cents = _dispute(scope), scope.told["amount_cents"]
+    if kept.is_printed:  # the cash-out ends by itself: with the ticket, or with a hand-pay
+        return []
     source = "house:disputed"
     if kept.held_cents:
         source = scope.credit("cashable")
@@ -210,6 +247,13 @@ def _released(scope: Scope) -> None:
 
 
 RULES: Final = (
+    Rule(
+        kind="ticket.disputed",
+        before={"print": Has("print", state="printing")},
+        record="$:object",
+        state={"print": But("print", state="disputed"), "disputed:{disputed}": "$:object"},
+        also=(disputed_print,),
+    ),
     Rule(
         kind="disputed.opened",
         record="$:object",
@@ -246,6 +290,7 @@ RULES: Final = (
             "fault:{code}?": None,
             "ruling?": None,
             "host_ticket?": "$:object",
+            "print?": "$:object",
             **TICKETS,
         },
         counts={"rulings": 1},

@@ -1,0 +1,183 @@
+"""A ticket the printer cannot speak for: set aside with its number locked until a person has decided."""
+
+import asyncio
+
+import pytest
+
+from egm.app.features import FEATURES
+from egm.app.ports import DRIVERS, Fitting
+from egm.devices.interface import Devices, PrintState
+from egm.kernel.events import EventType, State
+from egm.memory_clear.carrying import look
+from egm.money.disputed import disputed_amounts
+from egm.people import Role
+from egm.records.keys import MoneyKey
+from egm.testing.clearing import clear_it
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+from egm.testing.machine import MachineRig, PowerCutError
+from egm.testing.service_menu import Menu
+from egm.tickets.model import TicketState
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+VOUCHERS, BY_HAND = "out:voucher:cashable", "out:handpay_cancelled_credit"
+
+
+def audited(room: MachineRig) -> None:
+    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+
+
+class Cabinet:
+    """A machine with a real printer driver on a cable; both lose power when told."""
+
+    def __init__(self, folder, protocol: str) -> None:
+        self.folder, self.printer = folder, DeviceRig(protocol)
+        self.boot()
+
+    def boot(self) -> None:
+        self.room = MachineRig(self.folder, devices=("printer",)).boot()
+        rig = self.printer
+        fitting = Fitting("printer", rig.serial_line(), rig.sink, self.room.ledgers, ())
+        self.driver = DRIVERS[rig.protocol](fitting)
+        self.room.machine.state(Devices).printer = self.driver
+        rig.start(self.driver)
+
+    async def lose_power(self, *, printer: bool) -> None:
+        if printer:
+            self.printer.hand("power_off")
+        await self.printer.stop()
+        self.room.close()
+        await asyncio.sleep(5)
+        if printer:
+            self.printer.hand("power_on")
+        self.boot()
+
+
+def decide(room: MachineRig, ruling: str) -> None:
+    [disputed] = disputed_amounts(room.machine)
+    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+    menu.complete(ruling, "the player showed it")
+    menu.home().touch("leave")
+
+
+@pytest.mark.requirement("G-10", "H-06", "F-13", "A-08")
+@pytest.mark.parametrize("ruling", ["good", "void"])
+@pytest.mark.parametrize("protocol", ["ithaca", "tcl"])
+def test_a_ticket_printed_whole_before_both_lost_power_is_never_nothing(tmp_path, protocol, ruling):
+    """The paper is in a hand: no key pays it out a second time, and its number is money once it is ruled so."""
+
+    async def scene():
+        cabinet = Cabinet(tmp_path, protocol)
+        cabinet.room.insert(2000).engine.handle(EventType.CASH_OUT)
+        await cabinet.printer.until(lambda: cabinet.printer.twin.printed)
+        number = cabinet.printer.twin.printed[-1]["barcode"]
+        await cabinet.lose_power(printer=True)
+        await asyncio.sleep(30)
+        room = cabinet.room
+        assert cabinet.printer.twin.printed[-1]["barcode_complete"]
+        assert room.state is State.TILT
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert room.journal.balance_cents(BY_HAND) == 0
+        assert room.store.get(number).state is TicketState.RESERVED
+        decide(room, ruling)
+        await asyncio.sleep(5)
+        if ruling == "good":
+            assert room.store.get(number).state is TicketState.ISSUED
+            assert (room.state, room.journal.balance_cents(VOUCHERS)) == (State.IDLE, 2000)
+            assert room.machine.memory.get(MoneyKey.PRINT) is None
+            room.offer_ticket(number)
+            assert room.hands.orders[-1][0] == "stack"
+        else:
+            assert room.store.get(number).state is TicketState.VOID
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            assert (room.state, room.journal.balance_cents(BY_HAND)) == (State.IDLE, 2000)
+            assert room.journal.balance_cents(VOUCHERS) == 0
+            room.offer_ticket(number)
+            assert room.hands.orders[-1][0] == "return"
+        assert room.journal.meters().values["ticket_out.cashable.value"] == (2000 if ruling == "good" else 0)
+        audited(room)
+        await cabinet.printer.stop()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize("protocol", ["ithaca", "tcl"])
+def test_a_machine_that_dies_beside_a_printer_that_lives_asks_nobody(tmp_path, protocol):
+    async def scene():
+        cabinet = Cabinet(tmp_path, protocol)
+        cabinet.room.insert(2000).engine.handle(EventType.CASH_OUT)
+        await cabinet.printer.until(lambda: cabinet.printer.twin.printed)
+        await cabinet.lose_power(printer=False)
+        await asyncio.sleep(10)
+        assert (cabinet.room.state, cabinet.room.journal.balance_cents(VOUCHERS)) == (State.IDLE, 2000)
+        await cabinet.printer.stop()
+
+    jump(scene())
+
+
+@pytest.fixture
+def disputed(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    room.printer_says(PrintState.PRINTING)
+    room.printer_says(PrintState.DISPUTED, "a whole ticket may have come out")
+    assert room.state is State.TILT
+    yield room
+    room.close()
+
+
+@pytest.mark.requirement("A-08")
+@pytest.mark.parametrize("ruling", ["good", "void"])
+def test_a_ruling_cut_between_its_entries_ends_at_the_next_start(disputed, tmp_path, ruling):
+    menu = Menu(disputed).sign_in(Role.SUPERVISOR).touch("disputed")
+    menu.touch(f"disputed:{next(iter(disputed_amounts(disputed.machine)))}").enter(ruling).enter("seen")
+    disputed.cut_power_after(1)
+    with pytest.raises(PowerCutError):
+        menu.touch("confirm")
+    disputed.close()
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert disputed_amounts(again.machine) == {}
+    assert again.journal.balance_cents(VOUCHERS) == (2000 if ruling == "good" else 0)
+    owed = again.machine.memory.get(MoneyKey.HANDPAY)
+    assert (owed is None) is (ruling == "good")
+    audited(again)
+
+
+def test_a_printer_taken_away_over_a_ticket_it_may_have_printed(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    room.printer_says(PrintState.PRINTING)
+    room.close()
+    without = MachineRig(tmp_path).boot()
+    assert (without.state, len(disputed_amounts(without.machine))) == (State.TILT, 1)
+    decide(without, "void")
+    assert without.state is State.HANDPAY
+    audited(without)
+
+
+def test_a_ticket_of_a_lost_ledger_cannot_be_ruled_good(disputed, tmp_path):
+    disputed.close()
+    for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
+        path.unlink()
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert len(disputed_amounts(again.machine)) == 1
+    [about] = disputed_amounts(again.machine)
+    menu = Menu(again).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{about}")
+    menu.enter("good").enter("seen").touch("confirm")
+    assert len(disputed_amounts(again.machine)) == 1
+    menu.home().touch("leave")
+    decide(again, "void")
+    assert again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
+
+
+@pytest.mark.requirement("A-02")
+def test_a_clear_carries_it_over_to_be_ruled_on(disputed, tmp_path):
+    disputed.close()
+    found = look(tmp_path, FEATURES)
+    assert sum(claim.proposed.amount for claim in found.proposals) == 2000
+    clear_it(tmp_path)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    decide(again, "good")
+    assert again.journal.balance_cents(VOUCHERS) == 2000
+    audited(again)
