@@ -21,8 +21,6 @@ class Group(StrEnum):
     AFT = "aft"
     REAL_TIME = "real_time"
     DELAY = "delay"
-    LEGACY_BONUS = "legacy_bonus"
-    TOURNAMENT = "tournament"
     PROGRESSIVES = "progressives"
 
 
@@ -31,8 +29,6 @@ ON: Final = frozenset(Group) - {
     Group.HOPPER_STATUS,
     Group.REAL_TIME,
     Group.DELAY,
-    Group.LEGACY_BONUS,
-    Group.TOURNAMENT,
     Group.PROGRESSIVES,
 }
 """On without being asked for."""

@@ -10,9 +10,12 @@ from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.links.sas.poll import VARIABLE
 from egm.links.sas.polls import BUILT
+from egm.links.sas.polls.games import _in_ascii
 from egm.links.sas.tables.polls import MINIMUM
 from egm.testing.machine import MachineRig, ScriptedChance, generator
 from egm.testing.sas import Bench
+from paytables import load_game
+from paytables.definition import shipped
 
 FAIR = Path(__file__).parents[2] / "vectors" / "fair.toml"
 #: Stops of maple-classic that pay 300 minor units for a wager of 5, and that pay nothing.
@@ -189,6 +192,15 @@ def test_identity_of_machine_and_game(bench: Bench) -> None:
     assert bench.long(0x53, "0001") == "0001" + (block + percent).hex()
     assert bench.long(0x53, "0000") == "0000" + (block + percent).hex()
     assert bench.long(0x53, "0002") == ""
+
+
+def test_no_two_games_of_the_library_have_one_name_for_a_host():
+    """Names were cut at 20 bytes: three games shared one."""
+    games = [load_game(name) for name in shipped()]
+    for texts in ([game.title["en"] for game in games], [f"{game.id}@{game.version}" for game in games]):
+        names = [_in_ascii(text, game) for text, game in zip(texts, games, strict=True)]
+        assert len(set(names)) == len(set(texts)) > 40
+        assert all(len(name) <= 20 for name in names)
 
 
 @pytest.mark.sas(polls="B5 B4")

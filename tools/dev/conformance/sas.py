@@ -58,7 +58,7 @@ _WHY_NO_EXCEPTION: Final = {
     0x79: "the coin acceptor reports no such thing",
     0x7C: "there are no legacy bonuses",
     **dict.fromkeys((0x80, 0x81), "the hopper is counted, not weighed"),
-    **dict.fromkeys((0x87, 0x88, 0x89, 0x8B), "real-time only, and of games this machine does not have"),
+    **dict.fromkeys((0x87, 0x88, 0x89, 0x8B), "real-time only: a host reads the game from its other events"),
     0x8F: "poll 6E is not built",
 }
 _WHY_NO_METER: Final = "this machine has no such device or transfer"

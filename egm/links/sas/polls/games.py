@@ -1,5 +1,6 @@
 """Game polls: which games there are, what each is, which is played, at which denominations."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
@@ -36,11 +37,16 @@ def _percent(hundredths: int) -> bytes:
     return f"{min(hundredths, 9999):04d}".encode("ascii")
 
 
+def _paytable(game: GameFacts) -> bytes:
+    """The six characters that name a game's paytable: the beginning of its digest."""
+    return game.digest[:6].upper().encode("ascii")
+
+
 def _identity(readout: Readout, game: GameFacts | None) -> bytes:
     """The 20 bytes of 1F and 53: of a game, or of the machine."""
     games = readout.games if game is None else (game,)
     max_bet = max((facts.max_bet_credits for facts in games), default=0)
-    paytable = games[0].digest[:6].upper().encode("ascii") if len(games) == 1 else _SEVERAL
+    paytable = _paytable(games[0]) if len(games) == 1 else _SEVERAL
     return b"".join(
         (
             _MAKER,
@@ -120,6 +126,15 @@ def wager_category(request: LongPoll, readout: Readout) -> Reply | None:
     return Reply(counted(number + category + _percent(game.payback) + counted(wagered)))
 
 
+def _in_ascii(name: str, game: GameFacts) -> bytes:
+    """A name of at most 20 bytes. One that is cut ends with the game's paytable, as 1F and 53 have it."""
+    text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore")
+    if len(text) <= _NAME_BYTES_MAX:
+        return text
+    paytable = b"#" + _paytable(game)
+    return text[: _NAME_BYTES_MAX - len(paytable)] + paytable
+
+
 def extended_information(request: LongPoll, readout: Readout) -> Reply | None:
     """B5: the largest bet and the names of a game and of its paytable."""
     game = _named(request, readout, request.data)
@@ -134,7 +149,7 @@ def extended_information(request: LongPoll, readout: Readout) -> Reply | None:
                     bcd(min(game.max_bet_credits, 9999), 2),
                     _NO_GROUP,
                     binary(0, 4),
-                    *(counted(name.encode("ascii", "replace")[:_NAME_BYTES_MAX]) for name in names),
+                    *(counted(_in_ascii(name, game)) for name in names),
                     bcd(_ONE_CATEGORY, 2),
                 )
             )
