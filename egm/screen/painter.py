@@ -114,7 +114,7 @@ class Painter:
 
     def symbol(self, symbol: str, name: str, size: tuple[int, int]) -> pygame.Surface:
         """A symbol of the game that is drawn, ``size`` pixels; see :func:`draw_symbol`."""
-        return draw_symbol(symbol, name, size, self._pictures.get(symbol))
+        return draw_symbol(symbol, name, size, self._pictures)
 
     def colour(self, paint: Paint | str) -> Paint:
         """A paint, or the theme's colour of that name."""

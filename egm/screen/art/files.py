@@ -5,7 +5,8 @@ The screen's own are SVG. The decoder knows shapes, strokes and gradients (place
 outlines, glows are strokes that get fainter.
 
 A game's files are not trusted: their form and size were bounded when the game was loaded
-(:mod:`paytables.assets`), and bytes that are others now than the machine read are not decoded.
+(:mod:`paytables.assets`), bytes that are others now than the machine read are not decoded, and what decodes
+them is not the screen (:mod:`egm.screen.art.own`).
 """
 
 import hashlib

@@ -7,16 +7,17 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import pygame
 
 from egm.kernel.messages import ArtFile
-from egm.screen.art.files import PictureError, checked, drawn, rasterised
+from egm.screen.art.files import drawn
 from egm.screen.art.ink import Ink, Linear, Radial
+from egm.screen.art.own import own_picture
 from egm.screen.art.paths import ellipse, polygon, scale
 from egm.screen.theme import HERE, Colour, mix, parse_colour
-from egm.terminal import echo
 
 _FOLDER: Final = Path(__file__).parent / "svg"
 #: Other names of a drawing.
@@ -96,17 +97,17 @@ def drawing(name: str, side: int) -> pygame.Surface:
     return drawn(DRAWINGS[name], (side, side))
 
 
-def draw_symbol(symbol: str, name: str, size: tuple[int, int], own: ArtFile | None = None) -> pygame.Surface:
+def draw_symbol(
+    symbol: str, name: str, size: tuple[int, int], pictures: Mapping[str, ArtFile] = MappingProxyType({})
+) -> pygame.Surface:
     """A symbol as a premultiplied surface of ``size`` pixels; ``name`` is written where it has no drawing.
 
-    ``own``: the picture the game brings for it. One that cannot be used is told of, and not used.
+    ``pictures``: those the game brings, by symbol. One that cannot be used is told of, and not used.
     """
     side = min(size)
-    if own is not None and (data := checked(own)) is not None:
-        try:
-            return rasterised(data, own.path, (side, side))
-        except PictureError as error:
-            echo(f"screen: {error}", err=True)
+    file = pictures.get(symbol)
+    if file is not None and (own := own_picture(file, side, pictures.values())) is not None:
+        return own
     if is_blank(symbol):
         return pygame.Surface((side, side), pygame.SRCALPHA)
     key = drawing_name(symbol)

@@ -277,5 +277,5 @@ def _show_art(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> N
     left = x + (w - len(symbols) * (side + 10) + 10) / 2
     for i, symbol in enumerate(symbols):
         place = (left + i * (side + 10), y + (h - side) / 2, side, side)
-        make = partial(draw_symbol, symbol, symbol, own=game.art.pictures.get(symbol))
+        make = partial(draw_symbol, symbol, symbol, pictures=game.art.pictures)
         p.art(("symbol", symbol, game.digest), place, make)

@@ -55,17 +55,21 @@ def png(size=(64, 64), colour=(10, 200, 30, 255)):
     return out.getvalue()
 
 
-@pytest.fixture
-def mine(tmp_path):
+def game_of_ones_own(folder):
     """A game with two pictures and two sounds of its own."""
-    file = tmp_path / "mine.toml"
+    file = folder / "mine.toml"
     assert CliRunner().invoke(main, ["game", "new", str(file)]).exit_code == 0
     file.write_text(file.read_text(encoding="utf-8") + ART, encoding="utf-8")
-    (tmp_path / "seven.svg").write_text(SVG.format("#e010f0"), encoding="utf-8")
-    (tmp_path / "bell.png").write_bytes(png())
-    (tmp_path / "turn.wav").write_bytes(sound())
-    (tmp_path / "hooray.wav").write_bytes(sound(level=900))
+    (folder / "seven.svg").write_text(SVG.format("#e010f0"), encoding="utf-8")
+    (folder / "bell.png").write_bytes(png())
+    (folder / "turn.wav").write_bytes(sound())
+    (folder / "hooray.wav").write_bytes(sound(level=900))
     return file
+
+
+@pytest.fixture
+def mine(tmp_path):
+    return game_of_ones_own(tmp_path)
 
 
 # ---------------------------------------------------------------------- the definition

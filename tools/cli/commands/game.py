@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from egm.screen.art.own import drawn_apart
 from egm.screen.theme import load_theme
 from paytables import (
     AnalysisError,
@@ -98,6 +99,7 @@ def check(file: str, jurisdiction: str | None) -> None:
     if jurisdiction is not None:
         profile_of(jurisdiction)  # refused at once where there is none
     game = load(file)
+    _require_drawable(file, game)
     for sentence in game.rules.explain():
         echo(sentence)
     analysis = None
@@ -121,6 +123,15 @@ def check(file: str, jurisdiction: str | None) -> None:
         echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
     said = f", with {counted(len(warnings), 'warning')}" if warnings else ""
     echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
+
+
+def _require_drawable(file: str, game: Game) -> None:
+    """Raise ``click.ClickException`` for a picture of the game's that the screen would not show."""
+    named = {name: key for key, name in game.art.pictures.items() if name in game.assets}
+    answers = drawn_apart([(name, game.assets[name].data) for name in named]) if named else []
+    for (name, key), answer in zip(named.items(), answers, strict=True):
+        if isinstance(answer, str):
+            raise click.ClickException(f"{file}: art.pictures.{key}: {name}: {answer}")
 
 
 def _of_the_look(game: Game) -> list[Remark]:

@@ -1,0 +1,80 @@
+"""Draw a game's pictures: ``python -m egm.screen.art`` reads them and writes their pixels, or the reason.
+
+The first line is JSON, name and length of each; then come their bytes. Each is drawn by a child with limits
+of its own, so that one which ends it is the only one that is not drawn.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+from typing import IO, Final
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+import pygame
+
+from egm.screen.art.files import PictureError, rasterised
+from egm.screen.art.own import ALL_SECONDS, DRAW_SECONDS, MEMORY_BYTES, PIXEL_BYTES, SIDE
+
+_REFUSED: Final = 1
+_TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
+
+
+def main() -> None:
+    """Answer for each picture: an empty line and its pixels, or a line that says why there are none."""
+    os.nice(5)
+    pygame.display.init()
+    pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
+    for name, length in json.loads(sys.stdin.buffer.readline()):
+        answer = _drawn(name, sys.stdin.buffer.read(length))
+        sys.stdout.buffer.write(answer if len(answer) == PIXEL_BYTES + 1 else answer + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _drawn(name: str, data: bytes) -> bytes:
+    """What a child draws, after an empty line; or why it has drawn nothing."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if used.ru_utime + used.ru_stime > ALL_SECONDS:
+        return f"the pictures before it took {ALL_SECONDS:g} s to draw".encode()
+    readable, writable = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(readable)
+        with os.fdopen(writable, "wb") as out:
+            status = _draw(name, data, out)
+        os._exit(status)
+    os.close(writable)
+    with os.fdopen(readable, "rb") as said:
+        answer = said.read(PIXEL_BYTES + 1)
+    _, ended = os.waitpid(child, 0)
+    if not os.WIFEXITED(ended):
+        late = os.WTERMSIG(ended) in {signal.SIGXCPU, signal.SIGKILL}
+        return (_TOO_LONG if late else f"ends its decoder (signal {os.WTERMSIG(ended)})").encode()
+    return b"\n" + answer if not os.WEXITSTATUS(ended) else answer or b"ends its decoder"
+
+
+def _draw(name: str, data: bytes, out: IO[bytes]) -> int:
+    """Draw one within the limits; what the child ends with."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    memory = pages * resource.getpagesize() + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (DRAW_SECONDS, DRAW_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        surface = rasterised(data, name, (SIDE, SIDE))
+        pixels = pygame.image.tobytes(surface, "RGBA")
+        reason = "" if surface.get_bounding_rect().size != (0, 0) else "shows nothing"
+    except PictureError as error:
+        reason = str(error).removeprefix(f"{name}: ")
+    except (MemoryError, ArithmeticError, ValueError) as error:
+        reason = f"cannot be drawn: {type(error).__name__}"
+    out.write(" ".join(reason.split()).encode() or pixels)
+    return _REFUSED if reason else 0
+
+
+if __name__ == "__main__":
+    main()

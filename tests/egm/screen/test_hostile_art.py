@@ -1,0 +1,130 @@
+"""Pictures within every limit of form that would end, or hold up, whoever decodes them."""
+
+import math
+import struct
+import time
+import zlib
+
+import pytest
+from click.testing import CliRunner
+from test_own_art import SVG, game_of_ones_own, png
+
+from egm.kernel.messages import ArtFile
+from egm.screen.art import own
+from egm.screen.art.own import PIXEL_BYTES, drawn_apart
+from egm.screen.painter import Painter
+from paytables import load_game
+from paytables.assets import PICTURE_BYTES_MAX
+from tools.cli import main
+from tools.lab.views import game_view
+
+ROOT = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="{}">{}</svg>'
+
+
+def _chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _bomb(kind, before):
+    """A PNG of 64 x 64 one of whose chunks is 400 MB when it is unpacked."""
+    packer = zlib.compressobj(9)
+    packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(400)) + packer.flush()
+    plain = png()
+    inserted = _chunk(kind, before + packed)
+    if kind == b"IDAT":
+        start = plain.index(b"IDAT") - 4
+        return plain[:start] + inserted + _chunk(b"IEND", b"")
+    return plain[:33] + inserted + plain[33:]
+
+
+def _slow():
+    """Nested strokes of many curves, all over the picture: seconds to draw, and no more bytes than may be."""
+    turns = [
+        (f"{50 + 45 * math.cos(i * 2.399):.1f}", f"{50 + 45 * math.sin(i * 2.399):.1f}") for i in range(5000)
+    ]
+    path = "M50 50" + "".join(f"L{x} {y}" for x, y in turns)
+    return ROOT.format(
+        "0 0 100 100",
+        f'<path d="{path}" fill="none" stroke="#fff" stroke-width="90" stroke-linejoin="round"/>' * 2,
+    )
+
+
+HOSTILE = {
+    "flat": (
+        b'<svg xmlns="http://www.w3.org/2000/svg" width="1e38" height="1e-38"><rect width="9" height="9"/></svg>',
+        ".svg",
+    ),
+    "below_zero": (ROOT.format("0 0 -9 -9", '<rect width="9" height="9"/>').encode(), ".svg"),
+    "hairline": (ROOT.format("0 0 1000000 1", '<rect width="9" height="9"/>').encode(), ".svg"),
+    "vast": (ROOT.format("0 0 1e30 1e30", '<rect width="9" height="9"/>').encode(), ".svg"),
+    "slow": (_slow().encode(), ".svg"),
+    "outside": (ROOT.format("0 0 9 9", '<rect x="99" width="9" height="9"/>').encode(), ".svg"),
+    "clear": (png(colour=(0, 0, 0, 0)), ".png"),
+    "profile_bomb": (_bomb(b"iCCP", b"a\0\0"), ".png"),
+    "text_bomb": (_bomb(b"zTXt", b"a\0\0"), ".png"),
+    "cut": (png()[:60], ".png"),
+}
+"""Name, bytes and kind of files that `game check` called valid, or that a decoder may be given all the same."""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    return game_of_ones_own(tmp_path)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_picture_costs_its_drawer_and_nobody_else(name):
+    """Beside two good ones: they are drawn, it is told apart, and in bounded time."""
+    data, kind = HOSTILE[name]
+    good = SVG.format("#e010f0").encode()
+    began = time.process_time()
+    first, answer, last = drawn_apart([("a.svg", good), (f"{name}{kind}", data), ("z.png", png())])
+    assert (len(first), len(last)) == (PIXEL_BYTES, PIXEL_BYTES)
+    assert isinstance(answer, str) or len(answer) == PIXEL_BYTES, answer
+    assert time.process_time() - began < 2, "nothing of it is drawn in this process"
+
+
+@pytest.mark.parametrize("name", ["flat", "below_zero", "hairline", "slow", "outside", "clear", "cut"])
+def test_a_picture_the_screen_would_not_show_is_refused_by_the_check(mine, name):
+    data, kind = HOSTILE[name]
+    assert len(data) <= PICTURE_BYTES_MAX
+    mine.write_text(mine.read_text().replace("seven.svg", f"seven{kind}"))
+    (mine.parent / f"seven{kind}").write_bytes(data)
+    result = CliRunner().invoke(main, ["game", "check", str(mine)])
+    assert result.exit_code == 1, result.output
+    assert "art.pictures.seven" in " ".join(result.output.split())
+
+
+def test_a_game_with_hostile_pictures_is_drawn_with_the_screens_own(mine, theme, capfd):
+    """The machine has loaded it (an earlier release took it): the screen says so once, draws, and goes on."""
+    data, _ = HOSTILE["flat"]
+    (mine.parent / "seven.svg").write_bytes(data)
+    game = game_view(load_game(mine))
+    painter = Painter(theme)
+    painter.draw_for(game)
+    for _ in range(3):
+        drawn = painter.symbol("seven", "Seven", (90, 90))
+        assert drawn.get_bounding_rect().width > 40
+    assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
+    assert capfd.readouterr().err.count("seven.svg: ") == 1
+
+
+def test_pictures_that_are_slow_together_end_together():
+    began = time.monotonic()
+    answers = drawn_apart([(f"{n}.svg", HOSTILE["slow"][0]) for n in range(64)])
+    assert all(isinstance(answer, str) for answer in answers)
+    assert time.monotonic() - began < 60
+    assert (
+        any("the pictures before it" in answer for answer in answers) or "could not be drawn" in answers[-1]
+    )
+
+
+def test_a_drawer_that_does_not_answer_leaves_the_screen_its_own_pictures(monkeypatch, tmp_path):
+    monkeypatch.setattr(own, "python_module", lambda *_: ("/bin/sh", "-c", "exec sleep 60"))
+    monkeypatch.setattr(own, "_PATIENCE_SECONDS", 0.2)
+    assert [type(answer) for answer in drawn_apart([("a.png", png())] * 2)] == [str, str]
+    monkeypatch.setattr(own, "python_module", lambda *_: ("/no/such/program",))
+    assert [type(answer) for answer in drawn_apart([("a.png", png())])] == [str]
+    path = tmp_path / "a.png"
+    path.write_bytes(png())
+    assert own.own_picture(ArtFile(path=str(path), sha256="0" * 64), 40) is None
