@@ -24,7 +24,7 @@ from egm.records.tables import standing_tables
 #: What a limit of the player's own is of, and the most it may be: a week, and more than any meter counts.
 _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 #: Kinds of reminder that pause the play.
-_LIMITS: Final = frozenset({"time_limit", "spend_limit"})
+LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ def due(machine: Machine) -> ReminderKind | None:
 def play_is_paused(machine: Machine) -> bool:
     """A limit is reached: nothing is played until its pause is over, or the session."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
-    return reminder is not None and reminder.kind in _LIMITS
+    return reminder is not None and reminder.kind in LIMITS
 
 
 def limit_pays_out(machine: Machine, _: Event) -> bool:
@@ -174,7 +174,7 @@ def reminder_is_due(machine: Machine, _: Event) -> bool:
 def reminder_may_go(machine: Machine, _: Event) -> bool:
     """A reminder stands that the player may wave away; a pause is not one."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
-    return reminder is not None and reminder.kind not in _LIMITS
+    return reminder is not None and reminder.kind not in LIMITS
 
 
 def pause_is_over(machine: Machine, _: Event) -> bool:
@@ -219,7 +219,7 @@ def remind(machine: Machine, _: Event) -> None:
         raise InvariantError("a reminder that is not due")
     minutes, spent_cents = _minutes(machine, session), session.spent_cents
     rules, until = machine.profile.protection, ""
-    if kind in _LIMITS and rules.pause_minutes:
+    if kind in LIMITS and rules.pause_minutes:
         over = machine.times.steady() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents

@@ -46,7 +46,9 @@ _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jack
 _DOUBLE_UP: Final = "game.double_up"
 _TEXT_MAX_BYTES: Final = 4_000_000
 _RULING_PERSONS: Final = 2
-_WHEEL = "wheel.number"
+_BETS_CLOSED: Final = "wheel.no_more_bets"
+_WHEEL: Final = "wheel.number"
+_POWER_UP: Final = "power.up"
 _FAULT: Final = "fault.raised"
 _DEFECTIVE: Final = f"{_FAULT}:game_defective"
 _PRIZE_WON: Final = "merchandise.won"
@@ -106,17 +108,22 @@ class _Play:
 class GameAudit:
     """Follows the entries of games in order; ``fault`` is told of each that does not come out as recorded."""
 
-    def __init__(self, games: Shelf, fault: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(
+        self,
+        games: Shelf,
+        fault: Callable[[StoredEntry, str], None],
+        may_play: Callable[[int], bool] = lambda _: True,
+    ) -> None:
         self._games = games
         self._fault = fault
         self._open: dict[str, _Play] = {}
         self._won: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
         """The prizes in kind in the register of wins, by play."""
-        self._latest: dict[str | int, str] = {}
+        self._latest: dict[int, str] = {}
         """The play that began last at each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
         """What plays that are not over have posted of their double-up: the stakes, minor units."""
-        self._rounds = RoundAudit(fault)
+        self._rounds = RoundAudit(fault, may_play)
         self._carried_spin: WheelSpin | None = None
         """The last spin of a real wheel before a clear, whose number a game may not have taken yet."""
         self._defective_at = 0
@@ -138,11 +145,16 @@ class GameAudit:
 
     def see(self, entry: StoredEntry) -> GameRecord | None:
         """Take one entry of the journal; return the game that begins with it, if it begins one."""
-        begun = self._see(entry, entry.transaction.kind)
+        kind = entry.transaction.kind
+        begun = self._see(entry, kind)
         self._stakes.see(entry)
-        if entry.transaction.kind == _WHEEL and (spin := self._read(entry, WheelSpin)) is not None:
+        if kind == _BETS_CLOSED and (spin := self._read(entry, WheelSpin)) is not None:
+            self._rounds.closed(spin.round_id)
+        elif kind == _WHEEL and (spin := self._read(entry, WheelSpin)) is not None:
             self._rounds.told(spin.round_id, spin.number)
-        elif entry.transaction.kind == KEPT and (kept := entry.transaction.state.get(WheelKey.SPIN)):
+        elif kind == _POWER_UP:
+            self._rounds.was_cut()
+        elif kind == KEPT and (kept := entry.transaction.state.get(WheelKey.SPIN)):
             self._carried_spin = from_json(
                 WheelSpin, kept, f"entry {entry.sequence}, {entry.transaction.kind}"
             )
@@ -151,6 +163,8 @@ class GameAudit:
     def _see(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         if kind == PLAY_START:
             return self._begin(entry)
+        if kind in _TOLD_APART or kind == _VOID:
+            self._rounds.has_begun()
         if kind in _TOLD_APART:
             self._check_dims(entry)
         if kind in PLAY_STEPS:
@@ -189,7 +203,7 @@ class GameAudit:
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open:
             self._fault(entry, f"play {play_id} begins twice")
-        position = entry.transaction.dims.get("position", 1)
+        position = int(entry.transaction.dims.get("position", 1))
         before = self._latest.get(position)
         if before in self._open and before != play_id:
             self._fault(entry, f"play {play_id} begins and play {before} was never ended")
@@ -197,6 +211,8 @@ class GameAudit:
         self._open[play_id] = _Play(entry, game)
         if game is not None:
             self._stakes.begins(entry, game)
+        if game is None or not self._rounds.is_of_beginning(game):
+            self._rounds.has_begun()
         if game is not None and game.round_id:
             self._rounds.begins(entry, game, position)
         elif game is not None and game.wager.seat is not None:

@@ -18,11 +18,11 @@ from meters.storage import DiskStorage, replace_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-_FORMAT: Final = "open-egm verified point 3"
+_FORMAT: Final = "open-egm verified point 4"
 _SHELF: Final = "games at hand"
-_FAULT: Final = "fault"
 _OURS: Final = ("meters.", "tools.audit.", "egm.progressive.", "egm.records.", "paytables.contract")
 _PLAIN: Final = {
+    ("egm.kernel.events", "State"),
     ("builtins", "set"),
     ("builtins", "frozenset"),
     ("collections", "Counter"),
@@ -41,7 +41,7 @@ class _Writer(pickle.Pickler):
     def persistent_id(self, obj: object) -> str | None:
         if isinstance(obj, Shelf):
             return _SHELF
-        return _FAULT if isinstance(obj, MethodType) and isinstance(obj.__self__, Auditor) else None
+        return obj.__name__ if isinstance(obj, MethodType) and isinstance(obj.__self__, Auditor) else None
 
 
 class _Reader(pickle.Unpickler):
@@ -49,7 +49,7 @@ class _Reader(pickle.Unpickler):
 
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
-        self._beside = {_SHELF: games, _FAULT: auditor.fault}
+        self._beside = {_SHELF: games} | {each.__name__: each for each in (auditor.fault, auditor.may_play)}
 
     def persistent_load(self, pid: Any) -> Any:
         return self._beside[pid]
@@ -57,7 +57,7 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _PLAIN or module.startswith(_OURS):
             found = getattr(importlib.import_module(module), name)
-            if isinstance(found, type):
+            if isinstance(found, type) and found.__module__ == module:
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is not of a verified point")
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
+from egm.config.cabinet_file import POSITIONS_MOST
 from egm.records.game_record import GameChoice, GameRecord, Step
 from egm.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
@@ -15,79 +17,141 @@ _KEPT: Final = 1_000
 
 @dataclass(slots=True)
 class _Round:
-    """A round: its game, each step as it was first recorded and by which play, who plays it, what lies."""
+    """A round at one table: each step as first recorded and by which play, who plays it, what lies."""
 
+    id: str
     digest: str
     laid: frozenset[Bet]
-    steps: list[Step]
-    first: list[str]
-    positions: set[str | int] = field(default_factory=set)
-    places: set[int | None] = field(default_factory=set)
+    steps: list[Step] = field(default_factory=list)
+    first: list[str] = field(default_factory=list)
+    places: dict[int, int | None] = field(default_factory=dict)
+    """Where each position that plays it sits; None at a table that has no places."""
     open: set[str] = field(default_factory=set)
     """Its plays that have not ended: a seat may stay behind in it however long."""
     number: int | None = None
     """What a real wheel told of it."""
 
+    def who_may_sit_at(self, place: int) -> range:
+        """The positions a place can be of, by those that sit on either side of it."""
+        sits = {seat: position for position, seat in self.places.items() if seat is not None}
+        low = max((sits[seat] for seat in sits if seat < place), default=0)
+        high = min((sits[seat] for seat in sits if seat > place), default=POSITIONS_MOST + 1)
+        return range(low + 1, high)
+
 
 class RoundAudit:
-    """Follows rounds in common; ``fault`` is told of each entry that is otherwise than its round."""
+    """Follows rounds in common; ``fault`` is told of each entry that is otherwise than its round.
 
-    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
+    ``may_play``: whether a position could begin a game now, as the memory stands.
+    """
+
+    def __init__(
+        self,
+        fault: Callable[[StoredEntry, str], None],
+        may_play: Callable[[int], bool] = lambda _: True,
+    ) -> None:
         self._fault = fault
-        self._rounds: dict[str, _Round] = {}
-        self._round_of: dict[str, str] = {}
+        self._may_play = may_play
+        self._rounds: dict[str, dict[str, _Round]] = {}
+        """By its id, then by definition: one spin of a real wheel decides all tables that wait for it."""
+        self._round_of: dict[str, tuple[str, str]] = {}
         """The round of each open play."""
-        self._over: dict[str, None] = {}
+        self._over: dict[tuple[str, str], None] = {}
         """Rounds without an open play, in the order in which they ended."""
+        self._spin = ""
+        """The round that a real wheel closed last."""
+        self._spin_number: int | None = None
+        self._beginning: tuple[StoredEntry, _Round] | None = None
+        """The round whose games are just being begun, seat after seat, and the last beginning of them."""
 
-    def begins(self, entry: StoredEntry, game: GameRecord, position: str | int) -> None:
+    def closed(self, round_id: str) -> None:
+        """A real wheel takes no more bets: the games that wait for this spin are of this round."""
+        self._spin, self._spin_number = round_id, None
+
+    def begins(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
         """A game of a round begins with the numbers of the others, and the same bets around the table."""
-        laid = frozenset((*game.wager.bets, *game.wager.others) if game.wager.seat is not None else ())
-        round_ = self._rounds.get(game.round_id)
-        if round_ is None:
-            round_ = _Round(game.game.digest, laid, [], [])
-            self._rounds[game.round_id] = round_
-        if round_.digest != game.game.digest:
-            self._fault(entry, f"other seats of the round {game.round_id} played it with another game")
+        seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME
+        laid = frozenset((*game.wager.bets, *game.wager.others) if seat is not None else ())
+        tables = self._rounds.setdefault(game.round_id, {})
+        if not carried:
+            self._check_spin(entry, game, apart=bool(tables) and digest not in tables)
+        round_ = tables.setdefault(digest, _Round(game.round_id, digest, laid))
         if round_.laid != laid:
             self._fault(entry, f"other seats of the round {game.round_id} played it with other bets")
-        if position in round_.positions or (game.wager.seat is not None and game.wager.seat in round_.places):
+        sat = seat is not None and seat in round_.places.values()
+        if sat or any(position in table.places for table in tables.values()):
             self._fault(entry, f"position {position} plays the round {game.round_id} twice")
-        round_.positions.add(position)
-        round_.places.add(game.wager.seat)
+        round_.places[position] = seat
+        if any(one > other for one, other in pairwise(_in_order(round_))):
+            self._fault(
+                entry, f"the places of the round {game.round_id} are not in the order of the positions"
+            )
+        if not carried and (len(round_.places) == 1 or self.is_of_beginning(game)):
+            self._beginning = entry, round_
         round_.open.add(game.play_id)
-        self._round_of[game.play_id] = game.round_id
-        self._over.pop(game.round_id, None)
-        in_common = game.steps if game.wager.seat is not None else game.steps[:1]
+        self._round_of[game.play_id] = game.round_id, digest
+        self._over.pop((game.round_id, digest), None)
+        in_common = game.steps if seat is not None else game.steps[:1]
         for number, step in enumerate(in_common):
             self._takes(entry, game, number, step)
-        if game.round_steps and entry.kind != CARRIED_GAME:
+        if game.round_steps and not carried:
             self._fault(entry, "it tells more of its round than it has played, and no clear carried it over")
         for number, step in enumerate(game.round_steps):
             self._takes(entry, game, number, step, first="")
 
+    def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
+        """Another table plays in a round only of a real wheel; nobody begins once its number is told."""
+        if apart and game.round_id != self._spin:
+            self._fault(entry, f"other seats of the round {game.round_id} played it with another game")
+        if game.round_id == self._spin and self._spin_number is not None:
+            self._fault(entry, f"it begins when the number of its round is told: {self._spin_number}")
+
+    def is_of_beginning(self, game: GameRecord) -> bool:
+        """Whether a game is of the round whose games are just being begun."""
+        return self._beginning is not None and self._beginning[1] is self._round(game)
+
+    def has_begun(self) -> None:
+        """Whatever else is played has come, and every seat that bets in the last round has begun its game.
+
+        It has not where the machine could not: where the power went, or its position had stopped meanwhile.
+        """
+        if self._beginning is None:
+            return
+        entry, round_ = self._beginning
+        self._beginning = None
+        for place in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
+            if all(map(self._may_play, round_.who_may_sit_at(place))):
+                self._fault(entry, f"seat {place} of the round {round_.id} has bet, and played no game of it")
+
+    def was_cut(self) -> None:
+        """The power went: what was not begun never will be."""
+        self._beginning = None
+
     def ends(self, play_id: str) -> None:
         """A play is over; a round is forgotten some time after the last of its plays."""
-        round_id = self._round_of.pop(play_id, "")
-        round_ = self._rounds.get(round_id)
+        key = self._round_of.pop(play_id, ("", ""))
+        round_ = self._rounds.get(key[0], {}).get(key[1])
         if round_ is None:
             return
         round_.open.discard(play_id)
         if not round_.open:
-            self._over[round_id] = None
+            self._over[key] = None
         if len(self._over) > _KEPT:
-            oldest = next(iter(self._over))
-            del self._over[oldest], self._rounds[oldest]
+            round_id, digest = next(iter(self._over))
+            del self._over[round_id, digest], self._rounds[round_id][digest]
+            if not self._rounds[round_id]:
+                del self._rounds[round_id]
 
     def told(self, round_id: str, number: int | None) -> None:
         """A real wheel has told the number of a round."""
-        if (round_ := self._rounds.get(round_id)) is not None:
-            round_.number = number
+        if round_id == self._spin:
+            self._spin_number = number
+        for table in self._rounds.get(round_id, {}).values():
+            table.number = number
 
     def number_of(self, round_id: str) -> int | None:
         """What a real wheel told of a round."""
-        round_ = self._rounds.get(round_id)
-        return None if round_ is None else round_.number
+        return next((table.number for table in self._rounds.get(round_id, {}).values()), None)
 
     def goes_on(self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice) -> None:
         """A step that every seat takes is the same in each game; another is said to be of no round."""
@@ -97,11 +161,14 @@ class RoundAudit:
         elif shared:
             self._takes(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
 
+    def _round(self, game: GameRecord) -> _Round | None:
+        return self._rounds.get(game.round_id, {}).get(game.game.digest)
+
     def _takes(
         self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
     ) -> None:
         """A step of a round is recorded; ``first``: by which play, where it is not this one ("": unknown)."""
-        round_ = self._rounds.get(game.round_id)
+        round_ = self._round(game)
         if round_ is None:
             self._fault(entry, f"nobody has begun the round {game.round_id}")
         elif number == len(round_.steps):
@@ -116,9 +183,14 @@ class RoundAudit:
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, asked: Decision
     ) -> None:
         """Whoever is not asked answers nothing but what is taken of who says nothing."""
-        round_ = self._rounds.get(start.round_id)
+        round_ = self._round(start)
         if start.wager.seat in {None, asked.seat} or round_ is None or entry.kind != CHOICE:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != asked.unanswered:
             self._fault(entry, f"seat {asked.seat} was asked, and {step.choice!r} was answered for it")
+
+
+def _in_order(round_: _Round) -> list[int]:
+    """The places that are taken, in the order of the positions."""
+    return [place for _, place in sorted(round_.places.items()) if place is not None]

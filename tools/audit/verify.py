@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from egm.kernel.events import State
 from egm.record_codec import RecordError
+from egm.records.keys import PlayKey
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, canonical, decode
 from meters.identifiers import own_place, play_place
@@ -20,6 +22,8 @@ from tools.audit.levels import LevelAudit
 from tools.audit.notices import notice
 from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
+from tools.audit.rules.pattern import place
+from tools.audit.rules.states import state_of
 from tools.audit.vouchers import VoucherAudit
 
 _GAME_END: Final = "game.end"
@@ -127,7 +131,7 @@ class Auditor:
         self.report = Report()
         self._ledger = Ledger()
         self._conduct = ConductAudit(self.fault, rules)
-        self._games = GameAudit(games, self.fault)
+        self._games = GameAudit(games, self.fault, self.may_play)
         self._levels = LevelAudit(games, self.fault)
         self._prizes = PrizeAudit(self.fault)
         self._clears = ClearAudit(self.fault)
@@ -236,6 +240,11 @@ class Auditor:
             self._vouchers.see(entry)
             residuals.see(entry, self.fault)
             self.report.note(entry)
+
+    def may_play(self, position: int) -> bool:
+        """Whether nothing in the memory keeps a position from beginning a game."""
+        idle = state_of(self._ledger, position, self._conduct.facts) is State.IDLE
+        return idle and place(PlayKey.REMINDER, position) not in self._ledger.state
 
     def _check_id(self, entry: StoredEntry) -> None:
         """An id is used once. One that names its own place needs no remembering, nor one of an ended game."""

@@ -27,14 +27,21 @@ def make(tmp_path):
         place = tmp_path / "place.toml"
         place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"') + more)
         made = MachineRig(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
-        ruling = {"amount_cents": 500 - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
-        forfeit_credits(made.machine, Event(EventType.FORFEIT_CREDITS, ruling))
+        leave_a_rest(made)
         rooms.append(made)
         return made
 
     yield room
     for made in rooms:
         made.close()
+
+
+def leave_a_rest(room) -> None:
+    """Two persons at the menu take all but a rest."""
+    room.engine.handle(EventType.MENU, key="operator")
+    ruling = {"amount_cents": room.credit_cents - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
+    forfeit_credits(room.machine, Event(EventType.FORFEIT_CREDITS, ruling))
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
 def findings(room) -> list[str]:
@@ -128,8 +135,7 @@ def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
     room = make(more="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
     room.play()
     room.shown()
-    ruling = {"amount_cents": room.credit_cents - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
-    forfeit_credits(room.machine, Event(EventType.FORFEIT_CREDITS, ruling))
+    leave_a_rest(room)
     room.clock.pass_seconds(60)
     room.engine.handle(EventType.REMINDER_DUE)
     assert snapshot(room.engine, fingerprint="").residual is None

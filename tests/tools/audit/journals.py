@@ -122,15 +122,16 @@ def one_play(journal, game, number, denomination_cents=5):
     )
 
 
-def make_state(folder):
-    """A machine's memory after sixty games and a cash-out under way, cleanly ended."""
+def make_state(folder, *, cashes_out=True):
+    """A machine's memory after sixty games, cleanly ended, with a cash-out under way or none."""
     ticks = clock()
     game = load_game("maple-classic")
     with Journal.open(folder, now=lambda: next(ticks), policy=Policy(checkpoint_every=25)) as journal:
         insert(journal, 10000)
         for number in range(60):
             one_play(journal, game, number)
-        request_ticket(journal)
+        if cashes_out:
+            request_ticket(journal)
     return folder
 
 

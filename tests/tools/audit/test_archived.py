@@ -25,7 +25,7 @@ def clock():
 def original(tmp_path_factory):
     """A state of real games, nearly all of its entries then archived."""
     folder = tmp_path_factory.mktemp("archived") / "state"
-    make_state(folder)
+    make_state(folder, cashes_out=False)
     with Journal.open(folder, now=clock, policy=POLICY) as journal:
         for _ in range(600):
             journal.check()

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from egm.kernel.events import State
+from egm.kernel.states import EVERYWHERE, PAYABLE, only
 from egm.money.host.records import RestrictedTerms
 from egm.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
 from meters.transaction import Phase
@@ -19,6 +21,8 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same, shown
 from tools.audit.rules.rule import Move, Rule
 
+#: A way out just given up, or that has left a rest: it goes on by hand in whatever state the machine is.
+GIVEN_UP: Final = frozenset({"cashout.void", "coins.out", "credit.converted", "disputed.opened"})
 _CASHABLE: Final = "credit:{position}:cashable"
 #: Tickets whose numbers the host reads, in a ring of so many places (egm.money.host.model).
 _RING: Final = 31
@@ -145,6 +149,7 @@ _IN_COINS: Final = holds(
 _CASH_OUTS: Final = (
     Rule(
         kind="voucher.request",
+        within=PAYABLE,
         id="$id:text",
         phase=Phase.RESERVE,
         before={"pay_out": None, "handpay": None},
@@ -179,6 +184,7 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         kind="ticket.pending",
+        within=EVERYWHERE,
         before={"print": None},
         state={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
         also=(_is_printing,),
@@ -255,6 +261,7 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         kind="coins.request",
+        within=PAYABLE,
         id="$id:text",
         phase=Phase.RESERVE,
         before={"pay_out": None, "handpay": None, "hopper": None},
@@ -276,6 +283,7 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         kind="coins.ordered",
+        within=EVERYWHERE,
         before={"hopper": None},
         state={
             "hopper": {
@@ -322,6 +330,7 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         kind="coins.out",
+        within=EVERYWHERE,
         id="{gone_id}.paid",
         before={"coins_gone": Has("gone", id="$gone_id")},
         record=Derived(
@@ -339,11 +348,14 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         kind="credit.converted",
+        within=PAYABLE,
+        goes_on_from=GIVEN_UP,
         moves=(Move("credit:{position}:nonrestricted", _CASHABLE, "$cents"),),
         also=(all_there_is("nonrestricted"),),
     ),
     Rule(
         kind="credit.expired",
+        within=only(State.IDLE),
         before={"restricted": Has("terms", expires="$:words")},
         moves=(Move("credit:{position}:restricted", "house:expired", "$cents"),),
         state={"restricted": None},

@@ -7,6 +7,7 @@ them (:mod:`egm.money.disputed`).
 from dataclasses import replace
 from typing import Any, Final
 
+from egm.kernel.states import EVERYWHERE, RULING
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord
@@ -256,6 +257,7 @@ RULES: Final = (
     ),
     Rule(
         kind="disputed.opened",
+        within=EVERYWHERE,
         record="$:object",
         state={"disputed:{disputed}": "$:object"},
         moves=Derived(_opening),
@@ -263,6 +265,7 @@ RULES: Final = (
     ),
     Rule(
         kind="disputed.opened",
+        within=EVERYWHERE,
         id="{subject}.disputed",
         phase=Phase.RESERVE,
         record=Has("said", id="$subject"),
@@ -272,6 +275,7 @@ RULES: Final = (
     ),
     Rule(
         kind="disputed.released",
+        within=RULING,
         id="{id}.released",
         phase=Phase.VOID,
         ref="{id}.disputed",
@@ -283,6 +287,7 @@ RULES: Final = (
     ),
     Rule(
         kind="disputed.ruled",
+        within=EVERYWHERE,
         id="$:text",
         record="$:object",
         state={

@@ -1,18 +1,34 @@
 """What the entries so far say of persons, and of the run of the machine they stand in."""
 
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, Final
 
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
+from egm.kernel.events import State
+from egm.memory_clear.claim_book import KEPT
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
 from egm.progressive.records import ClaimRecord
 from egm.record_codec import RecordError, from_json
+from egm.records.games import CARRIED_GAME
+from egm.records.keys import WheelKey
 from meters.entry import StoredEntry
-from meters.recall import details
+from meters.recall import PLAY_ENDS, PLAY_START, details
+from meters.transaction import Phase
 
 #: Keys and places that stand for whoever had them, where nobody had to say who he was.
 KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
+
+
+#: Spins of a real wheel that are remembered, and all that an open game waits for.
+_SPINS_MAX: Final = 1_000
+
+
+def position_of(entry: StoredEntry) -> int:
+    """The number of the position an entry is of."""
+    found = entry.transaction.dims.get("position", 1)
+    return found if type(found) is int else 1
 
 
 class Facts:
@@ -32,6 +48,21 @@ class Facts:
         """Hits of linked levels that are paid and over, by claim."""
         self.positions: bool | None = None
         """Whether the entries of this run name their position; None until one has told."""
+        self.states: dict[tuple[int, bool], State] = {}
+        """What is known of the state of each position, while a game of the first is open or not (plain games
+        alone change nothing else): :func:`tools.audit.rules.states.state_of`."""
+        self.idle_at: dict[int, datetime] = {}
+        """When each position was last seen to be idle, as its memory says."""
+        self.moved: dict[int, str] = {}
+        """The kind of the last entry of each position that moved, reserved or released money."""
+        self.spins: dict[str, int | None] = {}
+        """The rounds a real wheel has closed, and the number of each that was heard."""
+        self.waits: dict[str, str] = {}
+        """The open games that a real wheel decides: play -> round."""
+        self.played: set[tuple[str, int]] = set()
+        """Tables with bets that were played in this run: by definition and denomination."""
+        self.changed: set[tuple[str, int]] = set()
+        """Tables that this run does not have any more as they were."""
         self.session: bool | None = None
         """Whether the games of this run count a session; None until one has told."""
 
@@ -59,8 +90,13 @@ class Facts:
     def see(self, entry: StoredEntry) -> None:
         """Take an entry in."""
         kind = entry.kind
+        if entry.state:
+            self.states.clear()
+        if entry.transfers or entry.phase is not Phase.POST:
+            self.moved[position_of(entry)] = kind
         if kind == "power.up":
             self.positions, self.session = "position" in entry.transaction.dims, None
+            self.played, self.changed = set(), set()
         elif entry.sequence == 1:
             self.mark = entry.hash_hex[:8]
             self.serial = str(details(entry).get("machine_id", ""))
@@ -71,8 +107,38 @@ class Facts:
             claim = str(told.pop("claim", ""))
             with suppress(RecordError):
                 self.closed[claim] = from_json(ClaimRecord, told, kind)
+        elif kind.startswith(("game.", "table.", "wheel.")) or kind in {KEPT, CARRIED_GAME}:
+            with suppress(KeyError, TypeError, ValueError, AttributeError):  # its rule says what is wrong
+                self._play(entry, kind, details(entry))
         elif kind.startswith("staff."):
             self._staff(kind.removeprefix("staff."), details(entry))
+
+    def _play(self, entry: StoredEntry, kind: str, told: Any) -> None:
+        """What is known of open games and tables."""
+        play_id = str(told.get("play_id", ""))
+        if kind in {PLAY_START, CARRIED_GAME, "table.returned"}:
+            table = str(told["game"]["digest"]), int(told["denomination_cents"])
+            if kind == "table.returned":
+                self.changed.update({table} if told["why"] == "changed" else ())
+            elif kind == PLAY_START:
+                self.played.add(table)
+            if told.get("round_id") in self.spins:
+                self.waits[play_id] = str(told["round_id"])
+        elif kind in {"wheel.no_more_bets", "wheel.number", KEPT}:
+            spin: Any = entry.state.get(WheelKey.SPIN)
+            if spin is not None:
+                self.spins[str(spin["round_id"])] = spin.get("number")
+        elif kind in PLAY_ENDS:
+            self.waits.pop(play_id, None)
+        if len(self.spins) > _SPINS_MAX:
+            waited = set(self.waits.values())
+            last = next(reversed(self.spins))
+            self.spins = {each: n for each, n in self.spins.items() if each in waited or each == last}
+
+    def is_unheard(self, play_id: str) -> bool:
+        """Whether a real wheel decides an open game, and the number of its spin was not heard."""
+        round_id = self.waits.get(play_id)
+        return round_id is not None and self.spins.get(round_id) is None
 
     def _staff(self, what: str, told: Any) -> None:
         if what in {"carried", "renewed"}:

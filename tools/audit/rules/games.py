@@ -8,9 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from egm.kernel.events import State
+from egm.kernel.states import BETTABLE, PAYABLE, RULING, SHOWING, only
+from egm.play.player_protection import LIMITS, ReminderRecord
 from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
 from egm.records.game_record import GameChoice, GameRecord
+from egm.records.keys import HostKey
 from egm.records.money import HandpayRecord
 from meters.recall import PLAY_START
 from meters.transaction import Phase
@@ -27,6 +31,7 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, shown, typed
 from tools.audit.rules.rule import Move, Rule
+from tools.audit.rules.states import state_of
 
 R = TypeVar("R")
 
@@ -241,6 +246,57 @@ def _handpay_of(scope: Scope) -> Any:
     )
 
 
+def _is_offered(scope: Scope) -> None:
+    """No host and no option has taken the game away, nor was its table given back as one that is no more."""
+    if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
+        raise Differs(f"{scope['game']} is not offered at {scope['denomination']}, as the memory says")
+
+
+def _is_withheld(scope: Scope) -> bool:
+    """Whether a host has disabled the game of the entry."""
+    return False in _of(scope, f"{HostKey.CONTROL}game.{scope['game']}:")
+
+
+def _of(scope: Scope, prefix: str) -> list[Any]:
+    """What the memory held under every key of the machine's with a prefix."""
+    return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
+
+
+def _cannot_end(scope: Scope) -> None:
+    """Why a game is ruled on: it is defective, or what decides it is missing; a place may forfeit any."""
+    told = scope.told
+    if told["ruling"] == "disrupted" or scope.was("fault:game_defective") is not None:
+        return
+    missing = scope.was("out_of_service") is not None or scope.facts.is_unheard(scope["play"])
+    if told["recorded"]["decided"] or not missing:
+        raise Differs("the game is not defective, and nothing that decides it is missing")
+
+
+def _cannot_go_on(scope: Scope) -> None:
+    """Why bets go back that may not be taken down: the machine, its game or the player is stopped."""
+    why, state = scope.told["why"], state_of(scope.ledger, scope.position, scope.facts)
+    if why == "taken_down":
+        fits = state is State.IDLE
+    elif why == "changed":
+        fits = state in PAYABLE and (scope["digest"], scope["denomination"]) not in scope.facts.played
+    else:
+        fits = state is not State.IDLE or _is_withheld(scope) or _is_paused(scope) or _is_off(scope)
+    if not fits:
+        raise Differs(f"bets are given back as {why}, and the memory knows of no such thing")
+
+
+def _is_paused(scope: Scope) -> bool:
+    reminder = scope.kept(ReminderRecord, "reminder")
+    return reminder is not None and reminder.kind in LIMITS
+
+
+def _is_off(scope: Scope) -> bool:
+    """Whether the staff offers the game of the entry no more, or not at its denomination."""
+    options: Any = scope.was("options") or {"off": [], "denominations_cents": {}}
+    offered = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
+    return scope["game"] in options["off"] or scope["denomination"] not in offered
+
+
 PRIZES: Final = Each({"id": "$:text", "names": "$:object", "value_cents": "$:cents"}, least=1)
 _OPEN: Final = {"game": {"play_id": "$play"}}
 _STAKE_BACK: Final = Move("house:push", "credit:{position}:{kind_of_credit}", many=True)
@@ -248,8 +304,9 @@ _STAKE_BACK: Final = Move("house:push", "credit:{position}:{kind_of_credit}", ma
 _GAMES: Final = (
     Rule(
         kind="game.start",
+        within=BETTABLE,
         id="{play}.start",
-        before={"game": None, "handpay": None, "pay_out": None},
+        before={"game": None, "handpay": None, "pay_out": None, "reminder": None},
         record={
             "play_id": "$play:text",
             "game": {"id": "$game:text", "version": "$version:text", "digest": "$digest:digest"},
@@ -281,12 +338,14 @@ _GAMES: Final = (
         dims=_DIMS_OF_PLAY,
         also=(
             fresh("play", "play"),
+            _is_offered,
             _claims_what_it_hit,
             sets("session", lambda scope: counted(scope, wagered_cents=scope["bet"] * scope["denomination"])),
         ),
     ),
     Rule(
         kind="game.choice",
+        within=only(State.PLAYING),
         id="{play}.choice-{n:n}",
         before=_OPEN,
         record={
@@ -311,6 +370,7 @@ _GAMES: Final = (
     ),
     Rule(
         kind="game.double_up",
+        within=SHOWING,
         id="{play}.double_up",
         before=_OPEN,
         record={"play_id": "$play", "stakes_cents": Each("$:cents", least=1)},
@@ -319,6 +379,7 @@ _GAMES: Final = (
     ),
     Rule(
         kind="game.push",
+        within=SHOWING | RULING,
         id="{play}.push",
         before=_OPEN,
         record={"play_id": "$play", "push_cents": Derived(_won_cents)},
@@ -329,6 +390,7 @@ _GAMES: Final = (
     ),
     Rule(
         kind="table.returned",
+        within=PAYABLE | only(State.SERVICE_MENU),
         before={"game": None},
         record={
             "game": {"id": "$game:text", "version": "$version:text", "digest": "$digest:digest"},
@@ -339,10 +401,11 @@ _GAMES: Final = (
         state={"table:{digest}": "$:object|none", "session?": "$:object"},
         moves=(_STAKE_BACK,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        also=(_SESSION,),
+        also=(_SESSION, _cannot_go_on),
     ),
     Rule(
         kind="game.end",
+        within=SHOWING,
         id="{play}.end",
         before=_OPEN,
         record={"play_id": "$play", "win_cents": "$win:count", "push_cents?": "$:cents"},
@@ -358,6 +421,7 @@ _GAMES: Final = (
     ),
     Rule(
         kind="game.end",
+        within=SHOWING,
         id="{play}.end",
         phase=Phase.RESERVE,
         before={**_OPEN, "handpay": None},
@@ -374,6 +438,7 @@ _GAMES: Final = (
     ),
     Rule(
         kind="game.void",
+        within=RULING,
         id="{play}.void",
         before=_OPEN,
         record={
@@ -382,10 +447,10 @@ _GAMES: Final = (
             "machine": "$:serial",
             "place": "$:text",
             "reason": "$:text",
-            "persons": Each("$:person", least=1),
+            "persons": "$:persons",
             "ruling": OneOf("defect", "disrupted"),
             "settled?": Each("$:object", least=1),
-            "recorded?": {
+            "recorded": {
                 "decided": "$:bool",
                 "win_cents": "$:count|none",
                 "levels_cents": "$:count",
@@ -413,12 +478,10 @@ _GAMES: Final = (
             ),
             _closes("void"),
             holds(
-                "a disrupted game takes two persons, and a reason",
-                lambda scope: (
-                    scope.told["ruling"] != "disrupted"
-                    or (len(set(scope.told["persons"])) > 1 and bool(scope.told["reason"]))
-                ),
+                "to rule on a game takes two persons, and a reason",
+                lambda scope: len(set(scope.told["persons"])) > 1 and bool(scope.told["reason"].strip()),
             ),
+            _cannot_end,
             signed_in,
         ),
     ),
@@ -447,12 +510,14 @@ _GAMES: Final = (
 _RESTS: Final = (
     Rule(
         kind="residual.removed",
+        within=PAYABLE,
         record={"amount_cents": Derived(credit_cents)},
         counts={"residuals": 1},
         moves=Derived(lambda scope: take(scope, credit_cents(scope), "house:residual")),
     ),
     Rule(
         kind="residual.played",
+        within=only(State.IDLE),
         record={
             "amount_cents": Derived(credit_cents),
             "prize_cents": "$:cents",

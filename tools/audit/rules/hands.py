@@ -4,11 +4,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.credits import MONEY, CreditKind
+from egm.kernel.events import State
+from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
 from egm.people import Permission
 from egm.record_codec import to_json
 from egm.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
 from egm.staff.registers import INFORMED_BY
 from meters.transaction import Phase
+from tools.audit.rules.cash_outs import GIVEN_UP
 from tools.audit.rules.games import PRIZES
 from tools.audit.rules.parts import (
     TICKETS,
@@ -127,6 +130,8 @@ def _asked_for(scope: Scope) -> Any:
 _HANDPAYS: Final = (
     Rule(
         kind="handpay.pending",
+        within=PAYABLE,
+        goes_on_from=GIVEN_UP,
         id="$id:text",
         phase=Phase.RESERVE,
         before={"handpay": None, "pay_out": None},
@@ -141,16 +146,22 @@ _HANDPAYS: Final = (
             "cash_out_goes_on": None,
         },
         moves=(Move(_CASHABLE, "out:handpay_cancelled_credit", "$cents"),),
-        also=(fresh("handpay"), all_there_is("cashable"), tells_coins("handpay", HandpayRecord)),
+        also=(
+            fresh("handpay"),
+            all_there_is("cashable"),
+            tells_coins("handpay", HandpayRecord),
+        ),
     ),
     Rule(
         kind="handpay.way",
+        within=only(State.HANDPAY),
         before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id", "way": OneOf("ticket", "hand")},
         state={"handpay": Derived(_asked_for)},
     ),
     Rule(
         kind="handpay.returned",
+        within=only(State.HANDPAY),
         id="{id}.returned",
         phase=Phase.VOID,
         ref="$id",
@@ -171,6 +182,7 @@ _HANDPAYS: Final = (
     ),
     Rule(
         kind="handpay.form",
+        within=only(State.HANDPAY),
         before={"handpay": Has("handpay", id="$id", amount_cents="$cents")},
         record={
             "handpay": "$id",
@@ -194,6 +206,7 @@ _HANDPAYS: Final = (
     ),
     Rule(
         kind="handpay.paid",
+        within=only(State.HANDPAY),
         id="{id}.paid",
         phase=Phase.SETTLE,
         ref="$id",
@@ -216,6 +229,7 @@ _HANDPAYS: Final = (
     ),
     Rule(
         kind="handpay.exchanged",
+        within=only(State.HANDPAY),
         id="{id}.cash",
         phase=Phase.RESERVE,
         before={"handpay": Has("handpay", id="$id", prizes="$prizes:list")},
@@ -256,6 +270,7 @@ _HANDPAYS: Final = (
     ),
     Rule(
         kind="handpay.unclaimed",
+        within=only(State.HANDPAY),
         id="{id}.unclaimed",
         phase=Phase.VOID,
         ref="$id",
@@ -275,6 +290,7 @@ _HANDPAYS: Final = (
     ),
     Rule(
         kind="orphan.handpay",
+        within=EVERYWHERE,
         id="{id}.orphan",
         before={"unclaimed": Has("unclaimed", id="$id", story="$story")},
         record="$story",
@@ -285,6 +301,7 @@ _HANDPAYS: Final = (
     ),
     Rule(
         kind="merchandise.won",
+        within=SHOWING,
         id="{play}.prize-{n:n}",
         before={"game": {"play_id": "$play"}},
         record={"machine": "$:serial", "play_id": "$play", "game": "$:text", "prizes": PRIZES},
@@ -309,6 +326,7 @@ def _needs_reason(scope: Scope) -> None:
 _RULINGS: Final = (
     Rule(
         kind="complement.paid",
+        within=RULING,
         record={**_RULING, "amount_cents": "$cents", "play_id": "$:text|none", "slip?": "$:count"},
         counts={"complements": 1},
         moves=(Move("house:complement", "out:handpay_complement", "$cents"),),
@@ -324,6 +342,7 @@ _RULINGS: Final = (
     ),
     Rule(
         kind="orphan.credits",
+        within=only(State.SERVICE_MENU),
         record={
             **_RULING,
             "kind?": "credits",
@@ -352,6 +371,7 @@ _RULINGS: Final = (
     ),
     Rule(
         kind="orphan.ticket",
+        within=RULING,
         id="{id}.in",
         record={
             **_RULING,
@@ -368,12 +388,14 @@ _RULINGS: Final = (
     ),
     Rule(
         kind="orphan.refused",
+        within=RULING,
         record={**_RULING, "answer": "$:text"},
         may=Permission.SETTLE,
         also=(in_the_menu,),
     ),
     Rule(
         kind="forfeit.prize",
+        within=only(State.HANDPAY),
         id="{id}.forfeit",
         phase=Phase.VOID,
         ref="$id",
@@ -400,6 +422,7 @@ _RULINGS: Final = (
     ),
     Rule(
         kind="forfeit.credits",
+        within=only(State.SERVICE_MENU),
         record={**_RULING, "amount_cents": "$cents:cents"},
         counts={"forfeits": 1},
         moves=Derived(
@@ -415,6 +438,7 @@ _RULINGS: Final = (
 _NOTES: Final = (
     Rule(
         kind="dispute.decided",
+        within=RULING,
         record={
             "machine": "$:serial",
             "claim": "$:words",
@@ -428,12 +452,14 @@ _NOTES: Final = (
     ),
     Rule(
         kind="exclusion.noted",
+        within=RULING,
         record={"machine": "$:serial", "reason": "$:words", "identity": "$:digest", "persons": "$:persons"},
         may=Permission.SETTLE,
         also=(in_the_menu,),
     ),
     Rule(
         kind="incident.judged",
+        within=RULING,
         record={
             "machine": "$:serial",
             "what": "$:words",
@@ -460,6 +486,7 @@ _NOTES: Final = (
     ),
     Rule(
         kind="machine.checked",
+        within=RULING,
         record={
             "game": "$:text",
             "books": "$:text",

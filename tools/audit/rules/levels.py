@@ -6,6 +6,8 @@ What a level is worth is not here: :mod:`tools.audit.levels` derives it.
 from dataclasses import replace
 from typing import Any, Final
 
+from egm.kernel.events import State
+from egm.kernel.states import AT_WORK, EVERYWHERE, LISTENING, RULING_ON_PRIZES, only
 from egm.people import Permission
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import to_json
@@ -164,6 +166,7 @@ _REGISTERED: Final = {
 _PROGRESSIVES: Final = (
     Rule(
         kind="progressive.opened",
+        within=EVERYWHERE,
         before={"level:{pool}": None},
         record={
             "pool": "$pool:text",
@@ -189,6 +192,7 @@ _PROGRESSIVES: Final = (
     ),
     Rule(
         kind="progressive.moved",
+        within=AT_WORK,
         record={
             "source": "$source:text",
             "target": "$target:text",
@@ -270,6 +274,7 @@ _PROGRESSIVES: Final = (
     ),
     Rule(
         kind="progressive.won",
+        within=LISTENING,
         id="{claim}.won",
         phase=Phase.RESERVE,
         before={"game": None, "handpay": None, "pay_out": None},
@@ -292,6 +297,7 @@ _PROGRESSIVES: Final = (
     Rule(kind="progressive.not_ours", id="{claim}.won", record=_SECRET),
     Rule(
         kind="progressive.held",
+        within=EVERYWHERE,
         before={"held:{claim}": None},
         record=_HELD,
         state={"held:{claim}": "$kept:object"},
@@ -299,6 +305,7 @@ _PROGRESSIVES: Final = (
     ),
     Rule(
         kind="progressive.ruled",
+        within=RULING_ON_PRIZES,
         record={
             "machine": "$:serial",
             "place": "$:text",
@@ -323,6 +330,7 @@ _PROGRESSIVES: Final = (
     ),
     Rule(
         kind="progressive.awaited",
+        within=only(State.PLAYING),
         before={"game": {"play_id": "$play"}},
         state={"awaiting_award": "$play"},
     ),
@@ -352,6 +360,7 @@ _PROGRESSIVES: Final = (
     ),
     Rule(
         kind="progressive.unanswered",
+        within=only(State.AWAITING_AWARD),
         id="{claim}.unanswered",
         before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", shown_cents="$cents")},
         record={
@@ -375,6 +384,7 @@ _PROGRESSIVES: Final = (
     ),
     Rule(
         kind="progressive.undecided",
+        within=only(State.AWAITING_AWARD),
         id="{play}.undecided",
         before={"game": {"play_id": "$play"}},
         record={"play_id": "$play:text", "pools": Each("$:text", least=1), "person": "$:person"},
@@ -395,6 +405,7 @@ _PROGRESSIVES: Final = (
     ),
     Rule(
         kind="progressive.linked",
+        within=EVERYWHERE,
         before={"link:{pool}": None},
         record={"pool": "$pool:text"},
         state={"link:{pool}": dict.fromkeys(LINKED, 0)},

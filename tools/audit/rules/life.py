@@ -2,7 +2,9 @@
 
 from typing import Any, Final
 
+from egm.kernel.events import State
 from egm.kernel.faults import fault
+from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
 from egm.people import Permission
 from meters.transaction import Mark
 from tools.audit.rules.parts import (
@@ -54,6 +56,7 @@ _LIFE: Final = (
     ),
     Rule(
         kind="chance.restarted",
+        within=ON_CALL | only(State.PLAYING),
         record={"person": "$:person"},
         state={"out_of_service": None},
         may=Permission.RESTART,
@@ -61,6 +64,7 @@ _LIFE: Final = (
     Rule(kind="chance.{code}", record="$:object"),
     Rule(
         kind="service.disabled",
+        within=EVERYWHERE,
         before={"disabled:{source}": None},
         record={"source": "$source:text", "reason": "$reason:text", "since": "$since:time"},
         state={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
@@ -81,7 +85,13 @@ _LIFE: Final = (
         kind="event.unexpected",
         record={"event": "$:text", "state": "$:text", "reason": "$:text", "values": "$:object"},
     ),
-    Rule(kind="machine.restart", record={"person": "$:staff"}, may=Permission.RESTART, also=(in_the_menu,)),
+    Rule(
+        kind="machine.restart",
+        within=AT_WORK,
+        record={"person": "$:staff"},
+        may=Permission.RESTART,
+        also=(in_the_menu,),
+    ),
     Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}),
     Rule(
         kind="game.same_version",
@@ -142,6 +152,7 @@ def _were(by: str) -> Any:
 _FAULTS: Final = (
     Rule(
         kind="door.opened",
+        within=EVERYWHERE,
         before={"door:{door}": None},
         record=_DOOR,
         state={"door:{door}": _SINCE},
@@ -149,6 +160,7 @@ _FAULTS: Final = (
     ),
     Rule(
         kind="door.opened_while_off",
+        within=EVERYWHERE,
         before={"door:{door}": None},
         record=_DOOR,
         state={"door:{door}": _SINCE},
@@ -163,6 +175,7 @@ _FAULTS: Final = (
     ),
     Rule(
         kind="fault.raised",
+        within=EVERYWHERE,
         before={"fault:{code}": None},
         record="$told:object",
         state={"fault:{code}": _FAULT},
@@ -186,6 +199,7 @@ _FAULTS: Final = (
     ),
     Rule(
         kind="fault.settled",
+        within=AT_WORK,
         record={
             "codes": Each("$:text", least=1),
             "finding": "$:words",
@@ -198,6 +212,7 @@ _FAULTS: Final = (
     ),
     Rule(
         kind="tilt.cleared",
+        within=only(State.TILT),
         record={"codes": Each("$:text", least=1), "person": "$:person"},
         state={"fault:{code}?": None},
         may=Permission.CLEAR_TILTS,
@@ -221,6 +236,7 @@ _FAULTS: Final = (
     ),
     Rule(
         kind="service.answered",
+        within=ON_CALL,
         before={"service_call": True},
         record="$:object",
         state={"service_call": None},

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from egm.kernel.states import AT_WORK, EVERYWHERE
 from egm.people import Permission
 from egm.staff.slips import meters_line
 from egm.staff.stock import BOXES
@@ -58,6 +59,7 @@ def _counted(scope: Scope) -> None:
 RULES: Final = (
     Rule(
         kind="intervention.opened",
+        within=AT_WORK,
         id="{number}",
         before={"intervention": None},
         record={
@@ -92,6 +94,7 @@ RULES: Final = (
     ),
     Rule(
         kind="intervention.closed",
+        within=AT_WORK,
         id="{opened}.closed",
         before={"intervention": Has("intervention", id="$opened")},
         record={
@@ -109,6 +112,7 @@ RULES: Final = (
     ),
     Rule(
         kind="hopper.opening",
+        within=EVERYWHERE,
         record={"amount_cents": "$cents:cents", "machine": "$:serial"},
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
         also=(
@@ -120,6 +124,7 @@ RULES: Final = (
     ),
     Rule(
         kind="hopper.filled",
+        within=AT_WORK,
         record={"amount_cents": "$cents:cents", **_BEHIND},
         counts={"hopper_fills": 1},
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
@@ -128,6 +133,7 @@ RULES: Final = (
     ),
     Rule(
         kind="collection.counted",
+        within=AT_WORK,
         before={"collected": "$last:object"},
         record={
             "collection": "$:text",
@@ -190,6 +196,7 @@ RULES: Final = (
     ),
     Rule(
         kind="base.withdrawn",
+        within=AT_WORK,
         before={"base": None, "intervention": Has("intervention", id="$at")},
         record=_BASE | {"reason": "$reason:words"},
         state={
@@ -207,6 +214,7 @@ RULES: Final = (
     ),
     Rule(
         kind="base.returned",
+        within=AT_WORK,
         before={"base": "$:object", "intervention": Has("intervention", id="$at")},
         record=_BASE,
         state={"base": None, "disabled:base": None},

@@ -5,6 +5,8 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
+from egm.kernel.events import State
+from egm.kernel.states import EVERYWHERE, TAKING_TICKETS, only
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from meters.transaction import Phase
@@ -20,6 +22,8 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, place, shown
 from tools.audit.rules.rule import Move, Rule
 
+#: What an acceptor may take to record an order to stack: it asks once more what lies in its escrow.
+_ORDER_SECONDS: Final = 10
 _CASHABLE: Final = "credit:{position}:cashable"
 
 
@@ -92,6 +96,8 @@ def _ordered(ticket: str) -> dict[str, Any]:
 _PAPERS: Final = (
     Rule(
         kind="bill.escrow",
+        within=only(State.IDLE),
+        recorded_within_seconds=_ORDER_SECONDS,
         id="$id:text",
         phase=Phase.RESERVE,
         before={"paper": None},
@@ -124,6 +130,8 @@ _PAPERS: Final = (
     ),
     Rule(
         kind="voucher.escrow",
+        within=TAKING_TICKETS,
+        recorded_within_seconds=_ORDER_SECONDS,
         id="$id:text",
         phase=Phase.RESERVE,
         before={"paper": None},
@@ -234,6 +242,7 @@ def _coins_agree(scope: Scope) -> None:
 
 _COINS_IN: Final = Rule(
     kind="coin.in",
+    within=EVERYWHERE,
     record=OneOf(None, {"disputed": "$told:object"}),
     state={"coins": "$:count", "disputed:{disputed}?": "$:object"},
     counts={"coins_accepted?": "$:cents"},

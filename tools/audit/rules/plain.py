@@ -7,10 +7,12 @@ here passes there: ``tests/tools/audit/test_rules.py`` holds the two against eac
 
 from typing import Any, Final
 
+from egm.kernel.events import State
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.rules.facts import Facts
+from tools.audit.rules.states import state_of
 
 _CASHABLE: Final = "credit:1:cashable"
 _RESTRICTED: Final = "credit:1:restricted"
@@ -81,6 +83,8 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and "game" not in memory
         and "handpay" not in memory
         and "pay_out" not in memory
+        and "reminder" not in memory
+        and state_of(before, 1, facts) is State.IDLE
     ):
         return False
     steps = record["steps"]
@@ -121,6 +125,7 @@ def ended(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and memory.get("game") == {"play_id": play_id}
         and "awaiting_award" not in memory
         and "undecided" not in memory
+        and state_of(before, 1, facts) is State.PLAYING
         and transaction.dims.keys() == {"game", "paytable", "denomination_cents", "wager_level"}
         and _are_dims(transaction.dims)
     )

@@ -2,6 +2,10 @@
 
 from typing import Any, Final
 
+from egm.kernel.events import State
+from egm.kernel.states import PAYABLE, only
+from egm.play.player_protection import LIMITS
+from tools.audit.rules.parts import holds
 from tools.audit.rules.pattern import But, Derived, Has, OneOf, Scope
 from tools.audit.rules.rule import Rule
 
@@ -30,6 +34,7 @@ _ENDED: Final = {"session": None, "reminder": None, "limits": None}
 _PROTECTION: Final = (
     Rule(
         kind="protection.reminder",
+        within=only(State.IDLE),
         before={"reminder": None, "session": Has("session", wagered_cents="$:count")},
         record={
             "kind": "$which:text",
@@ -46,12 +51,15 @@ _PROTECTION: Final = (
     ),
     Rule(
         kind="protection.acknowledged",
+        within=only(State.IDLE),
         before={"reminder": Has("reminder", kind="$which")},
         record={"kind": "$which"},
         state={"reminder": None},
+        also=(holds("a pause at a limit is not over by being read", lambda s: s["which"] not in LIMITS),),
     ),
     Rule(
         kind="protection.pause_over",
+        within=PAYABLE,
         before={"reminder": Has("reminder", kind="$which")},
         record={"kind": "$which"},
         state={
@@ -67,17 +75,20 @@ _PROTECTION: Final = (
     ),
     Rule(
         kind="protection.session_ended",
+        within=PAYABLE,
         before={"session": "$:object", **_NOTHING_OPEN},
         record={"minutes": "$:count", "spent_cents": Derived(_spent_cents)},
         state=_ENDED,
     ),
     Rule(  # of a player who has set a limit, and played nothing
         kind="protection.session_ended",
+        within=PAYABLE,
         before={"session": None, "limits": "$:object", **_NOTHING_OPEN},
         state=_ENDED,
     ),
     Rule(
         kind="protection.limit_set",
+        within=only(State.IDLE),
         record={"of": OneOf("minutes", "cents"), "value": "$:count"},
         state={"limits": Derived(_limits)},
     ),

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from egm.kernel.events import State
 from egm.people import Permission
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Mark, Phase, Transfer
 from tools.audit.rules.facts import Facts
 from tools.audit.rules.pattern import OWN, Derived, Differs, Matcher, Pattern, Scope, compiled, place, shown
+from tools.audit.rules.states import is_within, state_of, was_idle
 
 Check: TypeAlias = Callable[[Scope], None]
 
@@ -40,6 +42,11 @@ class Rule:
     transfer is known as ``held_source``, ``held_target`` and ``held_cents``. ``also``: what patterns cannot
     say; raises :class:`Differs`. ``may``: what every person in the record's ``persons`` (or its ``person``)
     must be allowed, and ``persons``: how many must stand behind it at the least.
+
+    ``within``: the states in which it may be, as the memory before it says them; what begins something names
+    them. ``goes_on_from``: the kinds of entry after which it may be in any state, where one of them moved the
+    position's money last. ``recorded_within_seconds``: for how long after the machine was idle a device may
+    record what it was told to do.
     """
 
     kind: str
@@ -54,6 +61,9 @@ class Rule:
     moves: Sequence[Move] | Derived = ()
     dims: Mapping[str, Pattern] = field(default_factory=dict)
     marks: tuple[Mark, ...] = ()
+    within: frozenset[State] | None = None
+    goes_on_from: frozenset[str] = frozenset()
+    recorded_within_seconds: int = 0
     also: tuple[Check, ...] = ()
     may: Permission | None = None
     persons: int = 0
@@ -66,6 +76,7 @@ class Rule:
         if transaction.marks != self.marks:
             raise Differs(f"it marks {shown([*transaction.marks])}, {shown([*self.marks])} was due")
         scope = Scope(entry, ledger, facts)
+        self._check_state(scope)
         if self.ends:
             self._reservation(scope)
         late = self._remembered(scope)
@@ -88,6 +99,17 @@ class Rule:
             check(scope)
 
     # ------------------------------------------------------------------ the parts of it
+    def _check_state(self, scope: Scope) -> None:
+        if self.within is None:
+            return
+        state = state_of(scope.ledger, scope.position, scope.facts)
+        if is_within(state, self.within) or scope.facts.moved.get(scope.position) in self.goes_on_from:
+            return
+        if not (
+            self.recorded_within_seconds and was_idle(scope.entry, scope.facts, self.recorded_within_seconds)
+        ):
+            raise Differs(f"it may not be while the machine is {state}, as its memory says")
+
     def _reservation(self, scope: Scope) -> None:
         held = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if held is None:

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from egm.kernel.events import State
+from egm.kernel.states import AT_WORK, SERVICEABLE, only
 from egm.people import Permission
 from egm.people.demonstration import BY as DEMONSTRATION
 from egm.people.person import NUMBER
@@ -88,11 +90,13 @@ _STAFF: Final = (
     Rule(kind="staff.unreadable", record={"why": "$:text"}),
     Rule(
         kind="menu.asked",
+        within=SERVICEABLE | only(State.PLAYING),
         record={"by": OneOf(*sorted(KEYS))},
         state={"menu": {"since": "$:time", "person": None}},
     ),
     Rule(
         kind="menu.entered",
+        within=SERVICEABLE | AT_WORK,
         before={"menu": Has("menu", person=None)},
         record={"menu": "$:text", "person": "$person:staff", "role": _ROLE},
         state={"menu": {"since": "$:time", "person": "$person"}},

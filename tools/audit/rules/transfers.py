@@ -4,6 +4,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
+from egm.kernel.events import State
+from egm.kernel.states import TRANSFERRING, only
 from egm.money.host.records import TransferRecord
 from egm.tickets.audit import LedgerAnchor
 from meters.transaction import Phase
@@ -193,6 +195,7 @@ _ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
 _TRANSFERS: Final = (
     Rule(
         kind="aft.complete",
+        within=TRANSFERRING,
         id="transfer:{identifier}",
         record=_DONE,
         state={"transfers": _COUNTED, "transfer": "$kept:object", "restricted?": "$:object"},
@@ -207,6 +210,7 @@ _TRANSFERS: Final = (
     ),
     Rule(
         kind="aft.complete",
+        within=TRANSFERRING,
         id="transfer:{identifier}",
         phase=Phase.RESERVE,
         before={"handpay": None},
@@ -254,8 +258,8 @@ _TRANSFERS: Final = (
         },
     ),
     Rule(kind="aft.unregistered", before={"registration": "$:object"}, state={"registration": None}),
-    Rule(kind="aft.locked", record={"condition": "$:count"}),
-    Rule(kind="aft.offered", record={"amount_cents": Derived(credit_cents)}),
+    Rule(kind="aft.locked", within=TRANSFERRING, record={"condition": "$:count"}),
+    Rule(kind="aft.offered", within=only(State.IDLE), record={"amount_cents": Derived(credit_cents)}),
     Rule(kind="aft.unlocked", record={"cash_out": "$:bool"}),
 )
 

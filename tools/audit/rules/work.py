@@ -4,6 +4,7 @@ import hashlib
 from typing import Any, Final
 
 from egm.integrity.software import changes
+from egm.kernel.states import AT_WORK
 from egm.people import Permission
 from tools.audit.rules.parts import (
     fresh,
@@ -33,6 +34,7 @@ def _as_installed(scope: Scope) -> None:
 _WORK: Final = (
     Rule(
         kind="options.changed",
+        within=AT_WORK,
         record={
             "option": OneOf("bet_limit", "bet_minimum", "game", "denomination"),
             "bet_limit_cents?": "$:cents",

@@ -1,0 +1,133 @@
+"""The audit of seats: who has bet has played, each in his own place; one wheel decides every table around it."""
+
+import json
+
+import pytest
+from rigs.lies import found_in, ordered, raws, without
+from test_blackjack_in_common import CARDS, play_on, sit_down
+from test_wheel_decides import LIBRARY_FILE, bet, definition, spin, started
+
+from egm.kernel.positions import Position
+from egm.seats.table import SharedTable
+from egm.testing.machine import MachineRig
+from tools.audit.games import Shelf
+
+GAME = "quebec-blackjack-options"
+
+
+@pytest.fixture
+def played(seats):
+    """A round of blackjack at three seats, shown to the end, and another."""
+    rooms = seats(GAME, count=3)
+    sit_down(rooms, CARDS)
+    play_on(rooms)
+    for room in rooms:
+        room.shown()
+    sit_down(rooms, CARDS)
+    return raws(rooms[0])
+
+
+def at(entries, kind, position):
+    """Where the entries of a kind at a position stand."""
+    return [n for n, raw in enumerate(entries) if raw["kind"] == kind and raw["dims"]["position"] == position]
+
+
+@pytest.mark.requirement("E-13", "O-06")
+@pytest.mark.parametrize("position", [1, 2, 3])
+def test_a_seats_game_is_not_left_out_while_its_neighbours_tell_its_bet(played, position):
+    start = at(played, "game.start", position)[0]
+    play_id = played[start]["record"]["play_id"]
+    gone = [n for n, raw in enumerate(played) if (raw.get("record") or {}).get("play_id") == play_id]
+    found = found_in(without(played[: at(played, "game.start", 1)[1]], *gone))
+    assert any(f"seat {position - 1} of the round" in why for why in found.values()), found
+
+
+@pytest.mark.requirement("E-13", "O-06")
+def test_two_seats_do_not_exchange_their_games(played):
+    """Whoever sits at the lower place is the lower position: no win goes to the neighbour."""
+    end = at(played, "game.start", 1)[1]
+    told = json.loads(json.dumps(played[:end]))
+    for raw in told:
+        record = raw.get("record")
+        position = raw.get("dims", {}).get("position")
+        if not isinstance(record, dict) or "play_id" not in record or position == 3:
+            continue
+        raw["dims"]["position"] = 3 - position
+        for name in list(raw.get("state", ())):
+            bare = name.removeprefix("2/")
+            own = bare in {"game", "last_game", "session"} or bare.startswith("table:")
+            if own:
+                raw["state"][bare if name != bare else f"2/{bare}"] = raw["state"].pop(name)
+        text = json.dumps(raw.get("transfers", []))
+        swapped = text.replace("credit:1:", "credit:x:").replace("credit:2:", "credit:1:")
+        if "transfers" in raw:
+            raw["transfers"] = json.loads(swapped.replace("credit:x:", "credit:2:"))
+    found = found_in(told)
+    assert any("not in the order of the positions" in why for why in found.values()), found
+
+
+@pytest.mark.requirement("E-13", "O-06")
+def test_where_the_power_goes_before_a_seat_has_begun_nobody_is_accused(seats, tmp_path):
+    rooms = seats(GAME, count=3)
+    written = rooms[0].journal.append
+
+    def failing(transaction):
+        if transaction.kind == "game.start" and transaction.dims["position"] == 3:
+            raise RuntimeError("the power goes")
+        return written(transaction)
+
+    for room in rooms:
+        room.journal.append = failing
+    with pytest.raises(RuntimeError, match="the power goes"):
+        sit_down(rooms, CARDS)
+    rooms[0].close()
+    again = seats(GAME, count=3)
+    again[2].insert(1000)
+    raws(again[0])
+
+
+@pytest.mark.requirement("E-13", "O-06")
+def test_one_wheel_decides_two_roulettes(tmp_path):
+    """Each table has its own game, and both wait for the same ball: their round is one, and nobody lies."""
+    other = tmp_path / "other-roulette.toml"
+    text = LIBRARY_FILE.read_text(encoding="utf-8").replace(
+        'id = "quebec-roulette-french"', 'id = "other-roulette"'
+    )
+    other.write_text(text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"'), encoding="utf-8")
+    games, table, rooms = (str(definition(tmp_path)), str(other)), SharedTable(), []
+    for number in (1, 2):
+        room = MachineRig(
+            tmp_path / "state",
+            games=games if number == 1 else games[::-1],
+            position=Position(number, 2),
+            beside=rooms[0] if rooms else None,
+        )
+        room.machine.install(table)
+        table.sit(room.machine, lambda event, room=room: room.engine.handle(event.type, **event.data))
+        rooms.append(room.boot().insert(2000))
+    for room in rooms:
+        bet(room)
+    spin(rooms[0], 17)
+    for room in rooms:
+        room.shown()
+    starts = list(rooms[0].records("game.start"))
+    assert len({start["round_id"] for start in starts}) == 1
+    assert len({start["game"]["digest"] for start in starts}) == 2
+    raws(rooms[0], Shelf([tmp_path]))
+
+
+@pytest.mark.requirement("E-13", "O-06")
+def test_nobody_bets_on_a_ball_that_has_come_to_rest(tmp_path):
+    """The same game, told after the number of its spin."""
+    room = started(tmp_path).insert(2000)
+    bet(room)
+    spin(room, 17)
+    room.shown()
+    shelf = Shelf([tmp_path])
+    entries = raws(room, shelf)
+    kinds = [raw["kind"] for raw in entries]
+    start, number = kinds.index("game.start"), kinds.index("wheel.number")
+    assert start < number
+    order = [*range(start), number, *range(start, number), *range(number + 1, len(entries))]
+    found = found_in(ordered(entries, order), shelf)
+    assert any("the number of its round is told" in why for why in found.values()), found

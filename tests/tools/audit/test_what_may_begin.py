@@ -1,0 +1,244 @@
+"""What must not stand in memory for an entry to be there: no game, bill or ruling where the machine could not be.
+
+Goal: a lie that is at odds with nothing but the state of the machine is named, of every kind of entry that begins
+something, in every state in which it may not; new kinds and new states are taken up by themselves.
+"""
+
+import copy
+
+import pytest
+from rigs.lies import found_in, ordered, raws, without
+from test_honest import SOLD
+from test_liars import journals
+
+from egm.app.features import FEATURES
+from egm.kernel.events import EventType, State
+from egm.kernel.states import EVERYWHERE
+from egm.testing.machine import MachineRig, ScriptedChance, generator
+from meters.entry import decode
+from meters.ledger import Ledger
+from meters.transaction import Phase
+from tools.audit.conduct import ConductAudit
+from tools.audit.rules import RULES, Differs, Facts, rules_of
+from tools.audit.rules.pattern import Scope
+from tools.audit.rules.states import is_within, state_of
+from tools.dev.lies import mark_of
+
+SINCE = "2026-01-01T00:00:00+00:00"
+#: Something that makes the machine be in a state.
+MEMORY = {
+    State.DOOR_OPEN: {"door:main": {"since": SINCE}},
+    State.TILT: {
+        "fault:game_defective": {"since": SINCE, "locks": True, "cleared_by": "ruling", "detail": ""}
+    },
+    State.HANDPAY: {"handpay": {"id": "handpay-1", "kind": "cancelled_credit", "amount_cents": 5}},
+    State.AWAITING_AWARD: {"awaiting_award": "play-1"},
+    State.SERVICE_MENU: {"menu": {"since": SINCE, "person": "2"}},
+    State.PAYING: {"pay_out": {"id": "cashout-1", "way": "coins", "amount_cents": 5, "coins": 1}},
+    State.PLAYING: {"game": {"play_id": "play-1"}},
+    State.OUT_OF_SERVICE: {"disabled:host:main": {"reason": "closed", "since": SINCE}},
+}
+#: States of the process alone: no memory has them.
+UNREMEMBERED = {State.LOCKED, State.BETTING}
+BEGINNING = [rule for rule in RULES if rule.within not in {None, EVERYWHERE}]
+
+
+def wrong_states(rule):
+    """Every state in which an entry may not be, and what makes it so."""
+    return [(state, planted) for state, planted in MEMORY.items() if not is_within(state, rule.within)]
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    return journals(tmp_path_factory.mktemp("begun"))
+
+
+def test_every_state_that_memory_makes_is_tried():
+    declared = {each.state for each in FEATURES.rules.states}
+    assert declared - UNREMEMBERED == MEMORY.keys()
+    for state, planted in MEMORY.items():
+        ledger = Ledger()
+        ledger.state.update(planted)
+        assert state_of(ledger, 1, Facts()) is state
+
+
+def test_every_rule_of_what_begins_something_says_in_which_states_it_may():
+    """What takes something in hand: a reservation, money that moves, a key of the memory that was free."""
+    silent = [
+        rule.kind
+        for rule in RULES
+        if rule.within is None
+        and (
+            rule.phase is Phase.RESERVE
+            or (rule.phase is Phase.POST and rule.moves)
+            or any(was is None and rule.state.get(key) is not None for key, was in rule.before.items())
+        )
+    ]
+    assert silent == []
+    assert len(BEGINNING) > 50
+
+
+@pytest.mark.parametrize("rule", BEGINNING, ids=lambda rule: rule.kind)
+def test_a_rule_lets_no_entry_be_in_a_state_in_which_it_may_not_begin(honest, rule):
+    entry = decode(honest[0][-1])
+    for _, planted in wrong_states(rule):
+        ledger = Ledger()
+        ledger.state.update(planted)
+        with pytest.raises(Differs, match="as its memory says"):
+            rule._check_state(Scope(entry, ledger, Facts()))
+
+
+def test_what_machines_wrote_is_named_in_each_state_in_which_it_may_not_be(honest):
+    tried = set()
+    for bodies in honest:
+        ledger, audit = Ledger(), ConductAudit(lambda *_: pytest.fail("an honest entry"))
+        for body in bodies:
+            entry = decode(body)
+            before = copy.copy(ledger)
+            for rule in rules_of(entry.kind):
+                if rule in BEGINNING and fits(rule, entry, before, audit.facts):
+                    for state, planted in wrong_states(rule):
+                        before.state = {**ledger.state, **planted}
+                        if state_of(before, 1, Facts()) is state:  # else a more pressing one holds
+                            tried.add((entry.kind, state))
+                            assert named(entry, before, audit.facts), (entry.kind, planted)
+            if not entry.kind.startswith("clear."):
+                audit.see(entry, ledger)
+            ledger.commit(ledger.plan(entry.transaction), entry)
+    assert len({kind for kind, _ in tried}) > 14
+    assert {state for _, state in tried} == MEMORY.keys()
+
+
+def fits(rule, entry, before, facts):
+    try:
+        rule.check(entry, before, copy.deepcopy(facts))
+    except (Differs, KeyError, TypeError, AttributeError):  # another of the ways it may be
+        return False
+    return True
+
+
+def named(entry, before, facts):
+    found = []
+    audit = ConductAudit(lambda _, why: found.append(why))
+    audit.facts = copy.deepcopy(facts)
+    audit.facts.states.clear()
+    audit.facts.idle_at.clear()
+    audit.facts.moved.clear()
+    audit.see(entry, before)
+    return found
+
+
+# ------------------------------------------------------------------ lies, told whole
+TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
+
+
+@pytest.fixture
+def voided(tmp_path):
+    """A game of which two persons ruled, for its record was found defective."""
+    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
+    room.play()
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    room.engine.handle(EventType.REFUND_GAME, form="refund_game", **TWO)
+    return raws(room)
+
+
+@pytest.mark.requirement("E-13", "B-08")
+def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
+    told = without(voided, "fault.raised")
+    del told[-1]["state"]["fault:game_defective"]
+    assert "game.void" in found_in(told)[len(told)]
+    told = without(voided, "fault.raised")  # in the menu, and still nothing is wrong with the game
+    told[-1]["state"].pop("fault:game_defective")
+    menu = {"since": SINCE, "person": None}
+    asked = {
+        "id": f"menu.asked-{len(told)}-{mark_of(told[0])}",
+        "kind": "menu.asked",
+        "time": told[-1]["time"],
+        "record": {"by": "operator"},
+        "state": {"menu": menu},
+    }
+    assert "nothing that decides it is missing" in found_in([*told[:-1], asked, told[-1]])[len(told) + 1]
+
+
+@pytest.mark.requirement("E-13", "B-08")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record.update(persons=["2"]),
+        lambda record: record.update(reason=" "),
+        lambda record: record.pop("recorded"),
+    ],
+    ids=("one person", "no reason", "what was recorded"),
+)
+def test_a_void_game_has_two_persons_a_reason_and_what_was_recorded(voided, change):
+    change(voided[-1]["record"])
+    assert found_in(voided).keys() == {len(voided)}
+
+
+#: What stops a machine, what happens meanwhile that may not, and the entries by which it goes on.
+STOPPED = {
+    "a door": (
+        (EventType.DOOR_OPENED, {"door": "main"}),
+        (EventType.DOOR_CLOSED, {"door": "main"}),
+    ),
+    "a host": (
+        (EventType.DISABLED, {"source": "host:main", "reason": "closed"}),
+        (EventType.ENABLED, {"source": "host:main"}),
+    ),
+    "a tilt": (
+        (EventType.FAULT_RAISED, {"code": "bill_acceptor.cheat"}),
+        (EventType.KEY_TURNED, {"key": "attendant"}),
+    ),
+    "the generator": (
+        (EventType.CHANCE_FAILED, {"detail": "planted"}),
+        (EventType.KEY_TURNED, {"key": "attendant"}),
+    ),
+}
+
+
+@pytest.mark.requirement("E-13", "A-07")
+@pytest.mark.parametrize("stopped", STOPPED, ids=str)
+@pytest.mark.parametrize("what", ["game", "bill"])
+def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
+    """The machine goes on first, and the journal tells it afterwards."""
+    stop, go_on = STOPPED[stopped]
+    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
+    room.restarts = [generator]
+    room.engine.handle(stop[0], **stop[1])
+    room.clock.pass_seconds(60)
+    before = room.journal.sequence
+    room.engine.handle(go_on[0], **go_on[1])
+    went_on = room.journal.sequence - before
+    if what == "game":
+        room.machine.chance = ScriptedChance(0, 0, 0)
+        room.play()
+        room.shown()
+    else:
+        room.insert(500)
+    entries = raws(room)
+    told = ordered(
+        entries, [*range(before), *range(before + went_on, len(entries)), *range(before, before + went_on)]
+    )
+    found = found_in(told)
+    assert "may not be while the machine is" in found[before + 1]
+
+
+@pytest.mark.requirement("E-13", "N-04")
+def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
+    profile = tmp_path / "place.toml"
+    profile.write_text(f"{SOLD}\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n")
+    room = MachineRig(tmp_path / "state", profile=profile, chance=ScriptedChance(0, 0, 0)).boot().insert(500)
+    room.play()
+    room.shown()
+    room.clock.pass_seconds(61)
+    room.engine.handle(EventType.REMINDER_DUE)
+    assert room.records("protection.reminder")
+    entries = raws(room)
+    read = {
+        "id": f"protection.acknowledged-{len(entries) + 1}-{mark_of(entries[0])}",
+        "kind": "protection.acknowledged",
+        "time": entries[-1]["time"],
+        "record": {"kind": "time_limit"},
+        "state": {"reminder": None},
+    }
+    assert "not over by being read" in found_in([*entries, read])[len(entries) + 1]

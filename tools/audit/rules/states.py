@@ -1,0 +1,84 @@
+"""The state a machine is in as its memory says, from the features' own declarations and the books so far."""
+
+from datetime import timedelta
+from typing import Any, Final, TypeVar, cast
+
+from egm.app.features import FEATURES
+from egm.kernel.events import State
+from egm.kernel.machine import Machine
+from egm.kernel.memory import Memory
+from egm.kernel.positions import Position
+from egm.records.keys import PlayKey
+from meters import Journal, StoredEntry
+from meters.ledger import Ledger
+from meters.transaction import JSON
+from tools.audit.rules.facts import Facts, position_of
+
+T = TypeVar("T")
+
+#: States of the process alone, of which the memory knows nothing: it says idle.
+_UNREMEMBERED: Final = frozenset({State.BOOT, State.SELF_TEST, State.BETTING, State.LOCKED})
+
+
+class _Books:
+    """What a journal keeps under its keys, as far as an audit has come."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._state = ledger.state
+
+    def state(self, key: str) -> JSON:
+        """What is stored under a key."""
+        return self._state.get(key)
+
+    def states(self, prefix: str) -> dict[str, JSON]:
+        """Everything stored under keys with a prefix."""
+        return {key: value for key, value in self._state.items() if key.startswith(prefix)}
+
+
+class _Remembered:
+    """One position as its memory alone shows it: what the process holds besides is as after a start."""
+
+    doors_open = Machine.doors_open
+    faults = Machine.faults
+    is_tilted = Machine.is_tilted
+
+    def __init__(self, ledger: Ledger, position: int) -> None:
+        self.position: Final = Position(position)
+        self.journal: Final = cast("Journal", _Books(ledger))
+        self.memory: Final = Memory(self.journal, self.position, FEATURES.keys)
+
+    def state(self, kind: type[T]) -> T:
+        """A feature's own, as after a start."""
+        return kind()
+
+    def installed(self, _: type[T]) -> T | None:
+        """Nothing is."""
+        return None
+
+
+def state_of(ledger: Ledger, position: int, facts: Facts) -> State:
+    """The state that the memory of a position makes the machine be in."""
+    key = position, PlayKey.GAME in ledger.state
+    known = facts.states.get(key)
+    if known is None:
+        remembered: Any = _Remembered(ledger, position)
+        known = facts.states[key] = FEATURES.rules.derived_state(remembered)
+    return known
+
+
+def note_state(entry: StoredEntry, before: Ledger, facts: Facts) -> None:
+    """Know when each position was idle last: a device records what it was told to do some time after."""
+    position = position_of(entry)
+    if state_of(before, position, facts) is State.IDLE:
+        facts.idle_at[position] = entry.time_utc
+
+
+def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
+    """Whether the entry's position was idle no longer than so many seconds ago."""
+    idle_at = facts.idle_at.get(position_of(entry))
+    return idle_at is not None and abs(entry.time_utc - idle_at) <= timedelta(seconds=seconds)
+
+
+def is_within(state: State, states: frozenset[State]) -> bool:
+    """Whether a machine of which memory says ``state`` can be in one of ``states``."""
+    return state in states or (state is State.IDLE and bool(states & _UNREMEMBERED))
