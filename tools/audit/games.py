@@ -54,8 +54,10 @@ _DEFECTIVE: Final = f"{_FAULT}:game_defective"
 _PRIZE_WON: Final = "merchandise.won"
 _DEFINITION: Final = "definition:"
 _VOID: Final = "game.void"
-#: The entries of a play that meters tell apart as its beginning; a void one counts of no game.
-_TOLD_APART: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, _DOUBLE_UP, PLAY_PUSH}) - {_VOID}
+#: The entries of a play after its beginning.
+_GOES_ON: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, _DOUBLE_UP, PLAY_PUSH})
+#: Those that meters tell apart as its beginning; a void one counts of no game.
+_TOLD_APART: Final = _GOES_ON - {_VOID}
 
 
 class Shelf:
@@ -146,6 +148,8 @@ class GameAudit:
     def see(self, entry: StoredEntry) -> GameRecord | None:
         """Take one entry of the journal; return the game that begins with it, if it begins one."""
         kind = entry.transaction.kind
+        if kind in _GOES_ON:
+            self._rounds.has_begun()
         begun = self._see(entry, kind)
         self._stakes.see(entry)
         if kind == _BETS_CLOSED and (spin := self._read(entry, WheelSpin)) is not None:
@@ -163,8 +167,6 @@ class GameAudit:
     def _see(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         if kind == PLAY_START:
             return self._begin(entry)
-        if kind in _TOLD_APART or kind == _VOID:
-            self._rounds.has_begun()
         if kind in _TOLD_APART:
             self._check_dims(entry)
         if kind in PLAY_STEPS:

@@ -127,7 +127,7 @@ class Facts:
         elif kind in {"wheel.no_more_bets", "wheel.number", KEPT}:
             spin: Any = entry.state.get(WheelKey.SPIN)
             if spin is not None:
-                self.spins[str(spin["round_id"])] = spin.get("number")
+                self.spins |= {**spin.get("earlier", {}), str(spin["round_id"]): spin.get("number")}
         elif kind in PLAY_ENDS:
             self.waits.pop(play_id, None)
         if len(self.spins) > _SPINS_MAX:
