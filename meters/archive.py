@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from meters import checkpoint
 from meters.entry import GENESIS_HASH, StoredEntry, decode
-from meters.errors import JournalDamaged
+from meters.errors import JournalDamaged, JournalUnwritable
 from meters.identifiers import SUFFIX as INDEX_SUFFIX
 from meters.identifiers import Index, own_place, play_place, root_place
 from meters.segment import SUFFIX, Segment
@@ -122,6 +122,19 @@ class Archive:
             if match is not None
         }
         return sorted(pair for pair in found if pair[1] <= through)
+
+    def goes_beyond(self, sequence: int, genesis: StoredEntry) -> int:
+        """The last entry of a segment of the journal that begins so, if later than ``sequence``; else 0."""
+        public_key, found = checkpoint.public_key_of(genesis, "journal"), 0
+        for folder in self.folders:
+            with suppress(JournalUnwritable):
+                for match in map(_NAME.fullmatch, self._storage.names(folder)):
+                    if match is None or int(match[2]) <= max(sequence, found):
+                        continue
+                    with suppress(JournalDamaged):
+                        facts = Segment(self._storage, folder / match[0], public_key).facts
+                        found = facts.last if facts.genesis_hex == genesis.hash_hex else found
+        return found
 
     def _copies(self, first: int, last: int) -> list[Segment]:
         """The whole copies of a segment; raise :class:`JournalDamaged` naming it when there is none."""

@@ -257,6 +257,11 @@ class Journal(JournalView):
                 str(self._place.state_dir), f"the journal is of machine {found}, not {machine_id}"
             )
         ledger.full_audit()
+        if furthest := self._archive.goes_beyond(self.sequence, self.genesis):
+            raise JournalDamaged(
+                str(self._place.state_dir),
+                f"both copies end at entry {self.sequence}, and the archive goes to {furthest}",
+            )
         try:
             written = self._archivist().mend(self._identifiers())
         except JournalUnwritable as why:

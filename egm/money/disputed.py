@@ -27,7 +27,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import raise_fault
 from egm.money.host.model import Redeeming
-from egm.money.ticket_ledger import anchor, committed, host_ticket
+from egm.money.ticket_ledger import anchor, committed, host_ticket, keep_head
 from egm.records.keys import MoneyKey
 from egm.records.money import PrintingRecord
 from egm.staff.form import ruling_details, says
@@ -263,6 +263,7 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
         machine.state(TicketDesk).redeem_commit(disputed.id)
     elif held:
         machine.state(TicketDesk).redeem_abort(disputed.id, "a person decided that it was given back")
+    keep_head(machine)
 
 
 def _number(machine: Machine, disputed: DisputedAmount) -> str:

@@ -14,6 +14,7 @@ from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.ticket_ledger import keep_head
 from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayForm, HandpayRecord
@@ -98,6 +99,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
             "persons": list(dict.fromkeys((*wrote, *persons))),
         },
     )
+    keep_head(machine)
     code = "prize_delivered" if handpay.prizes else "handpay_paid"
     machine.notice = Notice(code=code, values={"amount_cents": handpay.amount_cents})
 

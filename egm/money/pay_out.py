@@ -29,7 +29,7 @@ from egm.money.cash_out_rest import (
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, into_ring
 from egm.money.host.records import RestrictedTerms
-from egm.money.ticket_ledger import anchor, committed
+from egm.money.ticket_ledger import anchor, committed, keep_head
 from egm.money.ticket_terms import ticket_terms
 from egm.money.ways_out import no_ticket, payable_coins
 from egm.record_codec import to_json
@@ -218,6 +218,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
         details={**to_json(pay_out), **committed(machine, number)},
     )
     machine.state(TicketDesk).printed(number)
+    keep_head(machine)
     machine.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out.amount_cents})
 
 
@@ -359,6 +360,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
             state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **left_over(rest)},
             details={**to_json(pay_out), "paid_coins": paid},
         )
+        keep_head(machine)
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
         return
     gone = CoinsGone(
@@ -379,6 +381,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         f"short pay: {paid} of {pay_out.coins} coins",
     )
     post_coins(machine, event)
+    keep_head(machine)
     if machine.cash_cents:
         open_cancelled_credit(machine, event)
 

@@ -169,6 +169,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
         ),
     )
     desk.redeem_commit(redemption_id)
+    ticket_ledger.keep_head(machine)
 
 
 # ---------------------------------------------------------------------------------------------- forfeits

@@ -8,6 +8,7 @@ persons restore the ledger (``egm ticket restore``).
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -18,30 +19,38 @@ from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord
+from egm.records.earlier_journal import has_ended
 from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.audit import (
     DIGEST_DIGITS,
+    Comparison,
     LedgerAnchor,
     begun_as,
+    compare,
     disagreement,
     journal_knows,
     ledger_cents,
     put_back,
 )
 from egm.tickets.desk import TicketDesk
-from egm.tickets.errors import TicketLedgerDamaged
+from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import commitment
-from egm.tickets.record import Record
-from egm.tickets.store import PURPOSE, TicketStore
-from meters import Journal
+from egm.tickets.record import Action, Record
+from egm.tickets.store import PURPOSE, JournalSeen, TicketStore
+from meters import Journal, JournalDamaged, JournalUnwritable
 from meters.chart import CREDIT_KINDS
 from meters.storage import Storage
 from meters.transaction import JSON
 
 FAULT: Final = "ticket_ledger"
+JOURNAL_SHORT: Final = "journal_short"
 #: Said with every reason: what to do.
 _REMEDY: Final = "; no tickets until two persons have looked: egm ticket restore"
+_ACCOUNT: Final = (
+    "; no play and no payment until two persons have accounted for it:"
+    " egm audit inspect, egm audit clear or egm ticket restore"
+)
 
 
 def open_store(
@@ -114,6 +123,79 @@ def hold_against(machine: Machine) -> str:
     return ""
 
 
+def journal_is_short(machine: Machine) -> str:
+    """Why the journal lacks entries that the ledger saw, and what to do; empty where it lacks none.
+
+    The journal leads in everything the two share, so that a ticket which this machine has issued or credited
+    by the ledger, and not by its own journal, stood in entries that are gone: what they paid is owed again.
+    """
+    store, journal, serial = machine.state(TicketDesk).store, machine.journal, machine.identity.serial
+    with suppress(JournalDamaged):
+        seen = store.journal_seen()
+        if seen is not None and seen.mark == journal.mark and not _has(journal, seen):
+            return (
+                f"the journal ends at entry {journal.sequence} and is not the one that had come to"
+                f" {seen.sequence}{_ACCOUNT}"
+            )
+    stored, fresh = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS), _beginning(machine)
+    base = fresh if stored is None or stored.begun != fresh.begun else stored
+    if all(pair.journal_cents >= pair.ledger_cents for pair in _pairs(machine, base)):
+        return ""
+    for record in store.records():
+        for move in record.moves:
+            entry_id = _ENTRIES.get(move.action, "").format(
+                issue=record.issue_id, redemption=move.redemption_id
+            )
+            if (
+                entry_id
+                and move.by == serial
+                and move.place > base.from_
+                and not has_ended(journal, entry_id)
+            ):
+                ticket = record.ticket
+                return (
+                    f"the journal knows nothing of ticket {ticket.masked} over {ticket.amount_cents} cents,"
+                    f" which the ticket ledger has{_ACCOUNT}"
+                )
+    return ""
+
+
+#: What stands in the journal before the ledger moves a ticket so.
+_ENTRIES: Final = {Action.ISSUE: "{issue}.printed", Action.REDEEM: "{redemption}.in"}
+
+
+def _pairs(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
+    store, balance_cents = machine.state(TicketDesk).store, machine.journal.balance_cents
+    return compare(store, balance_cents, machine.identity.serial, base.base)
+
+
+def _has(journal: Journal, seen: JournalSeen) -> bool:
+    """Whether an entry is in the journal; one that the archive cannot give any more is not denied."""
+    if seen.sequence > journal.sequence:
+        return False
+    with suppress(JournalDamaged):
+        entry = next(journal.entries(since=seen.sequence - 1, limit=1))
+        return entry.sequence != seen.sequence or entry.hash_hex == seen.hash_hex
+    return True
+
+
+def note_ledger(machine: Machine, why: str) -> None:
+    """Raise or clear what stands of the ledger and the journal against each other; ``why`` tickets stop."""
+    has_ledger = machine.installed(TicketDesk) is not None
+    note_fault(machine, JOURNAL_SHORT, journal_is_short(machine) if has_ledger else "")
+    note_fault(machine, FAULT, why)
+    keep_head(machine)
+
+
+def keep_head(machine: Machine) -> None:
+    """Leave on both media, beside the ledger, how far the journal has come: money has moved for good."""
+    desk, journal = machine.installed(TicketDesk), machine.journal
+    if desk is None or {FAULT, JOURNAL_SHORT} & machine.faults.keys():
+        return
+    with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or start does it again
+        desk.store.keep_head(JournalSeen(journal.mark, journal.sequence, journal.head_hash))
+
+
 def _beginning(machine: Machine) -> LedgerAnchor:
     """What the ledger knew when this journal began, or when two persons began the ledger anew.
 
@@ -147,4 +229,4 @@ def _is_cleared(journal: Journal) -> bool:
 def check_ledger(machine: Machine, _: Event) -> None:
     """Hold the ledger against the journal when a door is closed; where they differ, tickets stop."""
     if machine.installed(TicketDesk) is not None:
-        note_fault(machine, FAULT, hold_against(machine))
+        note_ledger(machine, hold_against(machine))

@@ -13,13 +13,12 @@ from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.machine import Identity, Machine
-from egm.kernel.standing_faults import note_fault, raise_fault
+from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring, unread_places
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import note_number
-from egm.money.ticket_ledger import FAULT as LEDGER_FAULT
-from egm.money.ticket_ledger import hold_against
+from egm.money.ticket_ledger import hold_against, note_ledger
 from egm.profiles import Profile
 from egm.record_codec import from_json
 from egm.records.earlier_journal import has_ended
@@ -114,7 +113,7 @@ def recover(machine: Machine, why: str = "") -> None:
         _recover(machine, desk)
         _look_for_contradictions(machine, desk)
         why = hold_against(machine)
-    note_fault(machine, LEDGER_FAULT, why)
+    note_ledger(machine, why)
 
 
 def _let_go_of_prints(machine: Machine) -> None:

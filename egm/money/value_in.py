@@ -21,7 +21,7 @@ from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from egm.money.host.transfers import are_over
-from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
+from egm.money.ticket_ledger import anchor, committed, host_ticket, keep_head, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import PaperRecord
@@ -129,6 +129,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
     )
     if paper.ticket:
         machine.state(TicketDesk).redeem_commit(paper.id)
+    keep_head(machine)
     code = "ticket_accepted" if paper.ticket else "bill_accepted"
     machine.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
 

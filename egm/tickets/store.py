@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
@@ -48,9 +48,17 @@ def head_of(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
     return Mirror(storage, (folder, second), HEAD, key=key)
 
 
-def head_at(end: End) -> bytes:
-    """What the head of a ledger that ends so holds."""
-    return json.dumps(end).encode()
+class JournalSeen(NamedTuple):
+    """An entry of the machine's journal, durable when it was noted: in which journal, where, and its hash."""
+
+    mark: str
+    sequence: int
+    hash_hex: str
+
+
+def head_at(end: End, seen: JournalSeen | None = None) -> bytes:
+    """What the head of a ledger that ends so holds, and how far the journal had come."""
+    return json.dumps([*end, *(seen or ())]).encode()
 
 
 class TicketStore:
@@ -134,13 +142,23 @@ class TicketStore:
         """The digest of the move at a place; None where the ledger ends before it."""
         return self._copies.digest_at(place)
 
-    def keep_head(self) -> None:
+    def keep_head(self, seen: JournalSeen | None = None) -> None:
         """Write down on both media how far the ledger has come: what was, is not forgotten from here on.
 
-        Raises JournalUnwritable when neither medium takes it.
+        ``seen``: how far the machine's journal has; the cage leaves that as it stands. Raises
+        JournalUnwritable when neither medium takes it.
         """
         with self.together(), contextlib.suppress(JournalDamaged):  # it stands until two persons have looked
-            self._head.write(head_at(self.end))
+            self._head.write(head_at(self.end, seen or self.journal_seen()))
+
+    def journal_seen(self) -> JournalSeen | None:
+        """How far the machine's journal had come when it last said so; None where it never did.
+
+        Raises JournalDamaged where the head cannot be read, which :meth:`behind` tells.
+        """
+        stored = self._head.read(mend=not self._read_only)
+        _, _, *seen = START if stored is None else json.loads(stored)
+        return JournalSeen(*seen) if seen else None
 
     def behind(self) -> str:
         """Why the ledger is not the one in which the cage last acted; empty where it is."""
@@ -150,7 +168,7 @@ class TicketStore:
             return f"where the cage has come to in the ticket ledger cannot be read: {why}"
         if stored is None and self.end != START:  # removed, or a ledger of before there were heads
             return f"where the cage has come to in the ticket ledger is missing on both media ({HEAD})"
-        place, digest = START if stored is None else json.loads(stored)
+        place, digest, *_ = START if stored is None else json.loads(stored)
         if self.digest_at(place) == digest:
             return ""
         return (

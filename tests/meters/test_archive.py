@@ -334,6 +334,25 @@ def test_a_segment_of_another_life_of_the_same_machine_is_named(lived, tmp_path)
     fault(other, "follow|begins after|not the segment the journal names")
 
 
+def test_copies_put_back_to_before_what_is_archived_are_missed(tmp_path):
+    """The copies and their heads are sealed and whole, and older than the archive."""
+    folder, early = tmp_path / "one", tmp_path / "early"
+    with opened(folder) as journal:
+        fund(journal)
+    shutil.copytree(folder, early)
+    with opened(folder) as journal:
+        for _ in range(200):
+            play(journal)
+    assert archived(folder)
+    for medium in ("archive", "second/archive"):
+        shutil.copytree(folder / medium, early / medium)
+    with pytest.raises(JournalDamaged, match="both copies end at entry 3, and the archive goes to"):
+        opened(early)
+    shutil.rmtree(early / "archive")
+    with pytest.raises(JournalDamaged, match="both copies end at entry 3, and the archive goes to"):
+        opened(early)
+
+
 def test_entries_cut_off_the_beginning_of_both_copies_are_missed(lived):
     """What the archive does not hold must be at hand."""
     folder, _ = lived

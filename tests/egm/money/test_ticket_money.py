@@ -16,6 +16,7 @@ from egm.kernel.keys import KernelKey
 from egm.money.disputed import disputed_amounts
 from egm.people import Person, Role, Roster
 from egm.records.keys import MoneyKey
+from egm.testing.clearing import clear_it
 from egm.testing.machine import OPENED, MachineRig
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
@@ -27,7 +28,7 @@ from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import commitment, prove, taken_in
 from egm.tickets.record import Action
 from egm.tickets.restoration import restore
-from egm.tickets.store import PURPOSE
+from egm.tickets.store import PURPOSE, TicketStore, head_at
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -480,3 +481,66 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(room, tmp_path):
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")
+
+
+# ---------------------------------------------------------------- the journal is put back, the ledger is not
+def journal_files(tmp_path):
+    """All that lies on both media, but for the ticket ledger."""
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and not path.name.startswith("tickets.")]
+    return {path: path.read_bytes() for path in files}
+
+
+def put_journal_back(tmp_path, files):
+    for path in journal_files(tmp_path):
+        path.unlink()
+    put_back(files)
+
+
+@pytest.mark.requirement("A-02", "H-07")
+@pytest.mark.parametrize("way", ["ticket", "ticket, no head", "hand"])
+def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way):
+    """Both copies are brought back to before a payment, with heads that this machine has sealed."""
+    room = MachineRig(tmp_path, devices=("printer",) if "ticket" in way else ()).boot().insert(10000)
+    room.close()
+    before = journal_files(tmp_path)
+    room = MachineRig(tmp_path, devices=("printer",) if "ticket" in way else ()).boot()
+    if way == "hand":
+        room.engine.handle(EventType.CASH_OUT)
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert room.records("handpay.paid")
+    else:
+        room.cash_out_ticket()
+    room.close()
+    put_journal_back(tmp_path, before)
+    if way == "ticket, no head":  # an old head of the ledger is put back too
+        with TicketStore.open(
+            tmp_path, key=room.journal.derive(PURPOSE), second=tmp_path / "second"
+        ) as store:
+            store._head.write(head_at(store.end))
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert again.credit_cents == 10000
+    why = again.machine.faults["journal_short"]["detail"]
+    assert ("over 10000 cents" in why) == (way == "ticket, no head")
+    assert again.state is State.TILT
+    again.engine.handle(EventType.PLAY)
+    again.engine.handle(EventType.CASH_OUT)
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
+    again.engine.handle(EventType.DOOR_OPENED, door="main")
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert (again.state, again.credit_cents, again.hands.jobs) == (State.TILT, 10000, [])
+    assert not again.records("game.start")
+    assert not again.records("handpay.pending")
+    again.close()
+    clear_it(tmp_path)
+    cleared = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "journal_short" not in cleared.machine.faults
+
+
+def test_a_journal_brought_back_whole_is_not_short(room, tmp_path):
+    room.insert(1000).cash_out_ticket()
+    room.close()
+    files = journal_files(tmp_path)
+    put_journal_back(tmp_path, files)
+    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert not {"journal_short", "ticket_ledger"} & again.machine.faults.keys()
+    assert again.state is State.IDLE
