@@ -150,16 +150,19 @@ def _files(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _positions(file: CabinetFile) -> Iterator[Fault]:
-    """Positions of several at which nothing takes money: nobody can play there."""
-    takes = {
-        device.position
-        for device in file.devices.values()
-        if PROTOCOLS[device.protocol].kind in {"bill_acceptor", "coin_acceptor"}
-    }
-    for number in range(1, file.machine.positions + 1) if file.machine.positions > 1 else ():
-        if number not in takes:
+    """Positions of several at which nothing takes money, and any whose hand-pay no key reaches."""
+    fitted: dict[str, set[int]] = {}
+    for device in file.devices.values():
+        fitted.setdefault(PROTOCOLS[device.protocol].kind, set()).add(device.position)
+    takes = fitted.get("bill_acceptor", set()) | fitted.get("coin_acceptor", set())
+    keys = fitted.get("io_board", set())
+    for number in range(1, file.machine.positions + 1):
+        if file.machine.positions > 1 and number not in takes:
             why = f"no device of position {number} takes money: a device says its own, position = {number}"
             yield Fault("machine.positions", why, stops=False)
+        if file.devices and keys.isdisjoint({1, number}):
+            why = f"no I/O board has a key for position {number}: nobody can pay a hand-pay there"
+            yield Fault("devices", f"{why}; a board of position 1 serves all", stops=False)
 
 
 def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:

@@ -38,6 +38,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.positions import Position
 from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.side_by_side import SideBySide
 from egm.kernel.timekeeping import timekeeper_of
 from egm.links.screen import starting
 from egm.money.host.model import HostMoney
@@ -112,7 +113,8 @@ class MachineProcess:
         self._begins = False
         self._untold: set[int] = set()
         self._table = SharedTable()
-        self._attachments: tuple[Attachment, ...] = ()
+        self._beside = SideBySide()
+        self._attachments: tuple[tuple[Station, Attachment], ...] = ()
 
     async def run(self) -> None:
         """Come up, and work until cancelled. Raises OperatorError for what was given to it, and cannot be."""
@@ -245,7 +247,7 @@ class MachineProcess:
         context = MachineContext(
             self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
         )
-        self._attachments = self._features.attach(context)
+        self._attachments = tuple((self._stations[0], one) for one in self._features.attach(context))
         for station in self._stations[1:]:
             beside = replace(
                 context,
@@ -253,7 +255,7 @@ class MachineProcess:
                 handle=partial(self._handle_at, station),
                 devices=station.ports.drivers,
             )
-            self._attachments += self._features.attach_to_position(beside)
+            self._attachments += tuple((station, one) for one in self._features.attach_to_position(beside))
         self._verifier = Verifier(context)
         for station in self._stations:
             station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
@@ -298,6 +300,7 @@ class MachineProcess:
         machine.install(menu_of(self._features))
         machine.install(self._host_money())
         machine.install(self._table)
+        machine.install(self._beside)
         machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
         machine.install(all_pools(each.pools for each in self._installed.values()))
         return machine
@@ -380,7 +383,7 @@ class MachineProcess:
                 drivers = [driver for station in self._stations for driver in station.ports.drivers]
                 for driver in drivers:
                     group.create_task(driver.run(), name=driver.name)
-                for attachment in self._attachments:
+                for _, attachment in self._attachments:
                     group.create_task(attachment.run(), name=attachment.name)
                 group.create_task(self._cycle_chance(), name="chance")
                 if self._watched:
@@ -462,8 +465,10 @@ class MachineProcess:
                 station.changed()
 
     def _told(self) -> None:
-        """Something has happened at a position: let what works beside the devices know."""
+        """Something has happened at a position: let what works beside the devices know, each of its own."""
         if self._attachments:
-            now = self._stations[0].snapshot()
-            for attachment in self._attachments:
-                attachment.changed(now)
+            now = [(station, station.snapshot()) for station in self._stations]
+            for station, snapshot in now:
+                for whose, attachment in self._attachments:
+                    if whose is station:
+                        attachment.changed(snapshot)

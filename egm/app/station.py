@@ -7,6 +7,7 @@ is the machine's (:mod:`egm.app.process`), and so is everything that works besid
 import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from egm.app.absent import settle_absent
@@ -21,6 +22,7 @@ from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
 from egm.kernel.positions import is_own_fault
+from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.money.device_ledgers import ledgers_of
@@ -31,6 +33,7 @@ from egm.play.installed_games import InstalledGame
 from egm.records.games import open_game
 from egm.seats.wheel import hear
 from egm.staff.service.desk import ServiceDesk
+from egm.staff.service.key_switches import concerned
 
 #: A screen that never says it has shown the outcome is not waited for longer than this.
 _SHOW_SECONDS_MAX: Final = 60.0
@@ -89,6 +92,13 @@ class Station:
         self.machine.state(Devices).printer = ports.printer
         self.machine.state(Devices).hopper = ports.hopper
         self.machine.state(ServiceDesk).bench.kinds = ports.kinds
+        self.machine.state(SideBySide).at[self.machine.position.number] = AtWork(
+            engine=self.engine,
+            handle=partial(self._handle, self),
+            snapshot=self.snapshot,
+            signal=self._signal,
+            has_board=ports.io_board is not None,
+        )
         for driver in ports.drivers:
             driver.stood(self._faults_of(ports.kinds[driver.name]))
 
@@ -112,8 +122,10 @@ class Station:
             self.server.send(Pressed(button="play"))  # what it means now is what the screen shows
             return
         hear(self.machine, report)
+        beside, number = self.machine.state(SideBySide), self.machine.position.number
         for event in reported(report, self.ports.kinds[report.device], self.machine.doors_open):
-            self._handle(self, event)
+            for position in concerned(beside, number, event):
+                position.handle(event)
         if desk.is_open:  # its pages show what devices report
             self.changed()
 
@@ -196,6 +208,8 @@ class Station:
         now = self.snapshot()
         self.server.send(now)
         self._settle_devices(now)
+        for position in self.machine.state(SideBySide).at.values():
+            position.signal()
         self._told()
 
     def _settle_devices(self, now: Snapshot) -> None:
@@ -214,5 +228,14 @@ class Station:
         if ports.io_board is not None:
             lit = machine.state(ServiceDesk).bench.outputs  # a test's, while there is one
             ports.io_board.lamps(tested(lit, "lamp") if lit else lamps(now))
-            ports.io_board.tower(tested(lit, "tower") if lit else tower(now))
-            ports.io_board.bell(on="bell" in lit or bell(now))
+
+    def _signal(self) -> None:
+        """Make tower light and bell true again: those of every position that the board serves."""
+        board = self.ports.io_board
+        if board is None:
+            return
+        lit = self.machine.state(ServiceDesk).bench.outputs  # a test's, while there is one
+        served = self.machine.state(SideBySide).served_by(self.machine.position.number)
+        shown = [position.snapshot() for position in served]
+        board.tower(tested(lit, "tower") if lit else frozenset[str]().union(*map(tower, shown)))
+        board.bell(on="bell" in lit or any(map(bell, shown)))

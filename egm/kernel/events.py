@@ -92,6 +92,7 @@ class EventType(EventName):
     MENU = "menu"
     ANSWER = "answer"
     MENU_CLOSED = "menu_closed"
+    MENU_MOVED = "menu_moved"
     TEST = "test"
     OPTIONS = "options"
     RESTART = "restart"

@@ -45,9 +45,11 @@ from egm.staff.service.effects import (
     close_menu,
     key_is_enough,
     menu_may_open,
+    move_menu,
     nobody_is_asked,
     open_menu,
     page_is_open,
+    position_is_another,
     record_key,
 )
 from egm.staff.service_calls import answer_service_call, call_service
@@ -65,6 +67,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.KEY_TURNED, CHALLENGED, (nobody_is_asked,), (ask_who,), Next.DERIVED, TELL),
     # ------------------------------------------------------------------ the service menu
     Rule(EventType.MENU, SERVICEABLE, (menu_may_open,), (open_menu,), Next.DERIVED, TELL),
+    Rule(EventType.MENU_MOVED, AT_WORK, (position_is_another,), (move_menu,), Next.DERIVED, TELL),
     Rule(EventType.MENU_CLOSED, AWAKE, (), (close_menu,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.ANSWER, AT_WORK, (page_is_open,), (answer_page,), Next.DERIVED),
     # ------------------------------------------------------------------ work at the machine

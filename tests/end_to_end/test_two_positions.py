@@ -98,6 +98,58 @@ def test_two_players_at_one_machine_that_is_killed_under_both(tmp_path):
             assert reading.values[meter] == sum(part[meter] for part in parts)
 
 
+THREE = """
+[devices.bill2]
+protocol = "id003"
+position = 2
+[devices.bill3]
+protocol = "id003"
+position = 3
+"""
+
+
+@pytest.mark.requirement("F-09", "O-01", "J-09")
+def test_a_hand_pay_at_the_second_of_three_positions_is_paid_with_the_machines_one_key(tmp_path):
+    """As the wiring page has it: one board. Light and bell call for it, the menu goes there, the key pays."""
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(
+                cabinet(
+                    folder,
+                    more=THREE,
+                    change=lambda text: text.replace("[machine]", "[machine]\npositions = 3"),
+                )
+            )
+            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+                await until(two.screen, quiet(0))
+                await two.insistently("bill2", "insert", amount_cents=2000)
+                await two.sees(state="idle", credit_cents=2000)
+                two.wish("cash_out")
+                await two.sees(state="handpay")
+                async with asyncio.timeout(60):
+                    while not (board := (await one.hand("io", "state")).state)["bell"]:  # noqa: ASYNC110
+                        await asyncio.sleep(0.05)  # for the board to be told, over its line
+                assert "jackpot" in board["tower"]
+                await one.hand("io", "key", name="attendant", on=True)
+                await two.sees(state="idle", credit_cents=0)
+                await one.hand("io", "key", name="attendant", on=False)
+                two.wish("service")
+                await until(two.screen, lambda m: isinstance(m, Snapshot) and _called(m))
+                await one.hand("io", "key", name="attendant", on=True)
+                await until(two.screen, lambda m: isinstance(m, Snapshot) and not _called(m))
+
+    asyncio.run(session())
+    with open_view(folder.root) as view:
+        view.self_audit()
+        assert view.balance_cents("out:handpay_cancelled_credit") == 2000
+
+
+def _called(shown: Snapshot) -> bool:
+    return any(notice.code == "service_called" for notice in shown.notices)
+
+
 ROULETTE = SECOND + '\n[[games]]\ngame = "quebec-roulette-french"\n'
 
 

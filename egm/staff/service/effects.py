@@ -12,7 +12,9 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.people import Permission, Person
+from egm.kernel.messages import Notice
+from egm.kernel.side_by_side import SideBySide
+from egm.people import Permission, Person, Roster
 from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey, StaffKey
 from egm.staff.form import authorise
 from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay
@@ -38,6 +40,12 @@ def page_is_open(machine: Machine, event: Event) -> bool:
     """The answer is to the page that is open."""
     options = event.data.get("options")
     return isinstance(options, Mapping) and machine.state(ServiceDesk).heeds(options.get("page"))
+
+
+def position_is_another(machine: Machine, event: Event) -> bool:
+    """Somebody has signed in, and means another position of the machine."""
+    others = machine.state(SideBySide).at.keys() - {machine.position.number}
+    return machine.state(ServiceDesk).person is not None and event.data.get("position") in others
 
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
@@ -77,8 +85,26 @@ def record_key(machine: Machine, event: Event) -> None:
 
 
 def open_menu(machine: Machine, event: Event) -> None:
-    """Ask who is there."""
+    """Ask who is there; who comes from another position of the machine has proved it there."""
     _open(machine, SignIn(_enter, say("service.sign_in")), str(event.data.get("key", "screen")))
+    person = machine.state(Roster).get(str(event.data.get("person", "")))
+    if person is not None:
+        _enter(machine, person)
+
+
+def move_menu(machine: Machine, event: Event) -> Event | None:
+    """Take the menu, and whoever has signed in, to another position, whose own screen then shows it."""
+    desk, number = machine.state(ServiceDesk), int(event.data["position"])
+    there = machine.state(SideBySide).at[number]
+    key = "operator" if desk.keyed else "screen"
+    person = "" if desk.person is None else desk.person.id
+    there.handle(Event(EventType.MENU, {"key": key, "person": person}))
+    if there.engine.machine.state(ServiceDesk).person is None:
+        machine.notice = Notice(
+            code="refused.position_is_busy", severity="warning", values={"position": number}
+        )
+        return None
+    return Event(EventType.MENU_CLOSED, {"why": f"to position {number}"})
 
 
 def ask_who(machine: Machine, event: Event) -> None:

@@ -4,13 +4,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rules
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
+from egm.kernel.side_by_side import SideBySide
+from egm.records.keys import MoneyKey
+from egm.records.money import HandpayRecord
 from egm.staff.form import Form
-from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, refuse
+from egm.staff.service.desk import Do, Entry, Go, Move, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, say
+from egm.staff.service.words import BACK, coded, columns, money, number, plain, say
 
 #: What the lines of the main menu are about, in their order.
 SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
@@ -37,10 +41,10 @@ class Menu:
 
 
 class MainMenu:
-    """The subjects in which there is something open to whoever has signed in."""
+    """The subjects in which there is something open to whoever has signed in, and the other positions."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """A key a subject, and the search."""
+        """A key a subject, and the search; of several positions, what waits at each."""
         subjects = tuple(
             Action(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
             for subject in SUBJECTS
@@ -49,6 +53,7 @@ class MainMenu:
         return ServicePage(
             id="",
             title=say("service.menu.title"),
+            tables=tuple(_positions(machine)),
             actions=(
                 *subjects,
                 Action(id="search", label=say("service.menu.search")),
@@ -57,8 +62,10 @@ class MainMenu:
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a subject, the search, or at once to a page or a form."""
+        """Into a subject, the search, or at once to a page or a form; or to another position with it all."""
         what, _, subject = action.partition(":")
+        if what == "position" and subject in {str(number) for number in machine.state(SideBySide).at}:
+            return Do(Event(EventType.MENU_MOVED, {"position": int(subject)}))
         if what == "subject" and subject in SUBJECTS:
             return Go(_Subject(subject))
         return Go(_Search()) if action == "search" else _into(machine, action)
@@ -100,6 +107,28 @@ class _Search:
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Into a page or a form."""
         return _into(machine, action)
+
+
+def _positions(machine: Machine) -> Iterator[Table]:
+    """The positions of a machine of several: where each is, and what waits there to be paid by hand."""
+    at = machine.state(SideBySide).at
+    if len(at) < 2:
+        return
+    rows = []
+    for place, position in sorted(at.items()):
+        handpay = position.engine.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+        rows.append(
+            Row(
+                cells=(
+                    number(place),
+                    coded("manual.state", position.engine.state.value),
+                    plain("") if handpay is None else money(handpay.amount_cents),
+                ),
+                action="" if place == machine.position.number else f"position:{place}",
+                mark="" if handpay is None else "warning",
+            )
+        )
+    yield Table(columns=columns("position", "state", "handpay"), rows=tuple(rows))
 
 
 def _tables(machine: Machine, subjects: Iterable[str]) -> Iterator[Table]:

@@ -37,6 +37,10 @@ protocol = "id003"
 """
 
 
+#: A board with an attendant's key, without which nobody can pay a hand-pay; of the position of the device above.
+KEYS = '[devices.io]\nprotocol = "ioboard"\n'
+
+
 def faults(text):
     return [str(fault) for fault in read(text, CabinetFile)[1]]
 
@@ -167,7 +171,7 @@ def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):
     (tmp_path / "link").symlink_to(state)
     file = tmp_path / "cabinet.toml"
     memory = '[memory]\nsecond_copy = "link"\narchive = "old"\nsecond_archive = "state/../old"\n'
-    file.write_text(GOOD + memory)
+    file.write_text(GOOD + memory + KEYS)
     done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(state), "--json"])
     told = {row["key"]: (row["line"], row["what"].partition(" is ")[2]) for row in json.loads(done.output)}
     assert told == {
@@ -218,13 +222,28 @@ def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, w
 
 
 def test_a_position_at_which_nothing_takes_money_is_found():
-    two = GOOD.replace('site = "', 'positions = 2\nsite = "')
+    two = GOOD.replace('site = "', 'positions = 2\nsite = "') + KEYS
     assert [str(fault) for fault in preflight(read(two, CabinetFile)[0])] == [
         "machine.positions: no device of position 2 takes money: a device says its own, position = 2"
     ]
     assert not [
         *preflight(read(f'{two}[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n', CabinetFile)[0])
     ]
+
+
+@pytest.mark.requirement("F-09")
+@pytest.mark.parametrize("at", [None, 1, 2])
+def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
+    """A board of the first position serves all; one of the second is the second's alone."""
+    board = "" if at is None else f"{KEYS}position = {at}\n"
+    coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
+    two = GOOD.replace('site = "', 'positions = 2\nsite = "') + coins + board
+    missed = [fault.what for fault in preflight(read(two, CabinetFile)[0]) if fault.key == "devices"]
+    assert [what.partition(":")[0].rpartition(" ")[2] for what in missed] == {
+        None: ["1", "2"],
+        1: [],
+        2: ["1"],
+    }[at]
 
 
 @pytest.mark.parametrize(
@@ -244,7 +263,7 @@ def test_what_keeps_the_machine_from_starting_is_found_before_its_start(old, new
 
 def test_a_port_that_is_not_there_is_said_and_is_no_fault_of_the_file(tmp_path):
     file = tmp_path / "cabinet.toml"
-    file.write_text(GOOD.replace('"id003"', '"id003"\nport = "/nowhere/port"'))
+    file.write_text(GOOD.replace('"id003"', '"id003"\nport = "/nowhere/port"') + KEYS)
     (fault,) = missing_ports(load_cabinet(file))
     assert "/nowhere/port" in str(fault)
     done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])

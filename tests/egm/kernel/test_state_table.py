@@ -3,251 +3,24 @@
 A pair with a row does what the row says; a pair without one moves nothing, and a refused wish says so.
 """
 
-from fractions import Fraction
-
 import pytest
+from rigs.every_event import TICKET, machine_in, particulars
 from rigs.three_levels import awaiting
 
 from egm.app.features import FEATURES, MENU
-from egm.devices.interface import Barcode, Note
-from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.rules import DerivedState, Refusal, Rules
 from egm.kernel.states import SETS
-from egm.money.host.model import HostMoney, Inquiry, Lock, Order, TransferKind
-from egm.progressive.messages import Won
-from egm.progressive.trigger import Trigger
-from egm.records.keys import MoneyKey, PlayKey
-from egm.seats.table import SharedTable
-from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
-from egm.tickets.desk import TicketDesk
-from meters import Phase, Transfer
 from tools.lab.rule_table import interruption_table, picture, rule_table
 
 LOSS = (0, 0, 0)
-TICKET = "071111222233334444"
-#: A supervisor and a manager of the room's staff.
-TWO = {"person": "2", "persons": ("2", "5")}
-_SECRET = Trigger(
-    level="of-nobody", number=1, start=Fraction(5), step=Fraction(1), ceiling_cents=9, drawn=0, salt="0" * 64
-)
-PRIZE = Won(claim="of-nobody", sequence=1, amount_cents=700, order=1, trigger=_SECRET)
-VALUES = {
-    EventType.BILL_ESCROWED: {"escrow": 1, "amount_cents": 500},
-    EventType.BILL_RETURNED: {"reason": "device"},
-    EventType.BILL_REJECTED: {"reason": "unreadable"},
-    EventType.BILL_NOT_STACKED: {"why": "test"},
-    EventType.BILL_LOST: {"why": "test"},
-    EventType.AMOUNT_DISPUTED: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
-    EventType.COINS_STRAYED: {"coins": 2, "why": "test"},
-    EventType.DISPUTED_AMOUNT: {
-        "form": "disputed",
-        "disputed": "a",
-        "amount_cents": 0,
-        "reason": "test",
-        "persons": ("5",),
-    },
-    EventType.DOOR_OPENED: {"door": "main"},
-    EventType.DOOR_CLOSED: {"door": "main"},
-    EventType.FAULT_RAISED: {"code": "bill_acceptor.jam"},
-    EventType.FAULT_CLEARED: {"code": "bill_acceptor.jam"},
-    EventType.KEY_TURNED: {"key": "attendant"},
-    EventType.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
-    EventType.MENU: {"key": "operator"},
-    EventType.MENU_CLOSED: {"why": "key"},
-    EventType.LINK_ENROLMENT: {"form": "link_request", "step": "request", "persons": ("5",)},
-    EventType.MOVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
-    EventType.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
-    EventType.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
-    EventType.FAULTS_SETTLED: {"form": "settle_faults", "person": "4", "persons": ("4",), "finding": "dust"},
-    EventType.VERIFY: {"form": "verify", "person": "4", "persons": ("4",)},
-    EventType.COUNTERS_EXCHANGED: {
-        "form": "counters",
-        "person": "4",
-        "persons": ("4",),
-        "reason": "a new board",
-        "readings": "0",
-    },
-    EventType.NUMBER_UNLOCKED: {
-        "form": "unlock",
-        "person": "5",
-        "persons": ("5",),
-        "number": "3",
-        "reason": "forgot",
-    },
-    EventType.TEST: {"test": "light", "device": "io", "outputs": ("bell",), "person": "3", "persons": ("3",)},
-    EventType.INTERVENTION_OPENED: {
-        "form": "intervention",
-        "kind": "repair",
-        "reason": "test",
-        "person": "3",
-        "persons": ("3",),
-    },
-    EventType.INTERVENTION_CLOSED: {"form": "intervention_end", "kind": "repair", "persons": ("3",)},
-    EventType.BET: {"value": 2},
-    EventType.GAME: {"value": "maple-classic"},
-    EventType.DENOMINATION: {"value": 25},
-    EventType.LANGUAGE: {"value": "fr"},
-    EventType.CHOOSE: {"value": 0},
-    EventType.TICKET_ESCROWED: {"escrow": 1, "digits": "910000000000000000"},
-    EventType.COINS_IN: {"coins": ((100, True),), "position": 3},
-    EventType.TICKET_FAILED: {"why": "test"},
-    EventType.NO_PAYOUT_DEVICE: {"why": "test"},
-    EventType.CHANCE_FAILED: {"detail": "test"},
-    EventType.TICKET_NUMBERED: {"id": "waiting", "number": TICKET},
-    EventType.NUMBER_REFUSED: {"id": "waiting", "why": "test"},
-    EventType.TICKET_AUTHORISED: {"id": "asked", "kind": "cashable", "amount_cents": 100},
-    EventType.TICKET_DECLINED: {"id": "asked"},
-    EventType.HANDPAY_FORM: {**TWO, "form": "handpay", "method": "cheque"},
-    EventType.MACHINE_CHECKED: {**TWO, "form": "machine_check"},
-    EventType.COMPLEMENT: {**TWO, "form": "complement", "amount_cents": 500, "reason": "a line was not paid"},
-    EventType.ORPHAN_CREDITS: {**TWO, "form": "orphan_credits", "place": "bank 4"},
-    EventType.ORPHAN_HANDPAY: {**TWO, "form": "orphan_handpay", "place": "bank 4"},
-    EventType.ORPHAN_TICKET: {**TWO, "form": "orphan_ticket", "number": "910000000000000000", "place": "b"},
-    EventType.FORFEIT_GAME: {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
-    EventType.FORFEIT_PRIZE: {**TWO, "form": "forfeit_prize", "reason": "a wire in the bill slot"},
-    EventType.FORFEIT_CREDITS: {
-        **TWO,
-        "form": "forfeit_credits",
-        "reason": "a wire in the bill slot",
-        "amount_cents": 100,
-    },
-    EventType.REFUND_GAME: {**TWO, "form": "refund_game"},
-    EventType.DISPUTE_DECIDED: {
-        **TWO,
-        "form": "dispute",
-        "claim": "three sevens",
-        "mechanic": "two",
-        "decision": "not paid",
-    },
-    EventType.EXCLUSION_NOTED: {**TWO, "form": "exclusion", "who": "somebody", "reason": "took an orphan"},
-    EventType.INCIDENT_JUDGED: {
-        **TWO,
-        "form": "incident",
-        "what": "a quarrel",
-        "judgement": "none",
-        "informed": "telephone",
-        "officer": "agent 12",
-    },
-    EventType.DISABLED: {"source": "host:test", "reason": "test"},
-    EventType.ENABLED: {"source": "host:test"},
-    EventType.SELF_TEST_FAILED: {"detail": "test"},
-    EventType.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
-    EventType.CLAIM_CLOSED: {"claim": "of-nobody"},
-    EventType.INTERVENTION_SEEN: {"id": "of-nobody"},
-    EventType.MYSTERY_WON: {"level": "of-nobody", "won": PRIZE},
-}
 
 
 def _room(tmp_path, state: State) -> MachineRig:
-    """A machine brought into a state by what really leads there."""
     if state is State.AWAITING_AWARD:
         return awaiting(tmp_path)
-    room = MachineRig(tmp_path, devices=("printer",) if state is State.PAYING else ())
-    room.restarts.append(room.machine.chance)
-    if state is State.BOOT:
-        return room
-    room.engine.handle(EventType.MEMORY_READY)
-    if state is State.SELF_TEST:
-        return room
-    if state is State.OUT_OF_SERVICE:
-        room.engine.handle(EventType.SELF_TEST_FAILED, detail="test")
-        return room
-    room.engine.handle(EventType.SELF_TEST_PASSED)
-    room.insert(500)
-    if state is State.PLAYING:
-        room.play()
-    elif state is State.PAYING or state is State.HANDPAY:
-        room.engine.handle(EventType.CASH_OUT)
-    elif state is State.DOOR_OPEN:
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
-    elif state is State.BETTING:
-        table = SharedTable()
-        room.machine.install(table)
-        table.sit(room.machine, lambda event: room.engine.handle(event.type, **event.data))
-        table.join(room.machine, "of-somebody", 20)
-        room.engine.handle(EventType.MACHINE_CHANGED)
-    elif state is State.LOCKED:
-        room.machine.state(HostMoney).lock = Lock(condition=1, until_ns=0)
-        room.engine.handle(EventType.LOCK_ASKED)
-    elif state is State.TILT:
-        room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    elif state is State.SERVICE_MENU:
-        room.engine.handle(EventType.MENU, key="operator")
-    return room
-
-
-def _start_ticket(room: MachineRig) -> None:
-    """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
-    ticket = room.machine.state(TicketDesk).prepare("early", 500, denomination_cents=5)
-    _reserve(
-        room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
-    )
-    printing = {"id": "early", "language": "en", "state": "printing"}
-    room.machine.record("ticket.pending", state={MoneyKey.PRINT: printing})
-
-
-def _start_coins(room: MachineRig) -> None:
-    """Coins on their way, the same."""
-    if room.machine.memory.get(MoneyKey.PAY_OUT) is not None:
-        room.engine.handle(EventType.TICKET_FAILED, why="test")
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        room.engine.state = State.PAYING
-    _reserve(room, "coins", "out:hopper", {"way": "coins", "coins": 5})
-
-
-def _await_number(room: MachineRig) -> None:
-    """A cash-out that waits for a host's number, whatever the machine does meanwhile."""
-    if room.machine.memory.get(MoneyKey.PAY_OUT) is not None:
-        room.engine.handle(EventType.TICKET_FAILED, why="test")
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        room.engine.state = State.PAYING
-    waiting = {"way": "ticket", "kind": "cashable", "number": "", "language": "en"}
-    _reserve(room, "waiting", "out:voucher:cashable", waiting)
-
-
-def _reserve(room: MachineRig, pay_out_id: str, target: str, more: dict) -> None:
-    fund = (Transfer("world:bill", "credit:1:cashable", 500),)
-    room.machine.record("bill.in", transfers=fund)
-    room.machine.record(
-        "cashout.request",
-        transaction_id=pay_out_id,
-        phase=Phase.RESERVE,
-        transfers=(Transfer("credit:1:cashable", target, 500),),
-        state={MoneyKey.PAY_OUT: {"id": pay_out_id, "amount_cents": 500, **more}},
-    )
-
-
-def _particulars(room: MachineRig, state: State, event: EventType) -> dict:
-    """Values an event of this kind would really carry, and what must be true before it can happen at all."""
-    money = room.machine.state(HostMoney)
-    if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
-        return {"value": room.machine.memory.get(PlayKey.GAME)["play_id"]}
-    if event is EventType.ANSWER and state is State.SERVICE_MENU:
-        page = room.machine.state(ServiceDesk).page(room.machine)
-        return {"value": "back", "options": {"page": page.id}}
-    if event is EventType.BILL_ESCROWED:
-        room.hands.offered[1] = Note(500)
-    elif event in {EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED}:
-        room.hands.offered[1] = Barcode(TICKET)
-        money.inquiry = Inquiry("asked", 1, TICKET)
-    elif event in {EventType.TRANSFER_ORDERED, EventType.TRANSFER_CANCELLED}:
-        cents = {CreditKind.CASHABLE: 100}
-        money.order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents)
-    elif event in {EventType.LOCK_ASKED, EventType.LOCK_ENDED}:
-        granted = state is State.LOCKED
-        money.lock = Lock(condition=1, until_ns=0, granted=granted)
-    elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:
-        _await_number(room)
-    elif event is EventType.COINS_PAID:
-        _start_coins(room)
-        return {"paid_coins": 5}
-    elif event in {EventType.TICKET_PRINTED, EventType.TICKET_FAILED} and state is not State.PAYING:
-        _start_ticket(room)
-    elif event in {EventType.BILL_STACKED, EventType.BILL_NOT_STACKED, EventType.BILL_LOST}:
-        room.ledger.stack_ordered(Note(500), 0)
-    return VALUES.get(event, {})
+    return machine_in(state, lambda devices: MachineRig(tmp_path, devices=devices))
 
 
 @pytest.mark.requirement("F-08", "G-04", "J-02")
@@ -255,7 +28,7 @@ def _particulars(room: MachineRig, state: State, event: EventType) -> dict:
 @pytest.mark.parametrize("state", State, ids=str)
 def test_every_state_and_event(tmp_path, state, event):
     room = _room(tmp_path, state)
-    values = _particulars(room, state, event)
+    values = particulars(room, state, event)
     before, credit_before = room.journal.sequence, room.credit_cents
     happening = Event(event, values)
     taken = next(

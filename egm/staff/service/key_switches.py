@@ -1,0 +1,43 @@
+"""Key switches of a machine of several positions: which of them a turn of a key is for.
+
+A board of keys serves several positions. An attendant's key does, position after position, what waits for
+one; a turn that nobody waits for is its own position's. The menu's keys open the menu at the board's own
+position, from where it is taken to any other, and close it wherever it is open.
+"""
+
+from collections.abc import Iterable
+
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.machine import Machine
+from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.kernel.states import ON_CALL
+from egm.records.keys import IntegrityKey
+from egm.staff.service.desk import ServiceDesk
+
+
+def concerned(beside: SideBySide, number: int, event: Event) -> Iterable[AtWork]:
+    """The positions for which something is that the board of ``number`` reports."""
+    own, served = beside.at[number], tuple(beside.served_by(number))
+    if event.type is EventType.KEY_TURNED:
+        return (next((each for each in served if waits_for_key(each.engine, event)), own),)
+    if event.type is EventType.MENU_CLOSED:
+        return [each for each in served if each is own or _has_menu(each.engine.machine)]
+    return (own,)
+
+
+def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
+    """Whether an attendant's key would do something at a position now, beyond saying that it cannot."""
+    machine = engine.machine
+    if not engine.accepts(turned.type, **turned.data):
+        return False
+    if engine.state is State.TILT:
+        return any(fault["cleared_by"] == "attendant" for fault in machine.faults.values())
+    if engine.state in ON_CALL:
+        waiting = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE)
+        return any(machine.memory.get(key) is not None for key in waiting)
+    return True
+
+
+def _has_menu(machine: Machine) -> bool:
+    return machine.state(ServiceDesk).is_open

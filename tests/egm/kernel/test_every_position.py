@@ -1,0 +1,251 @@
+"""What may be done at a machine of one position is done at the second of three, and at no other.
+
+Each row of the state table is tried in a state of its own at both machines: the same entries, money, state and
+words must come of it, and nothing of the neighbours' may change. A row, form or page that is new is in it.
+"""
+
+import re
+
+import pytest
+from rigs.every_event import machine_in, particulars
+
+from egm.app.features import FEATURES
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.keys import Owner
+from egm.kernel.positions import Position
+from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.people import Role
+from egm.records.keys import IntegrityKey, MoneyKey
+from egm.staff.service.desk import ServiceDesk
+from egm.staff.service.key_switches import concerned
+from egm.testing.machine import MachineRig, SameEveryRun, generator
+from egm.testing.service_menu import Menu, said
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+#: Where a row is tried: the first of these that it holds in. Of an award nobody but one position waits.
+PLACES = (
+    State.HANDPAY,
+    State.SERVICE_MENU,
+    State.IDLE,
+    State.PLAYING,
+    State.PAYING,
+    State.TILT,
+    State.OUT_OF_SERVICE,
+    State.LOCKED,
+    State.BETTING,
+    State.DOOR_OPEN,
+    State.SELF_TEST,
+    State.BOOT,
+)
+TRIED = sorted(
+    {
+        (event, next(state for state in PLACES if state in rule.states))
+        for rule in FEATURES.rules
+        for event in rule.events
+        if rule.states != {State.AWAITING_AWARD}
+    },
+    key=str,
+)
+#: What the machine as a whole does once, its first position for all: event -> the entries that are its.
+ONCE = {
+    EventType.MEMORY_READY: {"power.up", "staff.changed"},
+    EventType.SELF_TEST_PASSED: {"self_test.passed"},
+}
+
+
+class Three:
+    """A machine of three positions, wired as one board of keys has it; its middle one is tried."""
+
+    def __init__(self, folder, devices: tuple[str, ...] = (), *, boot: bool = False) -> None:
+        self.rooms: list[MachineRig] = []
+        beside = SideBySide()
+        for number in (1, 2, 3):
+            first = self.rooms[0] if self.rooms else None
+            SameEveryRun._started.clear()
+            room = MachineRig(
+                folder, devices=devices, position=Position(number, 3), beside=first, chance=generator()
+            )
+            room.machine.install(beside)
+            beside.at[number] = AtWork(
+                engine=room.engine,
+                handle=room.happen,
+                snapshot=lambda: None,
+                signal=lambda: None,
+                has_board=number == 1,
+            )
+            self.rooms.append(room)
+        for room in self.rooms if boot else (self.rooms[0], self.rooms[2]):
+            room.boot()
+        self.first, self.second, self.third = self.rooms
+
+    def board(self, event_type: EventType, **data) -> None:
+        """The machine's one board reports."""
+        event = Event(event_type, data)
+        for position in concerned(self.first.machine.state(SideBySide), 1, event):
+            position.handle(event)
+
+    def neighbours(self) -> dict[str, object]:
+        """All that the first and the third position remember for themselves, and their credit."""
+        mine = {
+            name: value
+            for name, value in self.first.journal.states().items()
+            if not name.startswith("2/")
+            and (key := FEATURES.keys.of(name)) is not None
+            and key.owner is Owner.PLAYER
+        }
+        return {**mine, "credit": (self.first.credit_cents, self.third.credit_cents)}
+
+
+def bare(name: str) -> str:
+    """A name as the only position has it, without what makes an id unique."""
+    return re.sub(r"-\d+(-[0-9a-f]{8})?", "-n", re.sub(r"^2/", "", name).replace("credit:2:", "credit:1:"))
+
+
+def came_of(room: MachineRig, event: EventType, state: State) -> dict[str, object]:
+    values = particulars(room, state, event)
+    before = room.journal.sequence
+    room.engine.handle(event, **values)
+    entries = [entry.transaction for entry in room.journal.entries() if entry.sequence > before]
+    return {
+        "entries": [
+            (
+                entry.kind,
+                entry.phase,
+                [(bare(t.source), bare(t.target), t.amount_cents) for t in entry.transfers],
+                dict(entry.counts),
+                sorted(map(bare, entry.state)),
+            )
+            for entry in entries
+            if entry.kind not in ONCE.get(event, ())
+        ],
+        "state": room.state,
+        "credit": room.credit_cents,
+        "notice": room.notice,
+        "orders": room.hands.orders,
+        "findings": len(Auditor(Shelf()).run(room.journal.bodies()).findings),
+    }
+
+
+@pytest.mark.requirement("O-01", "O-06", "D-01")
+@pytest.mark.parametrize(("event", "state"), TRIED, ids=str)
+def test_a_row_of_the_table_does_at_the_second_of_three_what_it_does_at_one(tmp_path, event, state):
+    def alone(devices: tuple[str, ...]) -> MachineRig:
+        SameEveryRun._started.clear()
+        return MachineRig(tmp_path / "one", devices=devices, chance=generator())
+
+    (tmp_path / "one").mkdir()
+    (tmp_path / "three").mkdir()
+    made: list[Three] = []
+
+    def between(devices: tuple[str, ...]) -> MachineRig:
+        made.append(Three(tmp_path / "three", devices))
+        return made[0].second
+
+    due = came_of(machine_in(state, alone), event, state)
+    second = machine_in(state, between)
+    before = made[0].neighbours()
+    assert came_of(second, event, state) == due
+    assert made[0].neighbours() == before
+
+
+@pytest.fixture
+def three(tmp_path):
+    three = Three(tmp_path, boot=True)
+    yield three
+    three.first.close()
+
+
+@pytest.mark.requirement("F-09", "J-09")
+def test_the_one_key_pays_position_after_position(three):
+    for room, cents in ((three.third, 500), (three.second, 2000)):
+        room.insert(cents).engine.handle(EventType.CASH_OUT)
+        assert room.state is State.HANDPAY
+    three.board(EventType.KEY_TURNED, key="attendant")
+    assert (three.second.state, three.third.state) == (State.IDLE, State.HANDPAY)
+    three.board(EventType.KEY_TURNED, key="attendant")
+    assert three.third.state is State.IDLE
+    assert three.first.journal.balance_cents("out:handpay_cancelled_credit") == 2500
+
+
+@pytest.mark.parametrize("state", [State.HANDPAY, State.TILT, State.OUT_OF_SERVICE])
+def test_the_key_passes_by_what_no_key_can_end(tmp_path, state):
+    """A fault of the first position that is a technician's keeps nobody waiting at the second."""
+    three = Three(tmp_path, boot=True)
+    three.first.engine.handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why="test", most_cents=500)
+    assert three.first.state is State.TILT
+    if state is State.HANDPAY:
+        three.second.insert(500).engine.handle(EventType.CASH_OUT)
+    elif state is State.TILT:
+        three.second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    else:
+        three.second.restarts.append(three.second.machine.chance)
+        three.second.engine.handle(EventType.CHANCE_FAILED, detail="test")
+    assert three.second.state is state
+    three.board(EventType.KEY_TURNED, key="attendant")
+    assert three.second.state is State.IDLE
+    three.first.close()
+
+
+def test_a_call_at_the_third_is_answered(three):
+    three.third.engine.handle(EventType.SERVICE)
+    assert three.third.machine.memory.get(IntegrityKey.SERVICE) is True
+    three.board(EventType.KEY_TURNED, key="attendant")
+    assert three.third.machine.memory.get(IntegrityKey.SERVICE) is None
+
+
+def taken_to(three: Three, number: int, role: Role) -> Menu:
+    """Somebody signs in at the machine's first position and takes the menu to another."""
+    menus = [Menu(room) for room in three.rooms]
+    three.board(EventType.MENU, key="operator")
+    menus[0].prove(role)
+    menus[0].touch(f"position:{number}")
+    assert not menus[0].is_open
+    return menus[number - 1]
+
+
+@pytest.mark.requirement("F-09", "O-06", "J-12")
+@pytest.mark.parametrize("role", Role, ids=str)
+def test_the_menu_is_taken_to_the_second_position_with_all_that_is_in_it(three, tmp_path, role):
+    (tmp_path / "one").mkdir()
+    alone = Menu(MachineRig(tmp_path / "one").boot())
+    alone.open().prove(role)
+    menu = taken_to(three, 2, role)
+    lines = menu.everything()
+    assert lines == alone.everything()
+    for line in sorted(lines):
+        titles = {each.touch(line).page.title.value for each in (menu, alone)}
+        assert len(titles) == 1, line
+        for each in (menu, alone):
+            each.home()
+    three.board(EventType.MENU_CLOSED, why="key")
+    assert not menu.is_open
+    assert three.second.state is State.IDLE
+    left = [record["why"] for record in three.first.records("menu.left")]
+    assert left == ["to position 2", "key"]
+
+
+def test_the_first_page_says_where_a_hand_pay_waits_and_leads_there(three):
+    three.second.insert(2000).engine.handle(EventType.CASH_OUT)
+    Menu(three.second)
+    menu = Menu(three.first)
+    three.board(EventType.MENU, key="operator")
+    menu.prove(Role.SUPERVISOR)
+    [table] = menu.page.tables
+    shown = [tuple(said(cell, "en") for cell in row.cells) for row in table.rows]
+    assert shown == [("1", "Service menu open", ""), ("2", "Hand-pay", "$20.00"), ("3", "Ready", "")]
+    menu.touch("position:2")
+    second = Menu(three.second)
+    assert second.is_open
+    second.fill("handpay", "cash", "", "", "")
+    assert three.second.machine.memory.get(MoneyKey.HANDPAY)["form"]["method"] == "cash"
+    assert second.page.person is not None
+
+
+def test_a_position_at_play_is_not_entered(three):
+    three.second.insert(500).play()
+    menu = Menu(three.first)
+    three.board(EventType.MENU, key="operator")
+    menu.prove(Role.SUPERVISOR).touch("position:2")
+    assert menu.notice == "notice.refused.position_is_busy"
+    assert not three.second.machine.state(ServiceDesk).is_open
