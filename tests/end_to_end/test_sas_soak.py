@@ -56,7 +56,7 @@ class Poller(threading.Thread):
         try:
             while self.tally.polls < self._wanted and not self.tally.faults:
                 self._up.wait(PATIENCE)
-                with self._cabin.line(self._channel, answer_seconds=5.0) as line:
+                with self._cabin.line(self._channel, answer_seconds=PATIENCE) as line:
                     self._life(line)
         except Exception as error:  # noqa: BLE001 (told to the test, which is on another thread)
             self.tally.faults.append(repr(error))

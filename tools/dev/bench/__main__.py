@@ -74,10 +74,14 @@ def _measured(module: ModuleType) -> Iterator[Figure | str]:
 
 
 def _measure(module: ModuleType, table: Table) -> str:
-    """Fill the table with an area's figures; why the rest could not be measured, or nothing."""
+    """Fill the table with an area's figures; why the rest could not be measured, or nothing.
+
+    Each is said as it is measured: an area takes minutes.
+    """
     for f in _measured(module):
         if isinstance(f, str):
             return f
+        click.echo(f"{f.name}: {f.value:,.4g} {f.unit}", err=True)
         baseline = "" if f.baseline is None else f"{f.baseline_name}: {f.baseline:,.4g} {f.unit}"
         ratio = "" if f.ratio is None else f"{f.ratio:.3g}"
         table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.aim)

@@ -31,6 +31,7 @@ from egm.kernel.messages import (
     Intent,
     Message,
     Play,
+    Pressed,
     Snapshot,
     decode,
     encode,
@@ -128,10 +129,15 @@ async def _machine(folder: Path) -> AsyncIterator[_Player]:
 
 
 async def _press(player: _Player) -> float:
-    """From a press on the deck to the outcome, decided and durable, on its way to the screen."""
+    """From a press on the deck to the outcome, decided and durable, on its way to the screen.
+
+    The press goes to the screen, which knows what the button means there and then, and asks for it.
+    """
     await asyncio.sleep(0.1)  # the button has come up again
     began = time.perf_counter()
     player.hand("io", "press", button="play")
+    await player.sees(lambda m: isinstance(m, Pressed))
+    player.wish(Intent(name="play"))
     play = await player.sees(lambda m: isinstance(m, Play))
     seconds = time.perf_counter() - began
     player.wish(Intent(name="shown", value=play.play_id if isinstance(play, Play) else ""))
