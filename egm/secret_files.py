@@ -2,11 +2,13 @@
 
 import errno
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
+from egm.private_process import OTHERS
 
 #: What a medium fails with -> a code of ``notice.refused``, which tells staff what to do.
 _MEDIUM: Final[Mapping[int | None, str]] = {
@@ -39,6 +41,37 @@ def require_private(*paths: Path) -> None:
                 f"{path}: others than its owner may read or write it (mode {mode & 0o777:o}): a secret they "
                 "may have read should be made anew; else make it its owner's only with chmod 600"
             )
+
+
+def close_folder(folder: Path, *ours: str) -> None:
+    """Take a folder of the machine's from all but its owner. Raises OSError, and OperatorError naming it.
+
+    One that holds anything is closed only where one of ``ours`` is in it, or is its name: a machine that is
+    given a folder which others share leaves it as it is, and refuses it. A folder that is shared with the
+    screens' user (:func:`share`) may be passed through by their group.
+    """
+    found = folder.stat()
+    rights = found.st_mode & (OTHERS & ~stat.S_IXGRP if found.st_mode & stat.S_ISGID else OTHERS)
+    if not rights:
+        return
+    if found.st_uid != os.geteuid():
+        raise OperatorError(f"{folder}: is another user's, and others may read or change it")
+    if any(folder.iterdir()) and folder.name not in ours and not any((folder / one).exists() for one in ours):
+        raise OperatorError(
+            f"{folder}: others than its owner may read or change it (mode {found.st_mode & 0o777:o}), and it"
+            " holds other things than a machine's: make it its owner's only with chmod 700, or name another"
+        )
+    folder.chmod(stat.S_IMODE(found.st_mode) & ~rights)
+
+
+def share(path: Path, mode: int) -> None:
+    """Let the screens use a file of the run folder, where that folder is shared with a group of theirs.
+
+    It is where it hands its group on (set-group-ID): so the Debian package makes it, whose screens are a user
+    of their own. ``mode``: of the file, its group's rights among them.
+    """
+    if path.parent.stat().st_mode & stat.S_ISGID:
+        path.chmod(mode)
 
 
 def write_private(path: Path, data: str | bytes) -> None:

@@ -21,6 +21,7 @@ from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
 from egm.isolated import require_isolation
+from egm.private_process import close_process
 from egm.progressive.enrolment import STICK
 from egm.record_codec import RecordError
 from egm.terminal import echo
@@ -181,6 +182,7 @@ def main(
     first_start: bool,
 ) -> None:
     """Run the machine on the memory in STATE until told to stop."""
+    close_process()
     folder, clock = StateFolder(state), SystemClock()
     try:
         require_isolation("egm.app")

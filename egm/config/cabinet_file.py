@@ -31,10 +31,11 @@ from egm.config.sas_line import SasLine
 from egm.config.serials import Serial
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.secret_files import require_private
+from egm.secret_files import close_folder, require_private, write_private
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
+from meters.lock import FILE_NAME
 from paytables.definition import ascending
 from paytables.source import contents, is_path
 
@@ -452,14 +453,18 @@ class StateFolder:
     def prepare(self) -> None:
         """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason.
 
-        The same for a key or a roster in it that others may read, and for a path too long for its sockets.
+        The same for a folder that is open to others and is not plainly this machine's to close, for a key or
+        a roster in it that others may read, and for a path too long for its sockets.
         """
         self.require_room(1)
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            close_folder(self.root, FILE_NAME, KEY_FILE, self.staff.name)
             self.run.mkdir(mode=0o700, exist_ok=True)
+            close_folder(self.run, self.run.name)
             probe = self.run / ".probe"
-            probe.write_bytes(b"")
+            probe.unlink(missing_ok=True)
+            write_private(probe, b"")
             probe.unlink()
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from egm.isolated import python_module
+from egm.private_process import close_process
 from egm.terminal import echo, lines
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def main(
     silent: bool,
 ) -> None:
     """Show the machine of a state folder."""
+    close_process()
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     for number in (signal.SIGTERM, signal.SIGINT):

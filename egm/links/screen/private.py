@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from egm.secret_files import replace_private
+from egm.secret_files import replace_private, share
 
 HOST: Final = "127.0.0.1"
 """Where the browser screen listens: this computer alone."""
@@ -17,6 +17,7 @@ def make_token(path: Path) -> str:
     """Write a new token to ``path`` (mode 0600), in the place of any old one, and return it."""
     token = os.urandom(24).hex()
     replace_private(path, token)
+    share(path, 0o640)
     return token
 
 
@@ -41,6 +42,8 @@ async def listen(
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before anybody is served)
     mask = os.umask(0o177)
     try:
-        return await asyncio.start_unix_server(serve, path, limit=line_bytes_max)
+        server = await asyncio.start_unix_server(serve, path, limit=line_bytes_max)
+        share(path, 0o660)
     finally:
         os.umask(mask)
+    return server

@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from egm.secret_files import share
+
 
 @dataclass(frozen=True, slots=True)
 class Doing:
@@ -26,6 +28,7 @@ def say(file: Path, doing: Doing | None) -> None:
             return
         fresh = file.with_suffix(".new")
         fresh.write_text(json.dumps({"what": doing.what, "values": doing.values}), encoding="utf-8")
+        share(fresh, 0o640)
         fresh.replace(file)
 
 

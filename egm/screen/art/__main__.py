@@ -17,6 +17,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 import pygame
 
+from egm.private_process import close_process
 from egm.screen.art.files import PictureError, rasterised
 from egm.screen.art.own import ALL_SECONDS, DRAW_SECONDS, MEMORY_BYTES, PIXEL_BYTES, SIDE
 
@@ -26,6 +27,7 @@ _TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
 
 def main() -> None:
     """Answer for each picture: an empty line and its pixels, or a line that says why there are none."""
+    close_process()
     os.nice(5)
     pygame.display.init()
     pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one

@@ -4,12 +4,14 @@ import os
 import signal
 import sys
 
+from egm.private_process import close_process
 from egm.screen.audio.making import COMMON, write
 from egm.screen.audio.scores import table
 
 
 def main() -> None:
     """Make them, giving way to whatever else this computer does."""
+    close_process()
     family = sys.argv[1] if len(sys.argv) == 2 else ""
     if family != COMMON and family not in table().families:
         sys.exit(f"one of {', '.join((COMMON, *table().families))} is wanted")

@@ -21,6 +21,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from egm.links.screen.private import HOST
+from egm.private_process import close_process
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.cli.demonstration import demonstration_staff
@@ -340,6 +341,7 @@ def command(
     first_start: bool,
 ) -> None:
     """Start the cabinet: simulated devices, the machine, and the screen. Ctrl-C stops it."""
+    close_process()
     flags = {
         "--fullscreen": fullscreen,
         "--portrait": portrait,

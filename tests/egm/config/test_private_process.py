@@ -1,0 +1,143 @@
+"""What a cabinet's processes make is for their owner only, however they are started and wherever they are pointed."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from egm.config.cabinet_file import StateFolder
+from egm.errors import OperatorError
+from egm.isolated import python_module
+
+ROOT = Path(__file__).parents[3]
+MAINS = sorted(
+    {*(ROOT / "egm").rglob("__main__.py"), ROOT / "egm/app/bench.py", ROOT / "tools/cli/commands/run.py"}
+)
+
+
+@pytest.mark.parametrize("path", MAINS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_process_closes_itself_first(path):
+    """The first thing its ``main`` does, or ``command``'s, after what it says of itself."""
+    body = path.read_text().partition(
+        "\ndef main(" if "\ndef main(" in path.read_text() else "\ndef command("
+    )[2]
+    after = body.partition('"""')[2].partition('"""')[2].split()
+    assert after[0] == "close_process()", path
+
+
+def test_nothing_a_cabinet_makes_is_for_others_whatever_the_mask_says(tmp_path):
+    """Started with no mask at all, in a folder that existed and was open: neither journal nor token is read."""
+    state = tmp_path / "state"
+    state.mkdir()
+    state.chmod(0o777)
+    cabinet = subprocess.Popen(
+        [sys.executable, "-I", "-m", "tools.cli", "run", "--state", state, "--screen", "web", "--silent"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        umask=0,
+    )
+    try:
+        next(line for line in cabinet.stdout if line.startswith("Screen: "))
+        end = time.monotonic() + 60
+        while not (state / "run" / "screen.sock").exists():
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        found = {path: path.lstat() for path in (state, *state.rglob("*")) if not path.is_symlink()}
+        assert any(path.name == "machine.key" for path in found)
+        assert {path: oct(one.st_mode) for path, one in found.items() if one.st_mode & 0o077} == {}
+    finally:
+        cabinet.send_signal(signal.SIGTERM)
+        cabinet.communicate(timeout=60)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="starts processes as another user")
+def test_who_runs_as_the_same_user_reads_nothing_out_of_the_machine():
+    """A screen that is taken over had ``/proc/PID/root``, and through it the key and the journal."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own lies in one that only its user may enter
+        os.chown(folder, 65534, 65534)
+        _look_into_a_machine(Path(folder))
+
+
+def _look_into_a_machine(state):
+    as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    started = python_module("egm.app", "--state", str(state), "--patience", "0")
+    machine = subprocess.Popen(
+        [*as_nobody, *started], stderr=subprocess.PIPE, env={"HOME": str(state)}, cwd="/"
+    )
+    try:
+        end = time.monotonic() + 60
+        while not (state / "run" / "screen.sock").exists():
+            assert machine.poll() is None, machine.stderr.read()
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        for way in ("root/", "cwd/", "environ", "maps", "mem", "fd/"):
+            target = f"/proc/{machine.pid}/{way}"
+            tool = "ls" if target.endswith("/") else "head"
+            done = subprocess.run([*as_nobody, tool, target], capture_output=True, text=True, check=False)
+            assert "Permission denied" in done.stderr, (way, done)
+    finally:
+        machine.terminate()
+        machine.communicate(timeout=60)
+
+
+def _mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("holds", ["", "machine.key", "machine.lock", "people.json"])
+def test_an_open_folder_of_the_machines_is_closed(tmp_path, holds):
+    root = tmp_path / "state"
+    (root / "run").mkdir(parents=True)
+    if holds:
+        (root / holds).touch(mode=0o600)
+    else:
+        (root / "run").rmdir()
+    root.chmod(0o755)
+    StateFolder(root).prepare()
+    assert (_mode(root), _mode(root / "run")) == (0o700, 0o700)
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o711, 0o1777, 0o703])
+def test_an_open_folder_that_holds_other_things_is_refused_and_left_as_it_is(tmp_path, mode):
+    root = tmp_path / "shared"
+    root.mkdir()
+    (root / "somebodys").write_text("own")
+    root.chmod(mode)
+    with pytest.raises(OperatorError, match=rf"shared: others .*mode {mode & 0o777:o}.*chmod 700"):
+        StateFolder(root).prepare()
+    assert _mode(root) == mode
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a folder away")
+def test_an_open_folder_of_another_user_is_refused(tmp_path):
+    root = tmp_path / "state"
+    root.mkdir()
+    root.chmod(0o755)
+    os.chown(root, 65534, 65534)
+    with pytest.raises(OperatorError, match="is another user's"):
+        StateFolder(root).prepare()
+
+
+def test_a_folder_shared_with_the_screens_lets_their_group_pass_and_nobody_else(tmp_path):
+    state = StateFolder(tmp_path / "state")
+    state.prepare()
+    state.run.chmod(0o2777)
+    state.prepare()
+    assert _mode(state.run) == 0o2710
+
+
+def test_what_the_probe_of_the_folder_meets_is_not_written_through(tmp_path):
+    state, elsewhere = StateFolder(tmp_path / "state"), tmp_path / "elsewhere"
+    state.prepare()
+    elsewhere.write_text("whole")
+    (state.run / ".probe").symlink_to(elsewhere)
+    state.prepare()
+    assert elsewhere.read_text() == "whole"
+    assert not (state.run / ".probe").is_symlink()
