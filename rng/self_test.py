@@ -6,6 +6,8 @@ fixed inputs; the state of the generator in service is neither read nor changed.
 
 from collections.abc import Callable
 from fractions import Fraction
+from io import BytesIO
+from itertools import product
 from typing import Final
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -111,6 +113,29 @@ def _scaling() -> None:
     _expect("weighted choice", words([32_768]).weighted(Weights.of([3, 0, 5], 8)), 2)
 
 
+def _every_word() -> None:
+    """Each of 256 words below some ranges: the outcomes in order, each as often as the others."""
+    for bound in (2, 3, 7, 22, 37, 52, 80, 255):
+        share = 256 // bound
+        stream = BytesIO(bytes(range(256)))
+        draws = WordDraws(stream.read, lambda n: (1, 256 // n))
+        drawn = [draws.below(bound) for _ in range(share * bound)]
+        _expect(
+            f"every word below {bound}", drawn, [outcome for outcome in range(bound) for _ in range(share)]
+        )
+
+
+def _every_order() -> None:
+    """Each order of four, and each two of them, from the one run of words that chooses it."""
+    for picks, bounds in ((4, (4, 3, 2)), (2, (4, 3))):
+        chosen = [
+            words([n * (65_536 // bound) for n, bound in zip(each, bounds, strict=True)])
+            for each in product(*map(range, bounds))
+        ]
+        orders = {tuple(draws.shuffle("abcd") if picks == 4 else draws.sample(4, picks)) for draws in chosen}
+        _expect(f"every order of {picks} of 4", len(orders), len(chosen))
+
+
 def _shuffle() -> None:
     order = words([0x0409 * i for i in range(51)]).shuffle(range(52))
     _expect("a shuffle", (sorted(order), *order[:7]), (list(range(52)), *_SHUFFLE_ANSWER))
@@ -123,7 +148,9 @@ TESTS: Final[dict[str, Callable[[], None]]] = {
     "refusals": _refusals,
     "health tests": _health,
     "scaling": _scaling,
+    "every word": _every_word,
     "shuffle": _shuffle,
+    "every order": _every_order,
 }
 
 

@@ -77,15 +77,17 @@ def battery(
 ) -> None:
     """Test final outcomes of reels, keno and cards; exit status 1 when a finding stands.
 
-    A game with a finding is tested once more, on a fresh generator with ten times the plays; the second run
-    decides and both are reported.
+    They are drawn by the objects a machine draws with, one step a play, and some of each game are held draw
+    for draw against what is compiled for speed. A game with a finding is tested once more, on a fresh
+    generator with ten times the plays; the second run decides and both are reported.
     """
     from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
-    from tools.lab.rng.battery.run import GAMES, honest, run_game  # noqa: PLC0415
+    from tools.lab.rng.battery.run import GAMES, Source, honest, run_game  # noqa: PLC0415
     from tools.lab.rng.collection import raw_reader  # noqa: PLC0415
+    from tools.lab.rng.production import Production, hold_compiled  # noqa: PLC0415
 
-    def fresh() -> Callable[[int], bytes]:
-        return raw_reader(start_service())
+    def fresh() -> Source:
+        return raw_reader(start_service()) if planted else Production(start_service())
 
     console = Terminal()
     verdicts: list[Verdict] = []
@@ -93,11 +95,14 @@ def battery(
         for name in names or GAMES:
             game, own = GAMES[name]
             outcomes = DEFECTS[planted] if planted else honest
+            hold_compiled(start_service, name, game)
             with working(f"testing {name}, {plays or own:,} plays"):
                 verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
             _say(console, verdicts[-1])
         if json_file or html_file:
-            _write_report(verdicts, alpha, fresh(), json_file, html_file)
+            uneven = _write_report(verdicts, alpha, raw_reader(start_service()), json_file, html_file)
+            if uneven:
+                raise click.ClickException("\n".join(uneven))
     except (rng.RngError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     failed = [verdict.game for verdict in verdicts if not verdict.passed]
@@ -112,7 +117,8 @@ def _write_report(
     read: Callable[[int], bytes],
     json_file: Path | None,
     html_file: Path | None,
-) -> None:
+) -> list[str]:
+    """Write the report, whatever it says; returns what is wrong with the scaling."""
     from tools.lab.rng.report import gather, to_html, to_json  # noqa: PLC0415
 
     def raw(count: int) -> bytes:
@@ -124,6 +130,7 @@ def _write_report(
         write_result(json_file, to_json(report))
     if html_file:
         write_result(html_file, to_html(report))
+    return [str(each["error"]) for each in report["scaling"] if each["error"]]
 
 
 def _asked() -> list[str]:

@@ -22,10 +22,11 @@ from rng.ctr_drbg import SEED_BYTES
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
 from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
 from rng.self_test import TESTS
+from tools.lab.rng import production
 from tools.lab.rng.battery.calibration import LEVELS
 from tools.lab.rng.battery.exhaustion import BOUNDS, exhaust
 from tools.lab.rng.battery.judgement import judge
-from tools.lab.rng.battery.run import RETEST_FACTOR, Verdict
+from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, Verdict
 from tools.lab.rng.raw_tests import installed_tests, read_dieharder
 
 #: False alarms of each test on good data, as ``egm rng calibrate --json`` wrote them.
@@ -90,7 +91,8 @@ def gather(
 ) -> Report:
     """The report as JSON data: everything measured, and what it means."""
     dieharder = read_dieharder()
-    passed = all(verdict.passed for verdict in verdicts)
+    scaling = _scaling(verdicts)
+    passed = all(verdict.passed for verdict in verdicts) and not any(row["error"] for row in scaling)
     return {
         "statement": STATEMENT,
         "title": "Random number generator of open-egm: self-assessment",
@@ -127,7 +129,7 @@ def gather(
             },
             "here": [dataclasses.asdict(test) for test in installed_tests(raw)],
         },
-        "scaling": [dataclasses.asdict(exhaust(bound)) for bound in BOUNDS],
+        "scaling": scaling,
         "games": [
             {
                 "game": verdict.game,
@@ -143,6 +145,24 @@ def gather(
         "limits": list(LIMITS),
         "command": command,
     }
+
+
+def _scaling(verdicts: Sequence[Verdict]) -> list[Report]:
+    """Every word of each range: by the machine's own draws those of the games tested, all by the compiled.
+
+    One that is not even is a line with its error: a report without it would say nothing of it.
+    """
+    own = sorted({bound for verdict in verdicts for bound in production.bounds_of(GAMES[verdict.game][0])})
+    rows: list[Report] = []
+    for by, bounds, proof in (("machine", own, production.exhaust), ("compiled", BOUNDS, exhaust)):
+        for bound in bounds:
+            found: Report = {"bound": bound, "words_each": 0, "words_thrown_away": 0, "error": ""}
+            try:
+                found |= dataclasses.asdict(proof(bound))
+            except rng.RngError as error:
+                found["error"] = f"{by}: {error}"
+            rows.append({"by": by, **found})
+    return rows
 
 
 def _collective(verdicts: Sequence[Verdict], alpha: float) -> Report:

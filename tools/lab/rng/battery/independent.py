@@ -84,10 +84,14 @@ def coupon_lengths(bound: int) -> Floats:
 
 
 def collections(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> list[int]:
-    """How many plays each of the first ``wanted`` whole collections of all outcomes took."""
+    """How many plays each of the first ``wanted`` whole collections of all outcomes took.
+
+    Good data completes all of them; one that was never completed, for an outcome that does not come, took all
+    the plays there are.
+    """
     finished: list[int] = []
     seen: set[int] = set()
-    start = 0
+    start = at = 0
     for at, play in enumerate(plays, 1):
         seen.update(play)
         if len(seen) == outcomes:
@@ -96,7 +100,7 @@ def collections(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> l
                 break
             start = at
             seen.clear()
-    return finished
+    return finished + [at] * (wanted - len(finished))
 
 
 def moments(lengths: Floats) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from tools.lab.rng.battery.judgement import Judgement, judge
 from tools.lab.rng.battery.result import Ints, Result
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.production import Production
 
 #: The games tested unless others are named: what it is, and plays.
 GAMES: Final[Mapping[str, tuple[Numbers | Selection, int]]] = {
@@ -63,6 +64,8 @@ def results_of(game: Numbers | Selection, data: Ints) -> list[Result]:
 
 
 Draw = Callable[[BulkDraws, Numbers | Selection, int], Ints]
+#: The raw output of a generator, for compiled draws; or the objects a machine draws with.
+Source = Callable[[int], bytes] | Production
 
 
 def honest(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
@@ -75,19 +78,25 @@ def run_game(
     game: Numbers | Selection,
     plays: int,
     alpha: float,
-    fresh: Callable[[], Callable[[int], bytes]],
+    fresh: Callable[[], Source],
     outcomes: Draw = honest,
 ) -> Verdict:
-    """Test one game. ``fresh`` starts a new instance of the generator and gives its raw output.
+    """Test one game. ``fresh`` starts a new instance of the generator.
 
-    ``outcomes`` turns draws into the data tested; a planted defect may stand in its place.
+    Where that is the machine's own objects, their outcomes are the data. Of raw output ``outcomes`` makes it;
+    a planted defect may stand in its place.
     """
     if plays < 1:
         raise InvalidSample(f"{name}: a battery needs plays, not {plays}")
     runs: list[Run] = []
     for size in (plays, plays * RETEST_FACTOR):
-        draws = BulkDraws(fresh())
-        data = outcomes(draws, game, size)
+        source = fresh()
+        if isinstance(source, Production):
+            draws: Production | BulkDraws = source
+            data: Ints = source.play(game, size)
+        else:
+            draws = compiled = BulkDraws(source)
+            data = outcomes(compiled, game, size)
         results = results_of(game, data)
         runs.append(
             Run(
