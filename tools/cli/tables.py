@@ -51,6 +51,13 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def _in_a_cell(value: Any) -> str:
+    """A value in a cell of a spreadsheet. What has names inside keeps them, as JSON."""
+    parts = value if isinstance(value, list | tuple) else (value,)
+    named = any(isinstance(part, dict) for part in parts)
+    return json_text(value) if named else shown(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column. ``key``: its name in JSON and CSV; the title with underscores where none is given.
@@ -117,7 +124,7 @@ class Table:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([column.name for column in self._columns])
-        writer.writerows([printable(shown(value)) for value in row] for row in self._rows)
+        writer.writerows([printable(_in_a_cell(value)) for value in row] for row in self._rows)
         return out.getvalue()
 
     def to_text(self, width: int = _UNBOUNDED) -> str:

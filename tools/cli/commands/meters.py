@@ -19,6 +19,7 @@ from meters.storage import DiskStorage
 from meters.table import BY_NAME, Unit
 from paytables.source import contents
 from paytables.wording import among, counted
+from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import Column, Columns, Form, Table, forms, show
 from tools.cli.terminal import echo
 from tools.cli.whole import Whole
@@ -115,6 +116,10 @@ def command(
     sign: bool,
 ) -> None:
     """Print the meters of a machine."""
+    asked = {"--sign": sign, "--since": since is not None, "--names": names is not None}
+    if by is not None and any(asked.values()):
+        with_it = " and ".join(option for option, given in asked.items() if given)
+        raise click.UsageError(f"--by splits every meter as it is now: it does not go with {with_it}")
     folder = state or default_state_dir()
     try:
         with open_view(folder) as view:
@@ -132,7 +137,8 @@ def command(
                 form,
                 _table((), (((name,), value) for name, value in told.items()), _Shape(digits, credit_cents)),
                 document=_signed(document, folder) if sign else document,
-                before=f"machine key {view.fingerprint}, entry {view.sequence}, {view.head_hash[:16]}",
+                before=f"{SheetHead.of(view).text()}\n"
+                f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
             )
     except JournalError as why:
         raise click.ClickException(str(why)) from why

@@ -10,14 +10,17 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
+from egm.screen.text import Texts
 from egm.staff.identities import FILE, IdentityRegister
 from egm.staff.registers import REGISTERS, lines
 from meters import JournalError, StoredEntry, open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import decode
 from meters.export import ExportReader
+from meters.table import BY_NAME, OCCURRENCES, Unit
 from paytables.source import opened
 from tools.audit.statement import Period, statement
+from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole
 from tools.cli.terminal import echo
 
@@ -78,14 +81,26 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
 @forms
 def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
     """Print what the meters moved by day, month or year (UTC), and what was counted against them (D-21)."""
+    head = SheetHead()
     try:
         with entries_of(state, file) as entries:
-            periods = statement(entries, by)
+            periods = statement(head.watching(entries), by)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
-    rows = ((period, name, value) for period, values in periods.items() for name, value in values.items())
-    columns = (by, "meter or count", whole("minor units or times", "value"))
-    show(form, Table(columns, rows), document=periods)
+    texts = Texts("en")
+    rows = (
+        (period, texts.code("meter_name", name), _unit(name, head.currency), value, name)
+        for period, values in periods.items()
+        for name, value in values.items()
+    )
+    columns = (by, Column("what", "name"), "unit", whole("value"), Column("readout's name", "meter"))
+    show(form, Table(columns, rows), document=periods, before=head.text())
+
+
+def _unit(meter: str, currency: str) -> str:
+    """What a line of a statement counts."""
+    times = (meter in BY_NAME and BY_NAME[meter].unit is Unit.TIMES) or meter in OCCURRENCES
+    return "times" if times else f"cents ({currency})" if currency else "cents"
 
 
 @contextmanager

@@ -1,0 +1,61 @@
+"""Sheets for a stranger: whose they are, in what, and under names that people read."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from egm.testing.machine import MachineRig
+from tools.cli import main
+from tools.cli.tables import Table
+
+
+def run(*args):
+    return CliRunner().invoke(main, [*map(str, args)])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    room = MachineRig(tmp_path / "state", profile="monaco").boot().insert(2000)
+    room.machine.record("power.up", transaction_id="power-up-2", details={"profile": "monaco"})
+    room.close()
+    return tmp_path / "state"
+
+
+@pytest.mark.requirement("D-21")
+def test_a_statement_says_whose_it_is_and_what_each_line_counts(folder):
+    """Its lines were raw keys of "minor units or times", of no machine, place, currency or time."""
+    text = run("register", "statement", "--state", folder).output
+    assert text.splitlines()[0].startswith("rules monaco, amounts in minor units of EUR, entry ")
+    assert text.splitlines()[0].endswith(" UTC")
+    rows = {
+        row["meter"]: row
+        for row in csv.DictReader(
+            io.StringIO(run("register", "statement", "--state", folder, "--csv").output)
+        )
+    }
+    assert (rows["money_in"]["name"], rows["money_in"]["unit"]) == ("Money in", "cents (EUR)")
+    assert (rows["games_played"]["unit"], rows["money_in"]["value"]) == ("times", "2000")
+    assert all(row["name"] != row["meter"] for row in rows.values()), "every line has words"
+
+
+@pytest.mark.requirement("D-16")
+def test_a_readout_on_paper_says_its_machine_and_time(folder):
+    assert run("meters", "--state", folder).output.startswith("rules monaco, amounts in minor units of EUR, ")
+
+
+@pytest.mark.parametrize("more", [["--sign"], ["--names", "us"], ["--since", __file__]])
+def test_an_option_a_split_cannot_take_is_refused(folder, more):
+    """They were left out in silence."""
+    done = run("meters", "--by", "game", "--state", folder, *more)
+    assert (done.exit_code, more[0] in done.output) == (2, True), done.output
+
+
+def test_what_has_names_inside_keeps_them_in_a_spreadsheet():
+    """Nested records were flattened into a row of words without labels."""
+    steps = [{"draws": [{"bound": 6, "value": 2}], "choice": None}]
+    (row,) = csv.DictReader(io.StringIO(Table(("steps", "persons"), [(steps, ("2", "3"))]).to_csv()))
+    assert json.loads(row["steps"]) == steps
+    assert row["persons"] == "2, 3"
