@@ -207,6 +207,7 @@ def decode(body: bytes) -> StoredEntry:
         raw = parse(body)
         if not raw.keys() <= _FIELDS:
             raise ValueError(f"not an entry (fields {sorted(raw.keys() - _FIELDS)})")
+        _check_written(raw, body)
         sequence, previous = raw["sequence"], raw["previous"]
         if type(sequence) is not int or sequence < 1:
             raise ValueError(f"not an entry (sequence {sequence!r})")
@@ -222,6 +223,29 @@ def decode(body: bytes) -> StoredEntry:
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as why:
         raise ValueError(f"not an entry ({type(why).__name__}: {why})") from why
+
+
+def _each_once(members: list[tuple[str, object]]) -> dict[str, object]:
+    told = dict(members)
+    if len(told) != len(members):
+        raise ValueError("not written as a journal writes it: a name told twice")
+    return told
+
+
+def _check_written(raw: object, body: bytes) -> None:
+    """Whoever reads the bytes reads the same: a name told twice is two stories under one hash.
+
+    Raises ValueError where they are not the canonical ones of what was read.
+    """
+    try:
+        written = canonical(raw)
+    except InvalidTransaction as why:
+        raise ValueError(str(why)) from None
+    if written == body:
+        return
+    if len(written) != len(body):
+        raise ValueError("not written as a journal writes it: a name told twice, or in other words")
+    json.loads(body, object_pairs_hook=_each_once)  # keys that were numbers stand in their order
 
 
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from egm.kernel.events import State
 from egm.record_codec import RecordError
+from egm.records.game_record import GameName
 from egm.records.keys import PlayKey
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, canonical, decode
@@ -17,7 +18,7 @@ from meters.recall import PLAY_START
 from tools.audit import residuals
 from tools.audit.clears import ClearAudit, is_of_a_clear
 from tools.audit.conduct import ConductAudit
-from tools.audit.games import GameAudit, Shelf
+from tools.audit.games import GameAudit, GamesAtHand, Shelf
 from tools.audit.levels import LevelAudit
 from tools.audit.notices import notice
 from tools.audit.prizes import PrizeAudit
@@ -83,9 +84,13 @@ class Report:
     def note(self, entry: StoredEntry) -> None:
         """Count what an entry says of the memory or the clock, and keep the last of it."""
         if why := notice(entry):
-            self.noted += 1
-            self.notices.append(Finding(entry.sequence, entry.id, why))
-            del self.notices[:-FINDINGS_MAX]
+            self.point_out(entry, why)
+
+    def point_out(self, entry: StoredEntry, why: str) -> None:
+        """Count what is worth a question, and keep the last of it."""
+        self.noted += 1
+        self.notices.append(Finding(entry.sequence, entry.id, why))
+        del self.notices[:-FINDINGS_MAX]
 
     def to_json(self) -> dict[str, Any]:
         """Return the report for scripts."""
@@ -131,8 +136,9 @@ class Auditor:
         self.report = Report()
         self._ledger = Ledger()
         self._conduct = ConductAudit(self.fault, rules)
-        self._games = GameAudit(games, self.fault, self.may_play)
-        self._levels = LevelAudit(games, self.fault)
+        self._at_hand = GamesAtHand(games)
+        self._games = GameAudit(self._at_hand, self.fault, self.may_play)
+        self._levels = LevelAudit(self._at_hand, self.fault)
         self._prizes = PrizeAudit(self.fault)
         self._clears = ClearAudit(self.fault)
         self._vouchers = VoucherAudit(self.fault)
@@ -232,9 +238,14 @@ class Auditor:
         else:
             plain = self._conduct.see(entry, ledger)
         self._apply(entry)
+        if not plain:
+            self._at_hand.see(entry)
         if not plain or self._clears.pending:  # a plain game's accounts are none a clear carries over
             self._clears.see(entry)
-        self._levels.see(entry, self._games.see(entry))
+        begun = self._games.see(entry)
+        self._levels.see(entry, begun)
+        if begun is not None and not plain:
+            self._point_out(entry, begun.game)
         if not plain:
             self._prizes.see(entry)
             self._vouchers.see(entry)
@@ -245,6 +256,15 @@ class Auditor:
         """Whether nothing in the memory keeps a position from beginning a game."""
         idle = state_of(self._ledger, position, self._conduct.facts) is State.IDLE
         return idle and place(PlayKey.REMINDER, position) not in self._ledger.state
+
+    def _point_out(self, entry: StoredEntry, game: GameName) -> None:
+        """A game that is at hand from the journal alone, where it is first played."""
+        first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
+        if first and self._at_hand.is_kept_only(game.id, game.digest):
+            told = (
+                f"{game.id} {game.version} is at hand from the journal alone: hold the digest {game.digest}"
+            )
+            self.report.point_out(entry, f"{told} against its certificate")
 
     def _check_id(self, entry: StoredEntry) -> None:
         """An id is used once. One that names its own place needs no remembering, nor one of an ended game."""

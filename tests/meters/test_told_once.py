@@ -1,0 +1,47 @@
+"""Bytes of an entry that two readers would read differently are no entry."""
+
+import pytest
+
+from meters.entry import GENESIS_HASH, canonical, decode
+
+BODY = canonical(
+    {
+        "id": "bill-1",
+        "kind": "bill.in",
+        "previous": GENESIS_HASH,
+        "record": {"amount_cents": 500, "why": {"a": 1}},
+        "sequence": 1,
+        "time": "2026-01-01T00:00:00.000000+00:00",
+        "transfers": [["world:bill", "credit:1:cashable", 500]],
+    }
+)
+
+
+def test_what_the_journal_writes_is_read():
+    assert decode(BODY).body == BODY
+    numbered = canonical(
+        {"id": "x", "kind": "y", "previous": GENESIS_HASH, "sequence": 1} | {"time": "2026-01-01Z"}
+    )
+    assert decode(numbered.replace(b"2026-01-01Z", b"2026-01-01T00:00:00.000000+00:00")).id == "x"
+    by_value = BODY.replace(b'{"a":1}', b'{"9":1,"10":1}')  # as numbers in their order are written
+    assert decode(by_value).record["why"] == {"9": 1, "10": 1}
+
+
+@pytest.mark.requirement("E-13", "A-03")
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (b'"transfers":', b'"transfers":[["world:bill","credit:1:cashable",1]],"transfers":'),
+        (b'"amount_cents":500', b'"amount_cents":1,"amount_cents":500'),
+        (b'{"a":1}', b'{"a":2,"a":1}'),
+        (b'{"a":1}', b'{"b":2,"a":1,"a":1}'),
+        (b'"bill.in"', b'"bill.\\u0069n"'),
+        (b"500,", b"500, "),
+    ],
+    ids=("transfers", "a field", "deep", "beside another", "in other words", "with a space"),
+)
+def test_a_name_told_twice_is_two_stories_under_one_hash(found, told):
+    body = BODY.replace(found, told, 1)
+    assert body != BODY
+    with pytest.raises(ValueError, match="not written as a journal writes it"):
+        decode(body)

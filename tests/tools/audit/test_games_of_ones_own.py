@@ -1,0 +1,61 @@
+"""A game of one's own is audited from the export alone: the journal keeps the definition it was played by."""
+
+import base64
+import json
+import zlib
+
+import pytest
+from rigs.lies import KEY, found_in
+
+from egm.testing.machine import MachineRig, ScriptedChance
+from paytables.definition import source_of
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.dev.lies import adopted
+
+OWN = "my-own-game"
+
+
+@pytest.fixture
+def played(tmp_path):
+    own = tmp_path / f"{OWN}.toml"
+    own.write_text(source_of("maple-classic").path.read_text().replace("maple-classic", OWN))
+    room = (
+        MachineRig(tmp_path / "state", games=(str(own),), chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
+    )
+    room.play()
+    room.shown()
+    bodies = list(room.journal.bodies())
+    room.close()
+    return bodies
+
+
+@pytest.mark.requirement("E-13", "C-10")
+def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed_out(played):
+    report = Auditor(Shelf()).run(played)
+    assert (report.findings, report.games) == ([], 1)
+    (pointed_out,) = [notice.why for notice in report.notices if OWN in notice.why]
+    digest = next(json.loads(body)["record"]["game"]["digest"] for body in played if b"game.start" in body)
+    assert "against its certificate" in pointed_out
+    assert digest in pointed_out
+
+
+@pytest.mark.requirement("E-13", "C-10")
+def test_another_text_under_its_digest_is_no_definition(played):
+    """Nor does one that pays otherwise make another outcome of the draws."""
+    entries = adopted(played, KEY)
+    start = next(raw for raw in entries if raw["kind"] == "game.start")
+    key = next(key for key in start["state"] if key.startswith("definition:"))
+    text = zlib.decompress(base64.b85decode(start["state"][key])).decode()
+    start["state"][key] = base64.b85encode(zlib.compress(text.replace("500", "501").encode())).decode()
+    assert any("no definition at hand" in why for why in found_in(entries).values())
+    start["state"][key] = "not a definition"
+    assert any("no definition at hand" in why for why in found_in(entries).values())
+
+
+def test_of_a_game_of_the_library_nothing_is_pointed_out(tmp_path):
+    room = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
+    room.play()
+    room.shown()
+    assert not list(Auditor(Shelf()).run(room.journal.bodies()).notices)
+    room.close()
