@@ -103,8 +103,8 @@ def _hurried(view: View, theme: Theme) -> View:
     if show is None or line is None:
         return view
     since = view.now - show.began
-    if marks.is_wheel(view.game) and since < line.spun:
-        return view  # a wheel of fortune has its whole turns (Québec by-law, s.121)
+    if marks.revolutions(view.game) and since < line.spun:
+        return view  # a wheel has its whole turns (Québec by-law, ss. 74 and 121)
     ends = show.whole and since >= line.spun and (line.level < _GREATEST or since >= line.rolled)
     return replace(view, show=replace(show, cuts=(*show.cuts, since)), again=view.now if ends else None)
 

@@ -274,6 +274,11 @@ def is_wheel(game: GameView | None) -> bool:
     return game is not None and "areas" in game.presentation
 
 
+def revolutions(game: GameView | None) -> int:
+    """The fewest turns of a valid spin of this game's wheel; 0: no text asks for any."""
+    return int(game.presentation.get("revolutions") or 0) if game is not None else 0
+
+
 def stakes_on(game: GameView, snapshot: Snapshot) -> dict[str, int]:
     """The stake on each area of the bet in force: as marked, or of the first form that costs as much."""
     laid = snapshot.bet_wager.get("bets")

@@ -1,17 +1,44 @@
 """What judges the trace: a behaviour is taken away, and a test of its row must notice."""
 
+import tomllib
 from dataclasses import replace
 
 import pytest
 
 from tools.dev.conformance.evidence import Evidence, Witness
 from tools.dev.conformance.requirements import ROOT, Mutant, load
+from tools.dev.mutants.change import MutantError, changed
 from tools.dev.mutants.scratch import Scratch
 from tools.dev.mutants.trial import Trial, Verdict, not_found, trials, tried
 
 MONEY = """
 def paid(cents):
     return cents
+"""
+MORE = """
+LEAST = 3
+
+class Till:
+    def give(self, cents, *, tip=0):
+        if cents < LEAST:
+            return None
+        log(cents)
+        return self.hand(cents, tip=tip) if tip else cents
+"""
+TABLE = """
+# a table
+title = "x"
+[[bet]]
+id = "red"  # one
+pays = "1:1"
+[[bet.row]]
+id = "red"
+pays = "2:1"
+[[bet]]
+id = "seven"
+pays = "35:1"
+[table]
+seats = 8
 """
 TESTS = """
 import subprocess, sys
@@ -96,6 +123,78 @@ def test_a_behaviour_nobody_misses_survives(scratch):
 def test_what_proves_nothing_is_an_error(scratch, name, mutant, said):
     found, by = verdict(scratch, name, mutant=mutant, limit=6.0 if "hangs" in name else 60.0)
     assert (found, said in by) == (Verdict.ERROR, True), by
+
+
+@pytest.mark.parametrize(
+    ("function", "change", "there"),
+    [
+        ("Till.give", "returns 0", "def give(self, cents, *, tip=0):\n        return 0"),
+        ("Till.give", "drops log", "return None\n        return self.hand"),
+        ("Till.give", "without tip", "self.hand(cents) if tip"),
+        ("Till.give", "flips 1", "if not cents < LEAST"),
+        ("Till.give", "flips 2", "if not tip else cents"),
+        ("Till.give", "calls self.hand max", "max(cents, tip=tip)"),
+        ("LEAST", "is 4", "LEAST = 4"),
+    ],
+)
+def test_a_function_is_changed_by_an_operator(tmp_path, function, change, there):
+    (tmp_path / "till.py").write_text(MORE)
+    mutant = Mutant(file="till.py", function=function, change=change, takes_away="it")
+    assert there in changed(mutant, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("function", "change", "why"),
+    [
+        ("Till.take", "returns 0", "has no Till.take"),
+        ("Till", "returns 0", "has no Till that"),
+        ("LEAST", "returns 0", "has no LEAST that"),
+        ("Till.give", "is 0", "has no Till.give that"),
+        ("Till.give", "drops print", "changes nothing of Till.give"),
+        ("Till.give", "flips 9", "changes nothing of Till.give"),
+        ("Till.give", "mends it", "'mends' is no operator"),
+    ],
+)
+def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change, why):
+    (tmp_path / "till.py").write_text(MORE)
+    with pytest.raises(MutantError, match=why):
+        changed(Mutant(file="till.py", function=function, change=change, takes_away="it"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "becomes", "what"),
+    [
+        ("bet.red.pays", '"3:1"', (0, "pays", "3:1")),
+        ("bet.seven.pays", '"36:1"', (1, "pays", "36:1")),
+        ("table.seats", "9", 9),
+        ("bet.red.row.red.pays", '"4:1"', "4:1"),
+    ],
+)
+def test_a_key_is_changed_and_no_other(tmp_path, key, becomes, what):
+    (tmp_path / "table.toml").write_text(TABLE)
+    mutant = Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it")
+    found, whole = tomllib.loads(changed(mutant, tmp_path)), tomllib.loads(TABLE)
+    if isinstance(what, tuple):
+        whole["bet"][what[0]][what[1]] = what[2]
+    elif key == "table.seats":
+        whole["table"]["seats"] = what
+    else:
+        whole["bet"][0]["row"][0]["pays"] = what
+    assert found == whole
+
+
+@pytest.mark.parametrize(
+    ("key", "becomes", "why"),
+    [
+        ("bet.blue.pays", "1", "0 lines with the key"),
+        ("table.seats", "8", "is 8 already"),
+        ("table.seats", "[", "would not be TOML"),
+    ],
+)
+def test_a_key_that_is_not_there_or_stays_as_it_is_is_refused(tmp_path, key, becomes, why):
+    (tmp_path / "table.toml").write_text(TABLE)
+    with pytest.raises(MutantError, match=why):
+        changed(Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it"), tmp_path)
 
 
 def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tools.dev.conformance.requirements import REQUIREMENTS, RequirementsError, load
+from tools.dev.conformance.absence import present, untrue
+from tools.dev.conformance.requirements import NO_MACHINE, REQUIREMENTS, RequirementsError, load
 
 #: rows of each group when the requirements were numbered; a row may be added, never dropped
 NUMBERED = dict(
     zip(
-        "ABCDEFGHIJKLMNOPQR",
-        (28, 18, 26, 25, 14, 20, 17, 16, 20, 19, 15, 10, 19, 10, 7, 11, 22, 11),
+        "ABCDEFGHIJKLMNOPQRS",
+        (28, 18, 26, 25, 14, 20, 17, 16, 20, 19, 15, 10, 19, 10, 7, 11, 22, 11, 55),
         strict=True,
     )
 )
@@ -22,10 +23,6 @@ A = "Memory"
 [sources]
 QC = { title = "By-law", seen = "full", regulation = true }
 NZ = { title = "Standard", seen = "part" }
-[[provisions]]
-provision = "QC s.95"
-about = "a defective machine"
-rows = ["A-01"]
 [rows.A-01]
 text = "A wager on a defective machine is refunded."
 sources = ["QC s.95"]
@@ -36,11 +33,17 @@ sources = ["NZ 1.15"]
 see = ["A-01"]
 jurisdictions = ["NZ"]
 """
+PROVISIONS = """
+[QC]
+"s.95" = { about = "a defective machine", rows = ["A-01"] }
+"s.96" = { about = "revoked", no_machine = "revoked" }
+"""
+SECTIONS = 'QC = "s.95 s.96"'
 
 
 def test_no_row_that_was_numbered_has_been_dropped():
     requirements = load()
-    assert sum(NUMBERED.values()) == 308
+    assert sum(NUMBERED.values()) == 363
     assert requirements.groups.keys() == NUMBERED.keys()
     for letter, rows in NUMBERED.items():
         assert len(requirements.in_group(letter)) >= rows
@@ -56,20 +59,60 @@ def test_every_source_is_cited_and_every_text_is_one_sentence():
         assert len(row.text) <= 260, row.id
 
 
-def test_the_machine_sections_of_the_regulations_are_all_traced():
-    traced = {str(provision.citation) for provision in load().provisions}
-    sections = [*range(1, 6), *range(73, 96), *range(117, 128)]
-    assert {f"QC s.{number}" for number in sections} <= traced
-    articles = ["16", "18", *(f"19.{n}" for n in range(1, 8)), *(f"20.{n}" for n in range(1, 4))]
-    articles += [*(f"21.{n}" for n in range(1, 5)), "22", "23", "23-1", "23-2", "24"]
-    assert {f"MC art.{number}" for number in articles} <= traced
+def test_every_number_of_every_regulation_has_its_rows_or_a_reason():
+    requirements = load()
+    traced = {str(provision.citation): provision for provision in requirements.provisions}
+    assert {key for key, source in requirements.sources.items() if source.regulation} == {
+        provision.citation.source.key for provision in requirements.provisions
+    }
+    in_force = [
+        name for name, one in traced.items() if name.startswith("QC s.") and one.no_machine != "revoked"
+    ]
+    assert len(in_force) == 271
+    assert {f"QC s.67.{number}" for number in range(41, 111)} <= traced.keys()  # what the amendment puts in
+    for provision in requirements.provisions:
+        assert provision.rows or provision.no_machine in NO_MACHINE
+
+
+def test_what_reasons_say_the_product_has_not_it_has_not():
+    assert untrue(load()) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "there"),
+    [
+        ("game roulette", ["roulette"]),
+        ("game blackjack|.*-war", ["blackjack", "quebec-war"]),
+        ("state tilt", ["tilt"]),
+        ("profile language", []),
+        ("command aud.t", ["audit"]),
+        ("device wheel", ["wheel"]),
+        ("literal voucher\\.in", ["voucher.in"]),
+        ("import paytables.keno.paper", ["paytables.keno.paper"]),
+    ],
+)
+def test_a_check_finds_what_is_there(check, there):
+    kind, _, pattern = check.partition(" ")
+    assert present(kind, pattern) == there
+
+
+def test_a_reason_that_has_become_false_is_named(written):
+    row = SMALL.replace(
+        'text = "Copies are checked."',
+        'text = "Copies are checked."\nopen = "There is no roulette."\nabsent = ["game roulette", "game chess", "smell x"]',
+    )
+    false, unknown = untrue(load(written(row)))
+    assert "A-02 says 'There is no roulette.', and 'game roulette' finds roulette" in false
+    assert "'smell x' is no check" in unknown
 
 
 @pytest.fixture
 def written(tmp_path):
-    def write(text: str) -> Path:
+    def write(text: str, provisions: str = PROVISIONS, sections: str = SECTIONS) -> Path:
         path = tmp_path / "requirements.toml"
         path.write_text(text, encoding="utf-8")
+        (tmp_path / "provisions.toml").write_text(provisions, encoding="utf-8")
+        (tmp_path / "sections.toml").write_text(sections, encoding="utf-8")
         return path
 
     return write
@@ -80,13 +123,19 @@ def test_a_small_file_reads_back(written):
     first, second = requirements.rows.values()
     assert (first.regulation, second.regulation) == (True, False)
     assert [str(citation) for citation in second.citations] == ["NZ 1.15"]
-    assert requirements.provisions[0].rows == ("A-01",)
+    assert [provision.rows for provision in requirements.provisions] == [("A-01",), ()]
+
+
+def test_a_row_is_cited_by_its_provision_and_need_not_name_it(written):
+    path = written(SMALL.replace('sources = ["QC s.95"]\n', ""))
+    row = load(path).rows["A-01"]
+    assert ([str(citation) for citation in row.citations], row.regulation) == (["QC s.95"], True)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ('about = "a defective machine"', "about = ", "Invalid value"),
+        ('text = "A wager', "text = A wager", "Invalid value"),
         ("[groups]\nA", "[groups]\nB", "group B"),
         ("[rows.A-02]", "[rows.A-03]", "not numbered 1, 2, 3"),
         ("[rows.A-02]", "[rows.A-1]", "a letter, a dash and two digits"),
@@ -99,13 +148,13 @@ def test_a_small_file_reads_back(written):
         ('text = "Copies are checked."', 'text = " "', "must not be empty"),
         ('seen = "part"', 'seen = "somewhat"', "somewhat"),
         ('title = "Standard", ', "", "title"),
-        ('rows = ["A-01"]', 'rows = ["A-07"]', "A-07"),
-        ('rows = ["A-01"]', "rows = []", "needs a note"),
-        ('provision = "QC s.95"', 'provision = "NZ 1.15"', "not marked as a regulation"),
+        ('see = ["A-01"]', 'see = ["A-01"]\nopen = "There is no second medium."', "names no check"),
+        ('see = ["A-01"]', 'see = ["A-01"]\nnot_yet = "The machine offers no copies."', "names no check"),
+        ('see = ["A-01"]', 'see = ["A-01"]\nopen = "No profile says a width."', "names no check"),
         (
-            "[[provisions]]",
-            '[[provisions]]\nprovision = "QC s.95"\nabout = "x"\nrows = ["A-01"]\n[[provisions]]',
-            "twice",
+            'see = ["A-01"]',
+            'see = ["A-01"]\nmutants = [{ file = "x.py", function = "f", takes_away = "it" }]',
+            "a mutant changes a function, a key or a text",
         ),
     ],
 )
@@ -115,6 +164,38 @@ def test_a_file_that_contradicts_itself_is_refused(written, old, new, reason):
     with pytest.raises(RequirementsError, match=re.escape(reason)) as refused:
         load(path)
     assert str(path) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('rows = ["A-01"]', 'rows = ["A-07"]', "A-07"),
+        ('rows = ["A-01"]', "rows = []", "no machine's"),
+        ('no_machine = "revoked"', 'no_machine = "unknown"', "'unknown' is no reason"),
+        (
+            '"s.96" = { about = "revoked", no_machine = "revoked" }',
+            "",
+            "no provision, and no reason, for s.96",
+        ),
+        ('"s.96" =', '"s.97" =', "no provision, and no reason, for s.96"),
+        ('"s.96" =', '"s.96" = { about = "x", no_machine = "person" }\n"s.97" =', "the text has no s.97"),
+        ('about = "revoked"', 'about = " "', "what it is about"),
+        ("[QC]", "[NZ]", "not marked as a regulation"),
+        ('"s.95" =', '"s.95" = { about = "x", rows = ["A-01"] }\n"s.95" =', "Cannot overwrite"),
+        ("[QC]", '[MC]\n"art.1" = { about = "x", no_machine = "person" }\n[QC]', "'MC'"),
+    ],
+)
+def test_a_trace_with_holes_is_refused(written, old, new, reason):
+    assert old in PROVISIONS
+    path = written(SMALL, provisions=PROVISIONS.replace(old, new, 1))
+    with pytest.raises(RequirementsError, match=re.escape(reason)):
+        load(path)
+
+
+def test_a_text_whose_numbers_nobody_listed_is_refused(written):
+    path = written(SMALL, sections="")
+    with pytest.raises(RequirementsError, match="the numbers of QC are not listed"):
+        load(path)
 
 
 def test_a_missing_file_is_refused_by_name(tmp_path):

@@ -8,6 +8,7 @@ import pygame
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse, polygon
 from egm.screen.art.symbols import drawing
+from egm.screen.marks import revolutions
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
@@ -218,8 +219,7 @@ def draw_wheel(
     length = time.stops[-1] - time.begin if time is not None else 1.0
     turning = since - time.begin if time is not None else length
     game = stage.view.game
-    revolutions = int(game.presentation.get("revolutions", 0)) if game is not None else 0
-    angle = wheel_angle(step, turning, length, revolutions)
+    angle = wheel_angle(step, turning, length, revolutions(game))
     key = ("wheel", step.parts, p.px(side), stage.look.name)
     turned = pygame.transform.rotozoom(p.kept(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))

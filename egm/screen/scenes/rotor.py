@@ -8,6 +8,7 @@ import pygame
 
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import ellipse
+from egm.screen.marks import revolutions
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import pointer
@@ -60,13 +61,17 @@ def draw_rotor(
     key = ("rotor", table.wheel, p.px(side), stage.look.name, stage.texts.language)
     face = p.kept(key, lambda: _face(stage, table, p.px(side)))
     part, place = 360.0 / len(table.wheel), place_of(table, *drawn)
-    turned_by = (360.0 * _PIN_TURNS + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS) * gone
+    least = revolutions(stage.view.game)
+    turned_by = (
+        360.0 * max(_PIN_TURNS, least) + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS
+    ) * gone
     turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     if pin:
         p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(pointer, stage))
     else:
-        _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, gone)
+        turns = max(_BALL_TURNS, least)
+        _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, (1 - gone) * turns, gone)
     if share < 1:
         return
     pocket = drawn[0]
@@ -87,9 +92,11 @@ def place_of(table: Table, pocket: str, part: object) -> int:
     return table.wheel.index(pocket) if pocket in table.wheel else 0
 
 
-def _run_ball(stage: Stage, centre: tuple[float, float], side: float, rest: float, gone: float) -> None:
-    """The ball on its way: round against the wheel, then down into the pocket at ``rest`` degrees."""
-    angle = math.radians(rest + 360.0 * _BALL_TURNS * (1 - gone))
+def _run_ball(
+    stage: Stage, centre: tuple[float, float], side: float, rest: float, turns: float, gone: float
+) -> None:
+    """The ball, so many turns from its pocket at ``rest`` degrees: round against the wheel, then down."""
+    angle = math.radians(rest + 360.0 * turns)
     reach, ball = side / 2 * (0.93 - 0.20 * clamp((gone - 0.8) / 0.2)), side * 0.026
     at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
     stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _ball)

@@ -76,6 +76,7 @@ def test_a_spin_is_told_phase_by_phase_and_its_number_once():
     listening(check)
 
 
+@pytest.mark.requirement("B-16:b")
 @pytest.mark.parametrize("wrong", ["void", "no_ball", "wrong_way"])
 def test_a_spin_with_something_wrong_has_no_number_and_is_made_again(wrong):
     async def check(rig):

@@ -224,9 +224,28 @@ def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, 
 
 
 @pytest.mark.requirement("P-05", "O-07")
-@pytest.mark.parametrize("game", ["river-wheel", "aurora-keno"])
+@pytest.mark.parametrize(
+    "game",
+    [
+        "river-wheel",
+        "aurora-keno",
+        "quebec-roulette-french",
+        "quebec-blackjack",
+        "quebec-baccarat",
+        "quebec-pai-gow-poker",
+        "quebec-super-pan-9",
+        "quebec-red-dog",
+        "quebec-let-it-ride",
+        "quebec-war",
+        "quebec-sic-bo",
+        "quebec-pai-gow",
+        "france-casino-holdem",
+    ],
+)
 def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, game):
     room = MachineRig(tmp_path, games=(game, "maple-classic")).boot().insert(10000)
+    if not room.machine.selection.bet_credits:
+        room.engine.handle(EventType.BET, value=room.machine.games[game].bet_options[0])
     room.play()
     assert room.state is State.PLAYING
     credit_cents, selection = room.credit_cents, room.machine.selection

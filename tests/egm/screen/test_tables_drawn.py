@@ -75,6 +75,7 @@ def spots_of(player):
     ]
 
 
+@pytest.mark.requirement("P-06")
 def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
     first, second = spots_of(player)[0], spots_of(player)[-1]
     chip = player.view.table.chips[0]
@@ -159,7 +160,7 @@ def test_a_standing_bet_is_apart_from_new_ones_and_taken_down_by_a_negative_bet(
     assert dict(view.chips.bets) == {spot.id: -5}
 
 
-@pytest.mark.requirement("C-22")
+@pytest.mark.requirement("C-22", "P-06")
 def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
     """Three hundred touches of anything: every bet asked for is one the game accepts, at the price shown."""
     walk, table = Walk(player.game.id), player.view.table

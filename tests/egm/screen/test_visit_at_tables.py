@@ -1,6 +1,9 @@
 """A visit at tables on the real machine: chips laid on the screen are the bets that it journals and settles."""
 
+import math
 import random
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from test_visit import Visit
@@ -8,9 +11,11 @@ from test_visit import Visit
 from egm.kernel.events import EventType
 from egm.screen.input_reducer import pressed
 from egm.screen.message_reducer import heard
+from egm.screen.painter import Painter
 from egm.screen.picture import Picture
+from egm.screen.scenes.rotor import draw_rotor
 from egm.screen.table import ON_FELT, bets_in_force
-from egm.screen.view import Action
+from egm.screen.view import Action, times
 
 
 def at(folder, theme, game):
@@ -152,3 +157,44 @@ def test_whoever_comes_next_finds_no_bet_that_he_has_not_laid(tmp_path, theme):
     before = visit.view.snapshot.credit_cents
     visit.happen(EventType.PLAY)
     assert (visit.view.snapshot.state, visit.view.snapshot.credit_cents) == ("idle", before)
+
+
+def turned(angles):
+    """How often something went round that was seen at these angles one after another, in whole turns."""
+    steps = ((later - one + 180) % 360 - 180 for one, later in pairwise(angles))
+    return abs(sum(steps)) / 360
+
+
+@pytest.mark.requirement("B-16:a")
+@pytest.mark.parametrize(
+    "game", ["quebec-roulette-french", "monaco-roulette-american", "monaco-roulette-european"]
+)
+def test_the_ball_makes_its_turns_however_often_play_is_pressed(tmp_path, theme, game, monkeypatch):
+    """Québec by-law, s. 74; Monaco's order, arts 4.2 and 8.3: seven turns at least, and more where a game says so."""
+    visit = at(tmp_path, theme, game)
+    visit.press("spot", "red")
+    angles, painter = [], Painter(theme)
+
+    def seen(key, rect, *_, **__):
+        x, y, w, h = rect
+        if key == ("rotor ball",):
+            angles.append(math.degrees(math.atan2(y + h / 2 - middle, x + w / 2 - middle)))
+
+    middle = 500.0
+    monkeypatch.setattr(painter, "art", seen)
+    monkeypatch.setattr(painter, "put", lambda *_: None)
+    assert visit.press("play") == ["play"]
+    step, table = visit.view.show.steps[0], visit.view.table
+    turns = [cue["cue"] for cue in step.cues].index("ball")
+    pocket, begun = str(step.cues[turns]["pocket"]), visit.view.show.began
+    while (since := visit.view.now - begun) < (line := times(visit.view, theme)).spun:
+        if len(angles) % 20 == 10:
+            visit.press("play")
+        time = line.steps[0]
+        lasts = (time.stops[turns - 1] if turns else time.begin, time.stops[turns])
+        stage = replace(visit.stage, painter=painter)
+        draw_rotor(stage, table, (0, 0, 1000, 1000), (pocket, None), lasts, since, pin=False)
+        visit.wait(0.02, step=0.02)
+    least = visit.view.game.presentation["revolutions"]
+    assert least >= 7
+    assert turned(angles) >= least

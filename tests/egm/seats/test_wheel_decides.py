@@ -96,6 +96,7 @@ def spin(room, number, spin=7):
     decide(room.machine)
 
 
+@pytest.mark.requirement("B-18", "P-05")
 def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
     bet(room)
     assert room.state is State.BETTING
@@ -127,6 +128,7 @@ def test_nobody_at_the_screen_answers_for_the_wheel(room):
     assert room.state is State.PLAYING
 
 
+@pytest.mark.requirement("B-16:b", "B-18")
 def test_a_spin_that_is_void_is_told_and_decides_nothing(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
@@ -149,6 +151,7 @@ def test_the_number_of_another_spin_decides_nothing_and_persons_refund(room):
     assert (room.state, room.credit_cents) == (State.IDLE, 2000)
 
 
+@pytest.mark.requirement("P-05")
 def test_who_bets_while_the_ball_runs_plays_the_next_spin(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS, 7)

@@ -186,6 +186,7 @@ def hold_baccarat(name, seeded_draw, count):
         assert {each.spot: each.credits for each in played.settlements} == due
 
 
+@pytest.mark.requirement("S-12", "S-13", "S-14:a", "S-14:b", "S-14:c")
 @pytest.mark.parametrize("name", ["quebec-baccarat", "monaco-punto-2000", "monaco-punto-banco"])
 def test_baccarat_is_settled_as_the_text_says(name, seeded_draw):
     hold_baccarat(name, seeded_draw, 700)
@@ -218,6 +219,7 @@ def hold_war(seeded_draw, count):
     assert warred
 
 
+@pytest.mark.requirement("S-24")
 def test_war_is_settled_as_the_text_says(seeded_draw):
     hold_war(seeded_draw, 700)
 
@@ -241,6 +243,7 @@ def hold_red_dog(seeded_draw, count):
         assert sum(each.staked for each in played.settlements) == played.staked_credits
 
 
+@pytest.mark.requirement("S-20")
 def test_red_dog_is_settled_as_the_text_says(seeded_draw):
     hold_red_dog(seeded_draw, 700)
 
@@ -263,6 +266,7 @@ def hold_super_pan(seeded_draw, count):
         assert [each.credits for each in played.settlements] == [due]
 
 
+@pytest.mark.requirement("S-19")
 def test_super_pan_is_settled_as_the_text_says(seeded_draw):
     hold_super_pan(seeded_draw, 700)
 
@@ -286,6 +290,7 @@ def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(seeded_draw):
     hold_super_pan(seeded_draw, 100_000)
 
 
+@pytest.mark.requirement("S-03")
 def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
     lefts, burned = [], 0
     for game, _, played, cues in rounds_of("quebec-baccarat", seeded_draw, 200, None, some_bets):
@@ -306,6 +311,7 @@ def test_super_pan_has_no_shoe_that_lasts_and_burns_nothing():
             game_from(data, "test")
 
 
+@pytest.mark.requirement("S-03")
 def test_one_deck_may_serve_two_rounds(seeded_draw):
     """Québec s. 8: shuffled after every second round, with three players at most."""
     data = json.loads(load_game("quebec-red-dog").text)

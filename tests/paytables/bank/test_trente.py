@@ -253,11 +253,13 @@ class Stacked:
         return place
 
 
+@pytest.mark.requirement("S-50")
 def test_coups_are_settled_as_the_text_says(seeded_draw):
     seen = hold(seeded_draw, 1600)
     assert min(seen[each] for each in ("void", "equal", "refait", "decided")) > 20
 
 
+@pytest.mark.requirement("S-50")
 def test_refaits_are_settled_as_the_text_says(seeded_draw):
     seen = hold(seeded_draw, 400, refaits=True)
     assert seen[1] > 50

@@ -81,6 +81,7 @@ def test_without_protection_all_is_lost_to_a_blackjack():
     assert [(each.staked, each.credits) for each in outcome.settlements] == [(40, 0), (20, 0)]
 
 
+@pytest.mark.requirement("S-05", "S-06", "S-08:b", "S-08:c", "S-09")
 @pytest.mark.parametrize(
     ("name", "cards", "answers", "settled"),
     [
@@ -135,6 +136,7 @@ def asked(game, bets, cards, *answers):
     return play
 
 
+@pytest.mark.requirement("S-08:a", "S-08:b")
 @pytest.mark.parametrize(
     ("game", "cards", "answers", "options"),
     [
@@ -186,6 +188,7 @@ def test_a_dealer_who_looks_ends_the_round_with_a_blackjack_and_takes_insurance_
     assert play.outcome.display["hands"][0]["cards"] == ["Ah", "8c"]
 
 
+@pytest.mark.requirement("S-08:c", "S-10")
 def test_insurance_of_several_bets_is_half_of_each_and_is_decided_by_each_of_the_dealers_hands():
     bets = {"main": 20, "second": 10, "third": 4}
     outcome = played(load_game(MULTI), bets, "Ts Ah 9d Kc 5c 3c 7h", "insurance", "stand")
@@ -200,12 +203,14 @@ def test_insurance_of_several_bets_is_half_of_each_and_is_decided_by_each_of_the
     assert outcome.display["result"] == "BJ-19-18"
 
 
+@pytest.mark.requirement("S-10")
 def test_two_bets_are_played_against_two_hands():
     outcome = played(load_game(MULTI), {"main": 20, "second": 10}, "Ts 9h 9d Tc 9c", "stand")
     assert [each["cards"][0] for each in outcome.display["hands"][:2]] == ["9h", "9h"]
     assert [each.name for each in outcome.settlements] == ["push", "won"]
 
 
+@pytest.mark.requirement("S-09")
 def test_sevens_count_the_first_three_cards_of_the_box_split_or_not():
     game = load_game(OPTIONS)
     split = played(game, {"main": 2, "sevens": 1}, "7s 9h 7s 7s 2c 2c Tc", "split", "stand", "stand")
@@ -234,6 +239,7 @@ def test_a_row_of_more_cards_than_were_dealt_does_not_pay():
     assert ("flush", "suited", 1, 10) in came_back(hit)
 
 
+@pytest.mark.requirement("S-03")
 def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
     game = changed(QUEBEC, shoe={"decks": 1, "rounds": 2})
     assert "Decks: 1, shuffled after every second round." in game.help["en"]
@@ -252,6 +258,7 @@ def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
     assert shuffled == [True, False] * 20
 
 
+@pytest.mark.requirement("S-03")
 def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
     game, table, lefts = load_game(MONACO), None, []
     for seed in range(120):
@@ -273,6 +280,7 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
 
 
 # ---------------------------------------------------------------------------------- refusals
+@pytest.mark.requirement("S-10")
 @pytest.mark.parametrize(
     ("name", "bets", "why"),
     [

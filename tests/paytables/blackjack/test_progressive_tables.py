@@ -91,6 +91,7 @@ def held_against(name, count):
     return met
 
 
+@pytest.mark.requirement("I-18")
 @pytest.mark.parametrize("name", NAMES)
 def test_first_cards_are_paid_as_the_text_says(name):
     assert len(held_against(name, 2_000)) >= 6

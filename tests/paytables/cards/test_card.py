@@ -37,6 +37,7 @@ def test_what_is_no_card_is_refused_by_name(name):
         cards.card_of(name)
 
 
+@pytest.mark.requirement("S-01", "S-02")
 def test_a_shoe_gives_every_order_of_its_cards_once():
     """Each sequence of numbers is another order: three cards of which two are the same, 4! / 2 orders."""
     orders = []
@@ -51,6 +52,7 @@ def test_a_shoe_gives_every_order_of_its_cards_once():
     assert Fraction(sum(order[0] == "Ah" for order in orders), len(orders)) == Fraction(1, 2)
 
 
+@pytest.mark.requirement("S-01")
 def test_shoes_of_decks():
     assert cards.Shoe.of(8).left == 416
     assert cards.Shoe.of(1, joker=True).left == 53

@@ -87,6 +87,7 @@ def play_many(house, rounds, seed):
     assert refused < 2 * rounds
 
 
+@pytest.mark.requirement("S-40", "S-41", "S-42", "S-43", "S-44", "P-01")
 @pytest.mark.parametrize("house", HOUSES)
 @pytest.mark.library_only("P-07")
 def test_random_bets_and_throws_come_out_as_the_text_says(house):

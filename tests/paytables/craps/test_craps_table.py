@@ -43,6 +43,7 @@ def bet_of(data, name):
     return next(bet for bet in data["bet"] if bet["id"] == name)
 
 
+@pytest.mark.requirement("S-41", "S-43")
 @pytest.mark.library_only("P-07")
 def test_a_come_bet_travels_and_its_odds_are_off_on_the_come_out():
     game = load_game(QUEBEC)
@@ -81,6 +82,7 @@ def test_what_is_off_neither_wins_nor_loses_on_a_come_out():
     assert settled(thrown(monaco, 3, 3)) == [("big-6", "won", 2), ("buy-6", "won", 44), ("hard-6", "won", 10)]
 
 
+@pytest.mark.requirement("S-41", "S-44")
 @pytest.mark.library_only("P-07")
 def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
     bets = [
@@ -104,6 +106,7 @@ def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
     assert (again, still) == ((), left)
 
 
+@pytest.mark.requirement("S-41")
 @pytest.mark.library_only("P-07")
 def test_the_shooter_of_monaco_leaves_the_least_bet_on_dont_pass():
     bets = (("dontpass", 7), ("odds-dontpass", 12))
@@ -153,6 +156,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
         load_game(QUEBEC).at(table(10, ("pass", 2))).wager(8, bets={"pass": 8})
 
 
+@pytest.mark.requirement("S-41", "S-43")
 @pytest.mark.parametrize(
     ("house", "stands", "asked", "why"),
     [

@@ -193,7 +193,9 @@ def rounds(name: str, count: int, seed: int) -> None:
         assert sorted((bet.spot, bet.credits) for bet in at.rules.standing()) == sorted(b[:2] for b in stood)
 
 
-@pytest.mark.requirement("P-07", "B-08")
+@pytest.mark.requirement(
+    "P-07", "B-08", "S-36", "S-37", "S-38", "S-39", "S-40", "S-45", "S-48", "S-49", "P-01"
+)
 @pytest.mark.parametrize("name", GAMES)
 def test_random_layouts_are_settled_as_the_text_says(name: str) -> None:
     rounds(name, 600, seed=1)
@@ -205,6 +207,7 @@ def test_a_hundred_thousand_random_layouts_are_settled_as_the_text_says(name: st
     rounds(name, 100_000, seed=2)
 
 
+@pytest.mark.requirement("S-38", "S-39")
 def test_every_repeat_and_every_level_of_prison_is_met() -> None:
     """The chances above meet few of them; here the numbers are given, one after another."""
 

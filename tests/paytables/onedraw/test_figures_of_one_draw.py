@@ -78,6 +78,7 @@ def one_draw(game: Game) -> OneDrawTable:
     return game.rules
 
 
+@pytest.mark.requirement("S-39")
 def test_a_double_pays_more_where_no_triple_is_offered_and_outside_bets_need_their_option() -> None:
     for name, numbers in (("quebec-roulette-french", 37), ("quebec-roulette-american", 38)):
         assert "double" not in returns(load_game(name))
@@ -130,6 +131,7 @@ def test_bets_laid_together_have_the_law_of_every_sequence_of_results() -> None:
     assert found.rtp == sum(prize.rtp for prize in found.prizes)
 
 
+@pytest.mark.requirement("S-40")
 def test_the_dice_of_a_layout_have_the_law_of_every_throw() -> None:
     table = one_draw(load_game("quebec-sic-bo"))
     law: dict[int, int] = {}
@@ -298,6 +300,7 @@ def test_the_rules_of_a_table_state_its_pays_in_both_languages() -> None:
     assert "Simple : 1 dé, à l'égalité ; 2 dés, 2 à 1 ; 3 dés, 3 à 1" in load_game("quebec-sic-bo").help["fr"]
 
 
+@pytest.mark.requirement("S-37", "S-45")
 def test_the_cloth_has_every_place_of_its_bets() -> None:
     spots = load_game("quebec-roulette-french").rules.layout()
     counts: dict[str, int] = {}

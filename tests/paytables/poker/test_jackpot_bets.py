@@ -66,6 +66,7 @@ def played(game, wager, draw, rounds):
     return found
 
 
+@pytest.mark.requirement("S-22", "I-18")
 def test_the_side_bet_is_settled_as_the_text_says(quick, seeded_draw):
     wager = quick.wager(2, bets={"ante": 1, "progressive": 1})
     assert played(quick, wager, seeded_draw("side bet"), 2_000)["flush"]

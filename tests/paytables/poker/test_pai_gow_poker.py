@@ -148,6 +148,7 @@ def seven(draw):
     return [left.pop(draw.below(len(left), "card")) for _ in range(7)]
 
 
+@pytest.mark.requirement("S-15", "S-16")
 def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
     """Of 400 hands each way orders against every other as in the text, and the bank takes the one told."""
     draw = seeded_draw("settings")
@@ -248,6 +249,7 @@ def rounds(game, seeded_draw, number):
         again.finish()
 
 
+@pytest.mark.requirement("S-16", "S-17")
 def test_rounds_come_to_what_the_text_says(game, seeded_draw):
     rounds(game, seeded_draw, 150)
 
@@ -257,6 +259,7 @@ def test_many_rounds_come_to_what_the_text_says(game, seeded_draw):
     rounds(game, seeded_draw, 20_000)
 
 
+@pytest.mark.requirement("S-16")
 def test_what_a_setting_may_not_be(game, seeded_draw):
     wager = game.wager(20, bets={"stake": 20})
     found = Round(game.play(wager, seeded_draw("refused")), wager)

@@ -68,12 +68,14 @@ def worth(pair):
     return (-place(pair), max(s % 10 for s in sums) if place(pair) == 21 else 0, high)
 
 
+@pytest.mark.requirement("S-46")
 def test_there_are_32_tiles_of_which_eleven_are_twice():
     assert len(TILES) == 32
     assert sorted(set(TILES)) == sorted(tile for names in SINGLE for tile in names.split("/"))
     assert sum(TILES.count(tile) == 2 for tile in set(TILES)) == 11
 
 
+@pytest.mark.requirement("S-46")
 def test_two_tiles_stand_in_the_order_of_the_text():
     """All 496 pairs against all others, by a judge written from the text."""
     pairs = list(combinations(range(32), 2))
@@ -87,6 +89,7 @@ def test_two_tiles_stand_in_the_order_of_the_text():
         )
 
 
+@pytest.mark.requirement("S-46")
 def test_the_two_of_the_supreme_pair_count_three_or_six():
     at = {name: n for n, name in enumerate(TILES)}
     assert points((at["1-2"], at["6-6"])) == 8  # 6 + 12
@@ -95,6 +98,7 @@ def test_the_two_of_the_supreme_pair_count_three_or_six():
     assert points((at["2-4"], at["3-3"])) == 9  # 3 + 6
 
 
+@pytest.mark.requirement("S-47")
 def test_the_high_hand_is_equal_or_better():
     for tiles in combinations(range(0, 32, 3), 4):
         ways = settings(tiles)
@@ -110,6 +114,7 @@ def settled(player, bank, stake):
     return (0, stake, 2 * stake - stake // 20)[better]
 
 
+@pytest.mark.requirement("S-47")
 def test_rounds_come_to_what_the_text_says(seeded_draw):
     game = load_game(FILE)
     for n in range(300):

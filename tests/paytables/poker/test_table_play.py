@@ -240,6 +240,7 @@ class Apart:
         return (self.source if purpose == "the player" else self.recorded).below(bound, purpose)
 
 
+@pytest.mark.requirement("S-21", "S-22", "S-23", "S-25", "S-26", "S-27", "S-28", "S-53", "S-54")
 @pytest.mark.parametrize("count", [24, pytest.param(90, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SETTLED)
 def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
@@ -312,6 +313,7 @@ class Given:
         return place
 
 
+@pytest.mark.requirement("S-28")
 def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
     """By-law, s.67.81; ace-two-three-four is a straight and better than the pair."""
     game = load("quebec-crazy-four-poker")
@@ -329,6 +331,7 @@ def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
         assert ("play-3" in found.decision.options) == more, cards
 
 
+@pytest.mark.requirement("S-30")
 @pytest.mark.parametrize(
     ("name", "bets", "said"),
     [

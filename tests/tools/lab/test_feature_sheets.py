@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from paytables import Depth, analyse, library, load_game
+from paytables import Depth, analyse, library, load_game, tables
 from tools.cli import main
 from tools.lab.parsheet.features import feature_sheets
 
@@ -167,3 +167,22 @@ def test_no_choice_is_asked_and_no_result_reached_before_chance_has_spoken(name)
     for bet in game.bet_options:
         with pytest.raises(NoDrawError):
             next(game.play(game.wager(bet), NoDraw()))
+
+
+@pytest.mark.requirement("R-04", "P-01")
+@pytest.mark.parametrize(
+    "name", [name for name in tables() if load_game(name).family in {"blackjack", "poker"}]
+)
+def test_a_table_where_the_player_chooses_states_its_best_its_simplest_and_its_worst_play(name):
+    whole = json.loads(CliRunner().invoke(main, ["par", name, "--json"]).output)
+    (stake, *_) = [bet for bet in whole["bets"] if bet["choices"]]
+    best, simple, worst = (
+        Fraction(stake[key]["exact"])
+        for key in ("return", "return_of_the_simplest_choices", "return_of_the_worst_choices")
+    )
+    assert worst < simple <= best
+    assert stake["simplest_choices"]
+    if whole["family"] == "blackjack":
+        (chart,) = [sheet for sheet in whole["feature_sheets"] if sheet["sheet"] == "chart"]
+        assert len(chart["columns"]) == 11
+        assert {row[0] for row in chart["rows"]} >= {"hard 16", "soft 18", "pair of 8", "pair of aces"}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tools.dev.conformance.evidence import Evidence, Status, Witness
-from tools.dev.conformance.requirements import Citation, Requirements, Row
+from tools.dev.conformance.requirements import NO_MACHINE, Citation, Requirements, Row
 from tools.lab.markdown import table
 
 #: more tests than this are folded away behind their number
@@ -68,7 +68,7 @@ It certifies nothing, and nothing in it claims conformity with a standard whose 
 
 
 def regulations(requirements: Requirements, evidence: Evidence) -> str:
-    """Each provision of the regulations that touches a machine: the rows that carry it and their tests."""
+    """Each provision of the regulations: its rows and their tests, or why it is no machine's."""
     parts = ["# The regulations, provision by provision"]
     for source in requirements.sources.values():
         lines = []
@@ -79,7 +79,9 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
             states = "<br>".join(f"{_link(row)} {_state(evidence.status(row))}" for row in rows)
             tests = {test for row in rows for test in evidence.of(row.id)}
             shown = witnesses(sorted(tests), _ROOT)
-            lines.append([provision.citation.clause, provision.about, states or provision.note, shown])
+            why = f"*no machine's*: {NO_MACHINE[provision.no_machine]}" if provision.no_machine else ""
+            said = "<br>".join(filter(None, (states, why)))
+            lines.append([provision.citation.clause, provision.about, said, shown])
         if lines:
             parts += [f"## {source.title}", table(["Provision", "About", "Rows", "Tests"], lines)]
     return "\n\n".join(parts) + "\n"

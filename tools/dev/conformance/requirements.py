@@ -1,9 +1,9 @@
-"""The numbered requirements, read from their file and checked whole."""
+"""The numbered requirements and the provisions that they carry, read from their files and checked whole."""
 
 import re
 import string
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,12 +12,33 @@ from typing import Any, Final, TypeVar
 
 #: the root of the checkout
 ROOT: Final = Path(__file__).resolve().parents[3]
-#: where the numbered requirements are kept
+#: where the numbered requirements are kept; beside it lie the provisions of the regulations and their numbers
 REQUIREMENTS: Final = ROOT / "tests" / "conformance" / "requirements.toml"
+PROVISIONS: Final = "provisions.toml"
+SECTIONS: Final = "sections.toml"
+
+#: Why a provision needs no row, or a part of it none: the closed list.
+NO_MACHINE: Final = {
+    "person": "what people do at a table of people: this machine deals, counts and pays itself",
+    "equipment": "cards, dice, wheels, chips or shoes one can touch: this machine's are drawn and counted",
+    "premises": "the house's rooms, stores, desks, keys or staff",
+    "definition": "it explains words, and asks nothing",
+    "permission": "it lets the house do something, and asks nothing",
+    "enactment": "it says what is amended, and when; what it puts in stands under its own number",
+    "heading": "the title of numbered parts, each under its own number",
+    "revoked": "nothing is in force under this number",
+}
 
 _ID: Final = re.compile(r"([A-Z])-([0-9]{2})")
 _T = TypeVar("_T")
 _SEEN: Final = frozenset({"full", "part", "titles", "secondary"})
+#: A reason of this kind says what the product has not, and so can become false: it names a check that runs.
+_SAYS_ABSENT: Final = re.compile(
+    r"\bthere (is|are) no\b|\b(machine|house|it|game|position|screen|table|profile)s? "
+    r"((has|have|plays?|prints?|offers?|keeps?|drives?|gives?|takes( and issues)?) no\b|(is|are) not built)"
+    r"|\bno [a-z -]{1,40}? (is|are|says|limits) \b|\bcalled by no\b|\bnot built\b",
+    re.IGNORECASE,
+)
 
 
 class RequirementsError(Exception):
@@ -54,14 +75,20 @@ class Citation:
 class Mutant:
     """One change of the product that takes a behaviour away; a test that shows the behaviour must then fail.
 
-    ``text`` occurs exactly once in ``file`` (from the root of the checkout) and ``becomes`` stands in its
-    place; ``takes_away`` says what is gone. ``clause`` is the letter of the clause it is of, if any.
+    ``file`` is from the root of the checkout, and ``takes_away`` says what is gone. Of a module, ``function``
+    names one (``Class.method``) and ``change`` an operator with its operand (:mod:`tools.dev.mutants.change`
+    lists them); of a TOML file, ``key`` names a value by its path, entries of lists by their ``id``, and
+    ``becomes`` is another value. Else ``text`` occurs exactly once in the file, and ``becomes`` replaces it.
+    ``clause`` is the letter of the clause it is of, if any.
     """
 
     file: str
-    text: str
-    becomes: str
     takes_away: str
+    text: str = ""
+    becomes: str = ""
+    function: str = ""
+    change: str = ""
+    key: str = ""
     clause: str = ""
 
 
@@ -71,7 +98,8 @@ class Row:
 
     ``clauses`` are its parts, lettered a, b, c ... in this order; a test names one as ``F-05:b``. ``open``
     says why the machine cannot or need not show the row, ``not_yet`` what is still to be built or tested; of
-    a row that tests show in part, they say what is left.
+    a row that tests show in part, they say what is left. ``absent`` names the checks of what such a reason
+    says the product has not (:mod:`tools.dev.conformance.absence`).
     """
 
     id: str
@@ -82,6 +110,7 @@ class Row:
     clauses: tuple[str, ...] = ()
     open: str = ""
     not_yet: str = ""
+    absent: tuple[str, ...] = ()
     mutants: tuple[Mutant, ...] = ()
 
     @property
@@ -108,12 +137,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provision:
-    """One provision of a regulation and the rows that carry it; ``note`` says why where there are none."""
+    """One provision of a regulation and the rows that carry it.
+
+    ``no_machine`` says why there are none, or why they do not carry all of it: a key of :data:`NO_MACHINE`.
+    """
 
     citation: Citation
     about: str
-    rows: tuple[str, ...]
-    note: str = ""
+    rows: tuple[str, ...] = ()
+    no_machine: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,21 +187,16 @@ def load(path: Path = REQUIREMENTS) -> Requirements:
             raise reader.error(
                 f"sources.{source.key}", f"seen is {source.seen!r}, not one of {sorted(_SEEN)}"
             )
-    rows = {key: reader.row(key, entry, sources) for key, entry in reader.table(data, "rows").items()}
     groups = reader.table(data, "groups")
-    provisions = tuple(
-        reader.make(
-            Provision,
-            f"provisions {entry.get('provision')}",
-            {
-                "citation": reader.citation("provisions", str(entry.get("provision")), sources),
-                "about": entry.get("about"),
-                "rows": tuple(entry.get("rows", ())),
-                "note": entry.get("note", ""),
-            },
-        )
-        for entry in data.get("provisions", ())
-    )
+    provisions = reader.provisions(sources)
+    carries: dict[str, list[Citation]] = {}
+    for provision in provisions:
+        for name in provision.rows:
+            carries.setdefault(name, []).append(provision.citation)
+    rows = {
+        key: reader.row(key, entry, sources, carries.get(key, ()))
+        for key, entry in reader.table(data, "rows").items()
+    }
     requirements = Requirements(
         groups=MappingProxyType(groups),
         sources=MappingProxyType(sources),
@@ -178,6 +205,7 @@ def load(path: Path = REQUIREMENTS) -> Requirements:
     )
     _check_numbering(requirements, reader)
     _check_provisions(requirements, reader)
+    _check_sections(requirements, reader)
     return requirements
 
 
@@ -208,12 +236,39 @@ class _Reader:
             raise self.error(where, f"{text!r} names the source {key!r}, which [sources] does not explain")
         return Citation(sources[key], clause.strip())
 
-    def row(self, key: str, entry: Mapping[str, Any], sources: Mapping[str, Source]) -> Row:
+    def beside(self, name: str) -> dict[str, Any]:
+        """The tables of another file in the same folder; of none, no tables."""
+        path = self.path.with_name(name)
+        try:
+            return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise RequirementsError(f"{path}: {error}") from error
+
+    def provisions(self, sources: Mapping[str, Source]) -> tuple[Provision, ...]:
+        found = []
+        for key, entries in self.beside(PROVISIONS).items():
+            for clause, entry in entries.items():
+                where = f"provisions {key} {clause}"
+                fields = {
+                    name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()
+                }
+                cited = self.citation(where, f"{key} {clause}", sources)
+                found.append(self.make(Provision, where, {"citation": cited, **fields}))
+        return tuple(found)
+
+    def row(
+        self,
+        key: str,
+        entry: Mapping[str, Any],
+        sources: Mapping[str, Source],
+        carries: Sequence[Citation] = (),
+    ) -> Row:
         where = f"rows.{key}"
         if not _ID.fullmatch(key):
             raise self.error(where, "an id is a letter, a dash and two digits")
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
-        citations = tuple(self.citation(where, text, sources) for text in fields.pop("sources", ()))
+        named = tuple(self.citation(where, text, sources) for text in fields.pop("sources", ()))
+        citations = (*named, *(cited for cited in carries if cited not in named))
         mutants = tuple(self.make(Mutant, f"{where}.mutants", mutant) for mutant in fields.pop("mutants", ()))
         row = self.make(Row, where, {"id": key, "citations": citations, "mutants": mutants, **fields})
         for mutant in mutants:
@@ -222,14 +277,25 @@ class _Reader:
             raise self.error(where, "text and jurisdictions must not be empty")
         if not citations and not row.see:
             raise self.error(where, "a row needs a source or a row it leans on")
+        if _SAYS_ABSENT.search(row.left) and not row.absent:
+            raise self.error(
+                where, f"its reason says what the product has not, and names no check: {row.left!r}"
+            )
         return row
 
     def mutant(self, row: Row, mutant: Mutant, where: str) -> None:
         mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
         if mark not in row.marks:
             raise self.error(where, f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}")
-        if not mutant.text or mutant.text == mutant.becomes or not mutant.takes_away:
-            raise self.error(where, "a mutant changes a text into another and says what that takes away")
+        if mutant.function or mutant.key:
+            whole = bool(mutant.change) if mutant.function else bool(mutant.becomes)
+        else:
+            whole = bool(mutant.text) and mutant.text != mutant.becomes
+        if not whole or not mutant.takes_away:
+            raise self.error(
+                where,
+                "a mutant changes a function, a key or a text into another and says what that takes away",
+            )
 
 
 def _check_numbering(requirements: Requirements, reader: _Reader) -> None:
@@ -254,14 +320,31 @@ def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
         missing = [name for name in provision.rows if name not in requirements.rows]
         if missing:
             raise reader.error(where, f"names rows that do not exist: {missing}")
-        if str(provision.citation) in listed:
-            raise reader.error(where, "the provision is listed twice")
         if not provision.citation.source.regulation:
             raise reader.error(where, f"{provision.citation.source.key} is not marked as a regulation")
-        if not provision.rows and not provision.note:
-            raise reader.error(where, "a provision without rows needs a note saying why")
+        if provision.no_machine and provision.no_machine not in NO_MACHINE:
+            raise reader.error(where, f"{provision.no_machine!r} is no reason: {sorted(NO_MACHINE)}")
+        if not provision.rows and not provision.no_machine:
+            raise reader.error(where, "a provision without rows says why it is no machine's (no_machine)")
+        if not provision.about.strip():
+            raise reader.error(where, "a provision says in a few words what it is about")
         listed[str(provision.citation)] = provision.rows
     for row in requirements.rows.values():
         for citation in row.citations:
             if citation.source.regulation and row.id not in listed.get(str(citation), ()):
                 raise reader.error(f"rows.{row.id}", f"cites {citation}, whose provision does not list it")
+
+
+def _check_sections(requirements: Requirements, reader: _Reader) -> None:
+    """Every section of a text whose numbers are listed is a provision, and every provision is a section."""
+    traced: dict[str, list[str]] = {}
+    for provision in requirements.provisions:
+        traced.setdefault(provision.citation.source.key, []).append(provision.citation.clause)
+    for key, numbers in reader.beside(SECTIONS).items():
+        sections, clauses = numbers.split(), set(traced.pop(key, ()))
+        if missing := [number for number in sections if number not in clauses]:
+            raise reader.error(f"sections.{key}", f"no provision, and no reason, for {', '.join(missing)}")
+        if more := clauses.difference(sections):
+            raise reader.error(f"sections.{key}", f"the text has no {', '.join(sorted(more))}")
+    if traced:
+        raise reader.error("sections", f"the numbers of {', '.join(traced)} are not listed")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from tools.dev.conformance.requirements import Mutant
+from tools.dev.mutants.change import changed
 
 #: what of a checkout no test of the product reads
 _LEFT_OUT: Final = (".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "build", "dist", "*.egg-info")
@@ -24,10 +25,6 @@ OVER_THE_LIMIT: Final = 124
 _SECONDS = itertools.count(int(time.time()))
 
 
-class MutantError(Exception):
-    """A mutant that cannot be tried; the message names its file and says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """How a run of pytest ended: its exit code, what it printed, and how long it took."""
@@ -35,28 +32,6 @@ class Run:
     code: int
     output: str
     seconds: float
-
-
-def changed(mutant: Mutant, root: Path) -> str:
-    """The text of the mutant's file with its behaviour taken away.
-
-    Raises :class:`MutantError` unless the mutant's text stands in the file exactly once.
-    """
-    try:
-        text = (root / mutant.file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise MutantError(f"{mutant.file}: {error.strerror}") from error
-    if (found := text.count(mutant.text)) != 1:
-        raise MutantError(
-            f"{mutant.file} holds the text to be taken away {found} times, not once: {mutant.text!r}"
-        )
-    result = text.replace(mutant.text, mutant.becomes)
-    if mutant.file.endswith(".py"):
-        try:
-            compile(result, mutant.file, "exec")
-        except SyntaxError as error:
-            raise MutantError(f"{mutant.file} would not be Python: {error}") from error
-    return result
 
 
 class Scratch:

@@ -9,7 +9,8 @@ from typing import Final
 
 from tools.dev.conformance.evidence import Evidence, Witness
 from tools.dev.conformance.requirements import Mutant, Requirements, Row
-from tools.dev.mutants.scratch import OVER_THE_LIMIT, MutantError, Run, Scratch, changed
+from tools.dev.mutants.change import MutantError, changed
+from tools.dev.mutants.scratch import OVER_THE_LIMIT, Run, Scratch
 
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py::\S+?)(?:\[|\s|$)", re.MULTILINE)
 #: the order tests are tried in: those of one module first, whole machines last
