@@ -40,6 +40,7 @@ def returns(game):
     return {bet.bet: bet.rtp for bet in analyse(game).bets}
 
 
+@pytest.mark.requirement("S-13", "S-14:a", "S-19", "S-20", "S-24")
 @pytest.mark.parametrize(
     ("name", "decks", "bet", "percent"),
     [

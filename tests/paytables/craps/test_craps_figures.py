@@ -53,7 +53,7 @@ RETURNS = {
 
 
 @pytest.mark.parametrize("house", RETURNS)
-@pytest.mark.requirement("P-07")
+@pytest.mark.requirement("P-07", "S-41", "S-42", "S-43", "S-44")
 def test_every_bet_returns_what_it_is_known_to(house):
     bets = analyse(load_game(house)).bets
     assert {bet.bet: bet.rtp for bet in bets} == RETURNS[house]

@@ -43,7 +43,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         rows.setdefault(name, set()).update(marked)
         library.setdefault(name, set()).update(apart)
         tables.setdefault(name, set()).update(sas)
-        slow[name] = item.get_closest_marker("slow") is not None
+        slow[name] = slow.get(name, True) and item.get_closest_marker("slow") is not None
     entries = [
         {
             "test": name,
