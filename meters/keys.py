@@ -9,7 +9,6 @@ key of its own, by its purpose (:meth:`MachineKey.derive`).
 
 import hashlib
 import hmac
-import os
 from pathlib import Path
 from typing import Final
 
@@ -81,8 +80,8 @@ class MachineKey:
 
     @classmethod
     def create(cls, storage: Storage, *folders: Path) -> "MachineKey":
-        """Make a key in ``folders``, one a medium, durably, from the operating system's generator."""
-        seed = os.urandom(_SEED_BYTES)
+        """Make a key in ``folders``, one a medium, durably, from the storage's random bytes."""
+        seed = storage.random_bytes(_SEED_BYTES)
         Mirror(storage, folders, FILE_NAME).write(seed)
         return cls(seed)
 

@@ -14,7 +14,6 @@ A label is no seal: the copies on the medium prove what they are.
 """
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -163,7 +162,13 @@ def _without_first(storage: Storage, second: Label, state_dir: Path, second_dir:
             raise JournalUnwritable(f"{state_dir} and {second_dir} are of two machines")
         return Pairing(begun=True)
     made = Label(
-        second.machine, second.machine_id, Which.FIRST, new_id(), second.id, second.pairing, "nobody named"
+        second.machine,
+        second.machine_id,
+        Which.FIRST,
+        new_id(storage),
+        second.id,
+        second.pairing,
+        "nobody named",
     )
     return Pairing(begun=True, first=made, findings=(_replaced_first(made),))
 
@@ -190,7 +195,7 @@ def label(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_
         return
     found = [Label.read(storage, folder) for folder in folders]
     old = [kept if kept is not None and kept.machine == key.fingerprint else None for kept in found]
-    ids = [new_id() if kept is None else kept.id for kept in old]
+    ids = [new_id(storage) if kept is None else kept.id for kept in old]
     first, second = old
     pairing = max((kept.pairing for kept in old if kept is not None), default=1)
     new_second = second is not None and bool(second.put_in_by)
@@ -204,9 +209,9 @@ def label(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_
             wanted.write(storage, folders[n])
 
 
-def new_id() -> str:
+def new_id(storage: Storage) -> str:
     """A number for a medium: 16 hexadecimal digits, random."""
-    return os.urandom(8).hex()
+    return storage.random_bytes(8).hex()
 
 
 def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_by: str) -> Label:
@@ -223,7 +228,7 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
         whose = there.machine_id or there.machine
         raise JournalDamaged(str(second_dir), f"the medium is in use as the {there.which} of machine {whose}")
     made = Label(
-        first.machine, first.machine_id, Which.SECOND, new_id(), first.id, first.pairing + 1, put_in_by
+        first.machine, first.machine_id, Which.SECOND, new_id(storage), first.id, first.pairing + 1, put_in_by
     )
     storage.make_folder(second_dir)
     made.write(storage, second_dir)

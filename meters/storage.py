@@ -112,6 +112,9 @@ class Storage(Protocol):
     def make_private(self, path: Path) -> bool:
         """Let nobody but its owner read or write ``path``; whether somebody else could."""
 
+    def random_bytes(self, count: int) -> bytes:
+        """Return bytes nobody can guess, for keys, salts and the numbers of media."""
+
 
 def read_file(storage: Storage, path: Path) -> bytes | None:
     """Return the whole file, or None when it is absent."""
@@ -340,3 +343,7 @@ class DiskStorage:
                 return False
             path.chmod(mode & 0o700)
             return True
+
+    def random_bytes(self, count: int) -> bytes:
+        """Return bytes of the operating system's generator."""
+        return os.urandom(count)

@@ -107,14 +107,21 @@ class RandomService:
     """A seeded, self-tested generator. Build it with :meth:`start`; every method may raise OutOfService."""
 
     __slots__ = (
-        "__weakref__", "_clock", "_cycles", "_drbg", "_failure", "_gatherer", "_generates", "_last_seeded",
-        "_last_tested", "_lock", "_on_event", "_open", "_pid", "_policy", "_rejections", "_reseeds", "_steps",
+        "__weakref__", "_clock", "_cycles", "_drbg", "_failure", "_fresh_input", "_gatherer", "_generates",
+        "_last_seeded", "_last_tested", "_lock", "_on_event", "_open", "_pid", "_policy", "_rejections",
+        "_reseeds", "_steps",
     )  # fmt: skip
 
     def __init__(
-        self, gatherer: SeedGatherer, policy: ReseedPolicy, clock: Callable[[], int], on_event: Event
+        self,
+        gatherer: SeedGatherer,
+        policy: ReseedPolicy,
+        clock: Callable[[], int],
+        on_event: Event,
+        fresh_input: Callable[[int], bytes],
     ) -> None:
         self._gatherer = gatherer
+        self._fresh_input = fresh_input
         self._policy = policy
         self._clock = clock
         self._on_event = on_event
@@ -136,12 +143,14 @@ class RandomService:
         carry_over: bytes | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
         on_event: Event = _no_event,
+        fresh_input: Callable[[int], bytes] = os.getrandom,
     ) -> Self:
         """Test the chain and the sources, gather a seed, and instantiate the generator.
 
         ``sources``: None for every source this machine has. ``carry_over``: what :meth:`carry_over` of the
         power cycle before gave, mixed into the personalization and never counted as entropy. ``clock``:
-        monotonic nanoseconds. ``on_event(code, values)`` is told ``rng_started``, ``rng_reseeded``,
+        monotonic nanoseconds. ``fresh_input``: what each step mixes in where the policy has it so, never
+        counted as entropy. ``on_event(code, values)`` is told ``rng_started``, ``rng_reseeded``,
         ``rng_self_tested`` and ``rng_out_of_service``. Raises what failed, after the event.
         """
         policy = policy or ReseedPolicy()
@@ -149,7 +158,7 @@ class RandomService:
             tested = run_self_test()
             reserved, known = unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
             gatherer = SeedGatherer(available_sources() if sources is None else sources, known)
-            service = cls(gatherer, policy, clock, on_event)
+            service = cls(gatherer, policy, clock, on_event, fresh_input)
             service._seed(personalization, reserved)
         except Exception as error:
             on_event("rng_out_of_service", {"reason": str(error), "error": type(error).__name__})
@@ -297,7 +306,7 @@ class RandomService:
         with self._lock:
             self._check()
             try:
-                fresh = os.getrandom(_FRESH_INPUT_BYTES) if self._policy.fresh_input_each_step else b""
+                fresh = self._fresh_input(_FRESH_INPUT_BYTES) if self._policy.fresh_input_each_step else b""
                 output = self._drbg.generate(count, fresh)
             except Exception as error:  # noqa: BLE001 (as above)
                 self._fail(error)

@@ -6,6 +6,7 @@ next: memory, games, chance, self-test; only then does it speak to anything outs
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -66,6 +67,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
 from meters.copies import SECOND_FOLDER
+from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
 _VERSION: Final = version("open-egm")
@@ -89,12 +91,14 @@ class MachineProcess:
         watched: bool = False,
         stick: Path = STICK,
         features: Features = FEATURES,
+        storage: Storage | None = None,
     ) -> None:
         """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
 
         ``say`` tells whoever started the machine what is wrong with what it was given. ``alone``: without
         the second medium, if need be; nothing new is begun then. ``watched``: nor without a screen.
-        ``stick``: where one is looked for. ``features``: all that it can do.
+        ``stick``: where one is looked for. ``features``: all that it can do. ``storage``: the media of its
+        memory, and whose random bytes make keys and salts.
         """
         self._features = features
         self._folder = folder
@@ -106,6 +110,7 @@ class MachineProcess:
         self._alone = alone
         self._watched = watched
         self._stick = stick
+        self._storage = storage or DiskStorage()
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
@@ -138,7 +143,7 @@ class MachineProcess:
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_lost_positions(journal, positions, self._features.keys, currency)
             second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
-            store, why = open_store(journal, self._folder.root, second)
+            store, why = open_store(journal, self._folder.root, second, self._storage)
             if store is not None:
                 cleanup.enter_context(store)
             self._assemble(journal, store, why)
@@ -146,7 +151,7 @@ class MachineProcess:
             link = LinkFolder.of(self._folder.root)
             note_enrolment(self._machine, link, Stick(self._stick), self._file.progressive_link)
             self._verifier.at_start()
-            identities = IdentityRegister.open(self._folder.root, second)
+            identities = IdentityRegister.open(self._folder.root, second, self._storage.random_bytes)
             cleanup.enter_context(contextlib.closing(identities))
             for station in self._stations:
                 station.machine.install(identities)
@@ -193,6 +198,7 @@ class MachineProcess:
                 reserve_bytes=self._file.memory.reserve_mib << 20,
             ),
             alone=self._alone,
+            storage=self._storage,
         )
         try:
             for medium in journal.media:  # made just now, where there was none
@@ -369,6 +375,7 @@ class MachineProcess:
             clock=self._clock,
             on_event=lambda code, details: self._machine.log(f"chance.{code}", details),
             sources=self._sources,
+            fresh_input=os.getrandom if self._sources is None else self._storage.random_bytes,
         )
 
     # ------------------------------------------------------------------ working

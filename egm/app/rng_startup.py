@@ -28,6 +28,7 @@ def start_chance(
     on_event: Callable[[str, Mapping[str, object]], None],
     instance: int = 1,
     sources: Sequence[EntropySource] | None = None,
+    fresh_input: Callable[[int], bytes] = os.getrandom,
 ) -> RandomService:
     """Instantiate the generator from fresh entropy: of ``sources``, or of all this machine has.
 
@@ -46,6 +47,7 @@ def start_chance(
         policy=profile.chance,
         clock=clock.monotonic_ns,
         on_event=on_event,
+        fresh_input=fresh_input,
     )
     try:
         service = start(carry_over=_take(carry_over_file))

@@ -7,6 +7,7 @@ none of these can do is make up for a PIN that everybody tries first: such are r
 
 import hmac
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -38,10 +39,12 @@ class PinDigest:
     cost: int = _COST
 
     @classmethod
-    def of(cls, pin: str, cost: int = _COST) -> "PinDigest":
+    def of(
+        cls, pin: str, cost: int = _COST, random_bytes: Callable[[int], bytes] = os.urandom
+    ) -> "PinDigest":
         """Digest a new PIN at this cost (scrypt's n, a power of two). Raises :class:`PinRefusedError`."""
         check_pin(pin)
-        salt = os.urandom(_SALT_BYTES)
+        salt = random_bytes(_SALT_BYTES)
         return cls(salt.hex(), _scrypt(pin, salt, cost).hex(), cost)
 
     def matches(self, pin: str) -> bool:

@@ -121,8 +121,10 @@ class Roster:
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
-    def added(self, person: Person, pin: str, *, by: str, at: datetime) -> "Roster":
-        """Enrol somebody. Raises :class:`RosterError`, or PinRefusedError.
+    def added(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
+        """Enrol somebody, with a new PIN or what is kept of one.
+
+        Raises :class:`RosterError`, or PinRefusedError.
 
         The first person enrolled must be able to enrol others, or nobody ever could.
         """
@@ -136,7 +138,8 @@ class Roster:
             raise RosterError(f"name {person.name!r}: it must be 1 to {_NAME_MAX} printable characters")
         if not self.people and not person.may(Permission.ENROL):
             raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
-        return self._changed("added", person, PinDigest.of(pin), by, at)
+        digest = PinDigest.of(pin) if isinstance(pin, str) else pin
+        return self._changed("added", person, digest, by, at)
 
     def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Let somebody in no more. Raises :class:`RosterError` for the last who can enrol."""

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,15 +63,18 @@ def commit(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
 class IdentityRegister:
     """The register in a state folder and on the second medium; either copy alone brings both back."""
 
-    def __init__(self, copies: list[sqlite3.Connection]) -> None:
+    def __init__(self, copies: list[sqlite3.Connection], random_bytes: Callable[[int], bytes]) -> None:
         self._copies = copies
+        self._random_bytes = random_bytes
 
     @classmethod
-    def open(cls, folder: Path, second: Path | None = None) -> Self:
+    def open(
+        cls, folder: Path, second: Path | None = None, random_bytes: Callable[[int], bytes] = os.urandom
+    ) -> Self:
         """Open it, making it at first (mode 0600), and bring both copies to what they know together.
 
-        ``second``: the folder on the second medium. What is erased in one is erased in both. Raises
-        OperatorError naming the file and the reason where neither copy can be used.
+        ``second``: the folder on the second medium. ``random_bytes``: for salts. What is erased in one is
+        erased in both. Raises OperatorError naming the file and the reason where neither copy can be used.
         """
         copies: list[sqlite3.Connection] = []
         refused: list[tuple[Path, OSError | sqlite3.Error]] = []
@@ -87,7 +90,7 @@ class IdentityRegister:
             if not isinstance(why, OSError | sqlite3.OperationalError):  # no register any more: made again
                 path.unlink()
                 copies.append(_connect(path))
-        kept = cls(copies)
+        kept = cls(copies, random_bytes)
         kept._bring_together()
         return kept
 
@@ -111,7 +114,7 @@ class IdentityRegister:
 
         Raises sqlite3.Error when none does.
         """
-        salt = os.urandom(_SALT_BYTES)
+        salt = self._random_bytes(_SALT_BYTES)
         commitment = commit(salt, subject, fields)
         told = json.dumps(dict(fields), ensure_ascii=False)
         row = (commitment, subject, _utc(time_utc), salt, told)

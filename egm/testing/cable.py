@@ -27,8 +27,8 @@ class _Descriptor:
 class Cable(Port):
     """The twin's end of it; :meth:`open` gives the machine's. ``quality`` says how good the line is."""
 
-    def __init__(self, quality: Quality = "perfect", seed: int = 1) -> None:
-        super().__init__(Path("cable"))
+    def __init__(self, quality: Quality = "perfect", seed: int = 1, character_seconds: float = 0.0) -> None:
+        super().__init__(Path("cable"), character_seconds)
         self._dice = random.Random(seed)  # noqa: S311 (dice for faults, in no machine)
         self._quality = quality
         self.split = quality == "one_byte"
@@ -63,6 +63,10 @@ class Cable(Port):
         """Bytes to the machine, as the line lets them through."""
         if data := self._spoiled(data):
             super().send(data)
+
+    def arrive(self) -> None:
+        """Let what is on the line from the machine arrive now, whatever happens to the machine next."""
+        self._readable()
 
     def open(self, path: str, settings: LineSettings) -> Handle:
         """A fresh descriptor of the machine's end, stale bytes gone, as a UART's are."""

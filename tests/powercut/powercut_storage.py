@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import itertools
+import os
 from pathlib import Path
 
 import apsw
@@ -127,6 +128,9 @@ class SimStorage:
 
     def make_private(self, path):
         return False
+
+    def random_bytes(self, count):
+        return os.urandom(count)
 
     def _full(self, change, *arguments):
         try:

@@ -9,5 +9,5 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "link": ("link", "a progressive link of simulated machines: a busy floor, and every trouble"),
     "prove": ("prove", "work out the exact figures that definitions of card games carry"),
     "shots": ("shots", "draw every scene of every game"),
-    "soak": ("soak", "a whole cabinet through players, faults and power cuts, held to the cent"),
+    "world": ("world", "a whole house through persons, faults and power cuts, held to the cent"),
 }

@@ -16,7 +16,8 @@ from tools.cli.tables import Form, Table, forms, show, whole, working
 from tools.cli.terminal import printable
 from tools.cli.whole import Whole
 from tools.dev.liars import play
-from tools.dev.soak.campaign import soak
+from tools.dev.simulation.campaign import Case, case_of, simulate
+from tools.dev.simulation.house import House
 
 #: Lives of a cabinet that lies are told about, and how much happens in each.
 _LIVES: Final = 3
@@ -69,7 +70,8 @@ def _lived(seed: int) -> list[list[bytes]]:
     journals = []
     for life in range(_LIVES):
         with tempfile.TemporaryDirectory(prefix="egm-liars-") as folder:
-            soak(Path(folder), seed=seed + life, actions=_ACTIONS_A_LIFE)
+            lived = case_of(seed + life, _ACTIONS_A_LIFE, cuts=1)
+            simulate(Path(folder), Case(lived.world, House(), lived.script))
             with open_view(Path(folder) / "state") as view:
                 journals.append(list(view.bodies()))
     return journals

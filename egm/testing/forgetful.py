@@ -1,0 +1,395 @@
+"""Media that forget: what was not synced when the power went is lost, torn or reordered.
+
+The files lie in a real folder and hold what programs see, so that whatever else reads them there does;
+beside each stands how to undo what no sync has made durable. At a cut any subset of the unsynced writes
+survives, the newest survivor torn at any byte, and of the names that were made, renamed or removed in a
+folder that was not synced since, any prefix. SQLite reaches its files through a VFS (apsw), all else through
+:class:`ForgetfulStorage`.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from meters.storage import Database, DiskStorage, MediumError, Rows, StorageFile
+
+_numbers: Final = count()
+
+
+@dataclass(slots=True)
+class _Change:
+    """One unsynced change of a file: what it replaced, and what was written (None: another size only)."""
+
+    offset: int
+    replaced: bytes
+    size_before: int
+    written: bytes | None
+
+
+@dataclass(slots=True)
+class _File:
+    """A file under whatever name: its unsynced changes, and its bytes while it has no name."""
+
+    changes: list[_Change] = field(default_factory=list)
+    nameless: bytes = b""
+
+    def found(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
+        """What the medium holds of it after a cut."""
+        content = bytearray(seen)
+        for change in reversed(self.changes):
+            _put(content, change.offset, change.replaced)
+            _resize(content, change.size_before)
+        survivors = [change for change in self.changes if dice.random() < survival]
+        for change in survivors:
+            if change.written is None:
+                _resize(content, change.offset)
+            elif change is survivors[-1] and dice.random() < 0.5:
+                _put(content, change.offset, change.written[: dice.randrange(len(change.written) + 1)])
+            else:
+                _put(content, change.offset, change.written)
+        return bytes(content)
+
+
+def _put(content: bytearray, offset: int, data: bytes) -> None:
+    if data:
+        _resize(content, max(len(content), offset + len(data)))
+        content[offset : offset + len(data)] = data
+
+
+def _resize(content: bytearray, size: int) -> None:
+    del content[size:]
+    content.extend(bytes(size - len(content)))
+
+
+_Naming = tuple[Path | None, Path | None, _File]
+"""A file's name before (None: it is made) and after (None: it is removed)."""
+
+
+class Medium:
+    """What a computer's disks have not made durable yet, and the computer's power.
+
+    At operation ``cut_at`` the power goes and ``gone`` is called; nothing that the dying process still does
+    to the disks has an effect.
+    """
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+        self.operations = 0
+        self.cut_at: int | None = None
+        self.dead = False
+        self.gone: Callable[[], None] = lambda: None
+        self._names: dict[Path, _File] = {}
+        self._durable: dict[Path, _File] = {}
+        self._namings: list[_Naming] = []
+
+    def _count(self) -> None:
+        self.operations += 1
+        if self.cut_at is not None and self.operations >= self.cut_at:
+            self.cut()
+
+    def cut(self) -> None:
+        """Cut the power now."""
+        if not self.dead:
+            self.dead = True
+            self.gone()
+
+    def restore(self) -> None:
+        """Make the files what the media hold, after a cut or without one. Nobody may have them open."""
+        survival = self._dice.choice((0.0, 0.5, 0.9, 1.0))
+        after = dict(self._durable)
+        for naming in self._namings:
+            if self._dice.random() >= survival:
+                break
+            _name(after, naming)
+        seen = {id(file): path.read_bytes() for path, file in self._names.items() if path.exists()}
+        for path in sorted({*self._names, *after}):
+            file = after.get(path)
+            if file is None:
+                path.unlink(missing_ok=True)
+            elif file.changes or file is not self._names.get(path):
+                path.write_bytes(file.found(seen.get(id(file), file.nameless), self._dice, survival))
+                path.chmod(0o600)
+        self._names.clear()
+        self._durable.clear()
+        self._namings.clear()
+        self.dead, self.cut_at, self.operations = False, None, 0
+
+    # ------------------------------------------------------------ what happens to files
+    def opened(self, path: Path, *, made: bool) -> _File:
+        """A file was opened under a name, that was free before if it was ``made``."""
+        if made and not self.dead:
+            self._named((None, path, _File()))
+        if path not in self._names:  # from before: it is durable
+            self._names[path] = self._durable[path] = _File()
+        return self._names[path]
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Rename a file, replacing another."""
+        if self.dead:
+            return
+        file = self.opened(old, made=False)
+        if new.exists():
+            self.opened(new, made=False).nameless = new.read_bytes()
+        old.replace(new)
+        self._named((old, new, file))
+
+    def remove(self, path: Path) -> None:
+        """Remove a file."""
+        if self.dead:
+            return
+        file = self.opened(path, made=False)
+        file.nameless = path.read_bytes()
+        path.unlink()
+        self._named((path, None, file))
+
+    def _named(self, naming: _Naming) -> None:
+        self._namings.append(naming)
+        _name(self._names, naming)
+        self._count()
+
+    def sync_folder(self, folder: Path) -> None:
+        """Make the names in a folder durable."""
+        if not self.dead:
+            self._count()
+        if self.dead:
+            return
+        waiting = []
+        for naming in self._namings:
+            if folder in {path.parent for path in naming[:2] if path is not None}:
+                _name(self._durable, naming)
+            else:
+                waiting.append(naming)
+        self._namings = waiting
+
+    def write(self, file: _File, fd: "_Bytes", offset: int, data: bytes) -> None:
+        """Write bytes: from a cut on they may be lost, torn or whole."""
+        if not self.dead:
+            file.changes.append(_Change(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
+            fd.write(offset, data)
+            self._count()
+
+    def truncate(self, file: _File, fd: "_Bytes", size: int) -> None:
+        """Give a file another size."""
+        if not self.dead:
+            before = fd.size()
+            file.changes.append(_Change(size, fd.read(size, max(0, before - size)), before, None))
+            fd.resize(size)
+            self._count()
+
+    def sync(self, file: _File) -> None:
+        """Make what was written to a file durable."""
+        if not self.dead:
+            self._count()
+        if not self.dead:
+            file.changes.clear()
+
+
+def _name(names: dict[Path, _File], naming: _Naming) -> None:
+    old, new, file = naming
+    if old is not None:
+        names.pop(old, None)
+    if new is not None:
+        names[new] = file
+
+
+@dataclass(slots=True)
+class _Bytes:
+    """An open file's bytes, by whichever calls reach them."""
+
+    read: Callable[[int, int], bytes]
+    write: Callable[[int, bytes], object]
+    resize: Callable[[int], object]
+    size: Callable[[], int]
+
+
+class _ForgetfulFile:
+    """:class:`~meters.storage.StorageFile` on a medium that forgets."""
+
+    def __init__(self, medium: Medium, path: Path, beneath: StorageFile, file: _File) -> None:
+        self._medium, self._path, self._beneath, self._file = medium, path, beneath, file
+        self._bytes = _Bytes(beneath.read_at, beneath.write_at, beneath.truncate, beneath.size)
+        self.read_at, self.size, self.close = beneath.read_at, beneath.size, beneath.close
+
+    def write_at(self, offset: int, data: bytes) -> None:
+        """Write."""
+        self._medium.write(self._file, self._bytes, offset, data)
+
+    def truncate(self, size: int) -> None:
+        """Set the size."""
+        self._medium.truncate(self._file, self._bytes, size)
+
+    def allocate(self, size: int) -> None:
+        """Set the size, and have the medium keep it."""
+        self.truncate(size)
+        self.sync()
+
+    def sync(self) -> None:
+        """Make it durable."""
+        self._medium.sync(self._file)
+
+
+class ForgetfulStorage(DiskStorage):
+    """The journal's storage on a medium that forgets. Its random bytes are the seed's.
+
+    One for each life of a process: :meth:`leave` ends what it has open.
+    """
+
+    def __init__(self, medium: Medium, random_bytes: Callable[[int], bytes]) -> None:
+        self._medium = medium
+        self._random_bytes = random_bytes
+        self._vfs = _Vfs(medium)
+        self._databases: list[_ForgetfulDatabase] = []
+
+    def leave(self) -> None:
+        """Close what its process left open."""
+        for database in self._databases:
+            database.close()
+        self._vfs.unregister()
+
+    def connect(self, path: Path, *, read_only: bool) -> Database:
+        """Open ``path``, making it unless ``read_only``."""
+        self._databases.append(_ForgetfulDatabase(path, self._vfs.name, read_only=read_only))
+        return self._databases[-1]
+
+    def open_file(self, path: Path, *, write: bool) -> StorageFile:
+        """Open ``path``, making it when ``write``."""
+        made = write and not path.exists()
+        beneath = super().open_file(path, write=write)
+        if not write:
+            return beneath
+        return _ForgetfulFile(self._medium, path, beneath, self._medium.opened(path, made=made))
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Rename ``old`` to ``new``."""
+        self._medium.rename(old, new)
+
+    def remove(self, path: Path) -> None:
+        """Remove ``path``."""
+        if path.exists():
+            self._medium.remove(path)
+
+    def sync_folder(self, folder: Path) -> None:
+        """Make the names in ``folder`` durable."""
+        self._medium.sync_folder(folder)
+
+    def sync_together(self, files: Sequence[StorageFile]) -> None:
+        """One after the other: a cut falls between any two."""
+        for file in files:
+            file.sync()
+
+    def random_bytes(self, count: int) -> bytes:
+        """Return bytes of the seed's."""
+        return self._random_bytes(count)
+
+
+class _ForgetfulDatabase:
+    """:class:`~meters.storage.Database` by apsw. Locks and the WAL's index are the process's, no medium's."""
+
+    def __init__(self, path: Path, vfs: str, *, read_only: bool) -> None:
+        write = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        flags = apsw.SQLITE_OPEN_READONLY if read_only else write
+        with _told():
+            self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
+        self.execute("PRAGMA locking_mode=EXCLUSIVE")
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
+        """Run one statement."""
+        with _told():
+            return _Rows(list(self._connection.execute(sql, tuple(parameters))))
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(apsw.Error):
+            self._connection.close(force=True)
+
+
+class _told:  # noqa: N801 (a context manager, as those of contextlib)
+    """SQLite's refusals, in the words of :mod:`meters.storage`."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, apsw.Error):
+            raise MediumError(f"{type(error).__name__}: {error}") from error
+
+
+class _Rows(list[tuple[object, ...]]):
+    """All the rows of a statement."""
+
+    def fetchone(self) -> tuple[object, ...] | None:
+        """Take the first."""
+        return self.pop(0) if self else None
+
+    def fetchall(self) -> list[tuple[object, ...]]:
+        """Take all."""
+        return list(self)
+
+
+class _Vfs(apsw.VFS):
+    """SQLite's view of a medium: its own VFS of unix, and what forgets between the two."""
+
+    def __init__(self, medium: Medium) -> None:
+        self.name = f"forgetful{next(_numbers)}"
+        self._medium = medium
+        super().__init__(self.name, "unix")
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> "_VfsFile":  # noqa: N802 (apsw's)
+        """Open a file of a database."""
+        if name is None:
+            raise apsw.CantOpenError("a temporary file has no medium here")
+        path = Path(name.filename() if isinstance(name, apsw.URIFilename) else name)
+        return _VfsFile(self._medium, path, name, flags)
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802, FBT001 (apsw's)
+        """Remove a file of a database."""
+        self._medium.remove(Path(filename))
+        if syncdir:
+            self._medium.sync_folder(Path(filename).parent)
+
+
+class _VfsFile(apsw.VFSFile):
+    """One file of SQLite's."""
+
+    def __init__(self, medium: Medium, path: Path, name: str | apsw.URIFilename, flags: list[int]) -> None:
+        made = not path.exists()
+        super().__init__("unix", name, flags)
+        self._medium = medium
+        self._file = medium.opened(path, made=made)
+        self._folder = path.parent
+        # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
+        journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
+        self._sync_name = made and bool(flags[0] & journals)
+        self._bytes = _Bytes(self._read, self._write, super().xTruncate, super().xFileSize)
+
+    def _read(self, offset: int, amount: int) -> bytes:
+        there = max(0, min(amount, super().xFileSize() - offset))
+        return super().xRead(there, offset) if there else b""
+
+    def _write(self, offset: int, data: bytes) -> None:
+        super().xWrite(data, offset)
+
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+        """Write."""
+        self._medium.write(self._file, self._bytes, offset, data)
+
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802
+        """Set the size."""
+        self._medium.truncate(self._file, self._bytes, newsize)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802, ARG002
+        """Make it durable."""
+        self._medium.sync(self._file)
+        if self._sync_name:
+            self._medium.sync_folder(self._folder)
+            self._sync_name = False
+
+    def xDeviceCharacteristics(self) -> int:  # noqa: N802
+        """No promise at all: no atomic writes, no ordered appends, no safe overwrite."""
+        return 0

@@ -1,0 +1,171 @@
+"""Worlds: whole houses through persons, faults and power cuts; and proof that what is wrong in one is found.
+
+``python -m tools.dev world`` runs long ones. A case that failed once lies in ``worlds`` and is run again here.
+"""
+
+import asyncio
+import random
+import shutil
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from egm.testing.forgetful import Medium
+from egm.testing.jumping_loop import jump
+from meters import open_view
+from tools.dev.commands.world import command
+from tools.dev.simulation.campaign import case_of, simulate
+from tools.dev.simulation.house import ELSEWHERE, House
+from tools.dev.simulation.player import Player
+from tools.dev.simulation.shrink import attempt, kind, read, shrink, write
+from tools.dev.simulation.world import World
+
+CASES = sorted((Path(__file__).parent / "worlds").glob("*.json"))
+
+
+def at(house, seed, actions, cuts):
+    """The script of a seed in a house of the test's choice."""
+    return replace(case_of(seed, actions, cuts), house=house)
+
+
+@pytest.mark.requirement("D-04", "F-01", "G-05", "A-08")
+def test_the_world_of_the_day(tmp_path, capsys):
+    """A new seed each day, printed, so that a failure can be run again."""
+    today = int(date.today().strftime("%Y%m%d"))  # noqa: DTZ011 (the seed is whichever day it is here)
+    lived = []
+    for seed in range(today * 10, today * 10 + 3):
+        with capsys.disabled():
+            print(f" [world {seed}]", end="")
+        case = case_of(seed, actions=300, cuts=6)
+        result = simulate(_new(tmp_path / str(seed)), case)
+        assert result.verdict.wrong == [], f"seed {seed}: {case.house}"
+        lived.append(result)
+    assert sum(result.cuts for result in lived) > 3
+    assert sum(result.verdict.games for result in lived) > 10
+
+
+@pytest.mark.requirement("D-04", "F-01", "G-05")
+@pytest.mark.parametrize("place", sorted(ELSEWHERE))
+def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, place):
+    result = simulate(tmp_path, at(House(place=place, games=ELSEWHERE[place]), 7, actions=250, cuts=3))
+    assert result.verdict.wrong == []
+    assert result.cuts
+    assert set(result.states) >= {"idle", "playing"}
+    assert result.verdict.games > 5
+    assert result.verdict.cents["bills in at 1"]
+    assert result.verdict.cents["credit left"] == 0
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_a_case_that_failed_once_does_so_no_more(tmp_path, case):
+    assert attempt(tmp_path / "world", read(case))[1] == ""
+
+
+@pytest.mark.requirement("A-08")
+def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
+    """Keys and salts included, after power cuts at the same operations of the media."""
+    folder = tmp_path / "world"  # some reasons name the port, so it must be the same
+
+    def life():
+        simulate(_new(folder), case_of(20261123, actions=150, cuts=4))
+        state = folder / "state"
+        files = {path.relative_to(state) for path in state.rglob("*") if path.is_file()}
+        lasting = {file for file in files if file.parts[0] != "run" and file.name != "machine.lock"}
+        found = {file: (state / file).read_bytes() for file in lasting}
+        with open_view(state) as view:
+            bodies = list(view.bodies())
+        shutil.rmtree(folder)
+        return bodies, found
+
+    once, again = life(), life()
+    assert len(once[0]) > 50
+    assert once[0] == again[0]
+    assert len(once[1]) > 10
+    assert once[1] == again[1]
+
+
+# ------------------------------------------------------------ what is wrong is found
+class Taken:
+    """Somebody takes a dollar out of the box of notes."""
+
+    def __init__(self, monkeypatch):
+        honest = World.say
+
+        def robbed(world, device):
+            seen = honest(world, device)
+            if device != "bill-1" or not seen["stacked_cents"]:
+                return seen
+            return {**seen, "stacked_cents": seen["stacked_cents"] - 100}
+
+        monkeypatch.setattr(World, "say", robbed)
+
+
+def test_a_dollar_taken_from_the_box_is_missed_and_the_case_shrunk_and_stored(tmp_path, monkeypatch):
+    Taken(monkeypatch)
+    case = at(House(games=("maple-classic",)), 3, actions=24, cuts=1)
+    _, wrong = attempt(tmp_path / "world", case)
+    assert wrong.startswith("bills in at 1: ")
+    told = []
+    least = shrink(tmp_path, case, wrong, tries=12, say=told.append)
+    assert told
+    assert len(least.script) < 12
+    assert "bill" in {action.name for action in least.script}
+    write(tmp_path / "case.json", least, wrong)
+    assert read(tmp_path / "case.json") == least
+    assert kind(attempt(tmp_path / "again", read(tmp_path / "case.json"))[1]) == kind(wrong)
+    output = CliRunner().invoke(command, ["--again", str(tmp_path / "case.json"), "--tries", "0"])
+    assert output.exit_code == 1
+    assert "bills in at 1: the machine says" in output.output
+
+
+def test_media_that_only_say_that_they_have_synced_are_found_out(tmp_path, monkeypatch):
+    """That is: a cut in these worlds does lose what was not synced."""
+    monkeypatch.setattr(Medium, "sync", lambda medium, file: None)
+    assert any(
+        attempt(tmp_path / "world", at(House(games=("maple-classic",)), seed, actions=80, cuts=4))[1]
+        for seed in (1, 2, 3)
+    )
+
+
+# ------------------------------------------------------------ staff
+class Restarter(random.Random):
+    """Somebody who goes straight to what starts the machine anew, and confirms it."""
+
+    def choice(self, seq):
+        return next((each for each in ("form:restart", "confirm") if each in seq), seq[0])
+
+
+async def until(holds):
+    """Wait, by the loop's own clock."""
+    async with asyncio.timeout(600):
+        while not holds():  # noqa: ASYNC110 (what is waited for is a person's view, polled on virtual time)
+            await asyncio.sleep(0.1)
+
+
+def test_a_machine_that_its_staff_starts_anew_comes_back(tmp_path):
+    async def session():
+        world = World(tmp_path, House(games=("maple-classic",)), 1)
+        player = Player(world, 1, Restarter(1))
+        world.start()
+        watching = asyncio.ensure_future(player.attend())
+        await until(lambda: player.now is not None)
+        world.hand("io", "key", name="operator", on=True)
+        await until(lambda: world.restarts)
+        world.hand("io", "key", name="operator", on=False)
+        await until(lambda: player.now is not None and player.now.state == "idle")
+        watching.cancel()
+        await world.stop()
+        await asyncio.sleep(1)  # for sockets to close before the loop does
+        world.put_away()
+
+    jump(session())
+    with open_view(tmp_path / "state") as view:
+        assert sum(entry.kind == "power.up" for entry in view.entries()) == 2
+
+
+def _new(folder):
+    folder.mkdir(parents=True)
+    return folder

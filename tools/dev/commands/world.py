@@ -1,0 +1,69 @@
+"""``python -m tools.dev world``: a whole house on one virtual time, held to the cent; failures are shrunk."""
+
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from paytables.wording import counted
+from tools.cli.whole import Whole
+from tools.dev.simulation.campaign import Result, case_of
+from tools.dev.simulation.shrink import attempt, read, shrink, write
+
+
+@click.command()
+@click.option("--seed", default=1, show_default=True, type=int, help="of the first world; a seed is a life")
+@click.option("--worlds", default=1, show_default=True, type=Whole(min=1), help="one seed after another")
+@click.option("--actions", default=2000, show_default=True, type=Whole(min=1), help="in each world")
+@click.option("--cuts", default=20, show_default=True, type=Whole(), help="of its power, in each world")
+@click.option(
+    "--again",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="the case of a file",
+)
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="a folder for shrunk failures",
+)
+@click.option("--tries", default=60, show_default=True, type=Whole(), help="of shrinking, at most")
+def command(
+    *, seed: int, worlds: int, actions: int, cuts: int, again: Path | None, keep: Path | None, tries: int
+) -> None:
+    """Let a house live on a clock that jumps: the real machine, drivers and devices, on media that forget.
+
+    The seed decides the cabinet, its games and place, what persons do, the faults and the power cuts. Again
+    and again everything is mended and paid out, and the machine, the boxes, papers, pockets and screens, and
+    the independent audit must agree; exit status 1 when they do not.
+    """
+    cases = [read(again)] if again else [case_of(n, actions, cuts) for n in range(seed, seed + worlds)]
+    failed = False
+    with tempfile.TemporaryDirectory(prefix="egm-world-") as folder:
+        for number, case in enumerate(cases, seed):
+            began = time.perf_counter()
+            result, wrong = attempt(Path(folder) / "world", case)
+            click.echo(f"seed {number}: {said(result)}; {time.perf_counter() - began:.0f} s")
+            if not wrong:
+                continue
+            failed = True
+            click.echo(f"  {wrong}")
+            if keep is not None:
+                keep.mkdir(parents=True, exist_ok=True)
+                write(
+                    keep / f"seed-{number}.json", shrink(Path(folder), case, wrong, tries, click.echo), wrong
+                )
+    raise SystemExit(failed)
+
+
+def said(result: Result | None) -> str:
+    """What happened, in one line."""
+    if result is None:
+        return "the machine stopped"
+    verdict = result.verdict
+    return (
+        f"{counted(result.actions.total(), 'action')}, {counted(result.cuts, 'power cut')},"
+        f" {counted(result.restarts, 'restart')} by the staff, {result.cabinet_seconds / 60:.0f} minutes of"
+        f" the cabinet's life, {counted(verdict.entries, 'journal entry', 'journal entries')},"
+        f" {counted(verdict.games, 'game')} played again"
+    )

@@ -1,0 +1,227 @@
+"""Actions of a simulation: each is one thing a person does or that goes wrong, with a seed of its own.
+
+A script of them can be cut short anywhere and goes on meaning the same, which is what shrinking needs. Faults
+are those that leave the physical truth knowable: a device that lies about money is the contract tests'
+(``tests/contract/test_fault_matrix.py``), for there is no sum it could be held to.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from tools.dev.simulation.player import Player
+from tools.dev.simulation.world import World
+
+_DOORS: Final = ("main", "stacker", "drop", "belly", "cash_box", "top")
+#: A device in one of these is left alone: a hand in its path would be a fault, not a repair.
+_WELL: Final = frozenset(
+    {
+        *("idle", "disabled", "starting", "accepting", "escrow", "held", "stacking", "in_box", "settling"),
+        *("rejecting", "returning", "printing", "paying"),
+    }
+)
+_MENU_SECONDS: Final = 20.0
+_KEY_SECONDS: Final = 0.2
+#: The power goes within so many operations of the media, or at once.
+_OPERATIONS_MOST: Final = 60
+
+CUT: Final = "cut"
+
+_FAULTS: Final[tuple[tuple[str, str, Mapping[str, int | bool]], ...]] = (
+    ("bill", "jam", {}),
+    ("bill", "full", {}),
+    ("bill", "box", {"present": False}),
+    ("bill", "cheat", {}),
+    ("bill", "fail", {}),
+    ("bill", "power_off", {}),
+    ("printer", "jam", {}),
+    ("printer", "paper", {"tickets": 0}),
+    ("printer", "head", {"up": True}),
+    ("printer", "chassis", {"open": True}),
+    ("printer", "fail", {}),
+    ("printer", "power_off", {}),
+    ("hopper", "jam", {}),
+    ("hopper", "fill", {"coins": 0}),
+    ("hopper", "power_off", {}),
+    ("coin", "cheat", {}),
+    ("coin", "jam", {}),
+    ("coin", "diverter", {}),
+    ("io", "battery", {"good": False}),
+    ("wheel", "void", {}),
+    ("wheel", "jam", {}),
+    ("wheel", "power_off", {}),
+)
+_LINE_FAULTS: Final[tuple[tuple[str, Mapping[str, int | bool]], ...]] = (
+    ("silence", {"on": True}),
+    ("late", {"milliseconds": 90}),
+    ("corrupt", {"answers": 5}),
+    ("drop", {"answers": 5}),
+    ("split", {"on": True}),
+    ("unplug", {}),
+)
+
+
+class Action(NamedTuple):
+    """What is done, and what decides how."""
+
+    name: str
+    seed: int
+
+
+class Crowd:
+    """Everybody and everything around the cabinet. :attr:`done` counts what was done, by name."""
+
+    def __init__(self, world: World, players: Mapping[int, Player]) -> None:
+        self._world = world
+        self.players = players
+        self.done: Counter[str] = Counter()
+        self.dice = random.Random()  # noqa: S311 (each action brings its seed)
+        self.player = players[1]
+
+    def act(self, action: Action) -> None:
+        """Do one thing, at a position its seed chooses."""
+        self.dice = random.Random(action.seed)  # noqa: S311 (it must repeat)
+        self.player = self.players[self.dice.choice(sorted(self.players))]
+        _ACTIONS[action.name][1](self)
+        self.done[action.name] += 1
+
+    def pause_seconds(self, longest: float) -> float:
+        """Time until the next action: often none at all."""
+        return self.dice.choice((0.0, 0.05, self.dice.uniform(0.0, longest)))
+
+    def _device(self, kind: str) -> str:
+        return kind if kind in {"io", "wheel"} else f"{kind}-{self.player.position}"
+
+    def limit(self) -> None:
+        """The player sets a limit of their own, or takes it away."""
+        of, value = self.dice.choice((("minutes", 1), ("minutes", 30), ("cents", 100), ("cents", 5000)))
+        self.player.press("limit", self.dice.choice((0, value)), {"of": of})
+
+    def button(self) -> None:
+        """Somebody presses a button of the deck."""
+        self._world.hand("io", "press", button=self.dice.choice(("play", "cash_out", "service")))
+
+    # ------------------------------------------------------------ value
+    def bill(self) -> None:
+        """A note that the place takes."""
+        cents = self.dice.choice(self._world.profile.value_in.bills_cents)
+        self._world.hand(self._device("bill"), "insert", amount_cents=cents)
+
+    def coin(self) -> None:
+        """Not while nobody can hear the acceptor: it remembers five events, and would lose what came before.
+
+        (That the machine notices, and says so, is shown in ``tests/contract/test_coin_acceptors.py``.)
+        """
+        name = self._device("coin")
+        cable, coins = self._world.cables[name], self._world.profile.coins.accepted_cents
+        if coins and cable.plugged and not cable.silent:
+            cents = self.dice.choice(coins)
+            self._world.hand(name, "insert", amount_cents=cents)
+
+    def ticket(self) -> None:
+        """One of the last tickets printed at any position, redeemed already or not, or one nobody printed."""
+        printers = self._world.of_kind("ticket_printer")
+        papers = [
+            paper["barcode"]
+            for position in sorted(printers)
+            for paper in self._world.say(printers[position])["printed"][-8:]
+            if paper["barcode_complete"] and paper["barcode"]
+        ]
+        number = self.dice.choice([*papers, f"{self.dice.randrange(10**18):018d}"])
+        self._world.hand(self._device("bill"), "insert_ticket", barcode=number)
+
+    # ------------------------------------------------------------ staff
+    def turn_key(self) -> None:
+        """The attendant turns their key; a disputed amount wants the manager."""
+        if any(player.is_disputed and player.now and player.now.page is None for player in self._all()):
+            self.menu()
+        self._turn("attendant", _KEY_SECONDS)
+
+    def menu(self) -> None:
+        """The operator opens the service menu, and leaves it after a while."""
+        self._turn("operator", self.dice.uniform(0.5, _MENU_SECONDS))
+
+    def _turn(self, key: str, seconds: float) -> None:
+        self._world.hand("io", "key", name=key, on=True)
+        asyncio.get_running_loop().call_later(
+            seconds, lambda: self._world.hand("io", "key", name=key, on=False)
+        )
+
+    def door(self) -> None:
+        """Open a door."""
+        self._world.hand("io", "door", name=self.dice.choice(_DOORS), open=True)
+
+    def close_doors(self) -> None:
+        """Close every door."""
+        for door in self._world.say("io")["doors_open"]:
+            self._world.hand("io", "door", name=door, open=False)
+
+    def repair(self) -> None:
+        """The mechanic mends whatever is wrong with any device."""
+        for name, twin in self._world.twins.items():
+            for action in ("power_on", "plug", "clear_line"):
+                self._world.hand(name, action)
+            if "clear" in twin.actions() and twin.describe()["status"] not in _WELL:
+                self._world.hand(name, "clear")
+        for name in self._world.of_kind("ticket_printer").values():
+            self._world.hand(name, "paper", tickets=200)
+        for name in self._world.of_kind("hopper").values():
+            self._world.hand(name, "fill", coins=500)
+        self._world.hand("wheel", "jam", on=False)
+        self._world.hand("io", "battery", good=True)
+
+    def _all(self) -> list[Player]:
+        return [self.players[number] for number in sorted(self.players)]
+
+    # ------------------------------------------------------------ bad luck
+    def fault(self) -> None:
+        """Something breaks, or is taken away."""
+        kind, action, values = self.dice.choice(_FAULTS)
+        self._world.hand(self._device(kind), action, **values)
+
+    def bad_line(self) -> None:
+        """A cable is bad from now on."""
+        action, values = self.dice.choice(_LINE_FAULTS)
+        self._world.hand(self.dice.choice(sorted(self._world.twins)), action, **values)
+
+    def cut(self) -> None:
+        """The power goes soon: at an operation of the media, so that it goes in the middle of something."""
+        self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
+
+
+#: Name -> how often, and what is done. A world takes part of the faults, and so finds what they hide.
+_ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
+    "play": (480, lambda c: c.player.play(c.dice)),
+    "bill": (110, Crowd.bill),
+    "coin": (70, Crowd.coin),
+    "ticket in": (50, Crowd.ticket),
+    "cash out": (40, lambda c: c.player.press("cash_out")),
+    "button": (30, Crowd.button),
+    "bet": (60, lambda c: c.player.bet(c.dice)),
+    "denomination": (15, lambda c: c.player.denomination(c.dice)),
+    "game": (25, lambda c: c.player.game(c.dice)),
+    "language": (5, lambda c: c.player.press("language", c.dice.choice(("en", "fr")))),
+    "service": (5, lambda c: c.player.press("service")),
+    "residual": (10, lambda c: c.player.press("residual")),
+    "limit": (3, Crowd.limit),
+    "key": (80, Crowd.turn_key),
+    "menu": (4, Crowd.menu),
+    "door": (12, Crowd.door),
+    "close doors": (70, Crowd.close_doors),
+    "fault": (20, Crowd.fault),
+    "bad line": (10, Crowd.bad_line),
+    "repair": (50, Crowd.repair),
+    CUT: (0, Crowd.cut),
+}
+
+
+def script(dice: random.Random, actions: int, cuts: int) -> list[Action]:
+    """So many actions with so many power cuts among them; some kinds are left out, so that others meet."""
+    left_out = {name for name in ("door", "fault", "bad line", "menu", "limit") if dice.random() < 0.25}
+    weights = {name: weight for name, (weight, _) in _ACTIONS.items() if name not in left_out}
+    names = dice.choices(list(weights), list(weights.values()), k=actions)
+    for place in dice.sample(range(actions), min(cuts, actions)):
+        names[place] = CUT
+    return [Action(name, dice.randrange(2**32)) for name in names]

@@ -1,0 +1,208 @@
+"""Oracle of a simulation: books of its own, from what lies in boxes, trays and pockets and on the screen.
+
+Nothing of the journal goes into them. When the machine rests, paid out and mended, its meters must be these
+books, its ticket ledger the papers, and ``tools.audit`` must accept its export and play every game again.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from io import BytesIO
+from typing import Final
+
+from egm.kernel.messages import GameView, Play
+from egm.tickets.ledger_access import open_beside
+from egm.tickets.model import TicketState
+from meters import Journal, export, open_view
+from meters.keys import MachineKey
+from meters.recall import details
+from meters.storage import DiskStorage
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.dev.simulation.player import Player
+from tools.dev.simulation.world import World
+
+_AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
+#: Felts on which a spot wins where what it covers has come.
+_COVERED: Final = frozenset({"roulette", "wheel"})
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What a comparison came to: sums in minor units by name, games replayed, and all that does not agree."""
+
+    entries: int = 0
+    games: int = 0
+    cents: dict[str, int] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+    def agree(self, what: str, machine_cents: int, books_cents: int, doubt_cents: int = 0) -> None:
+        """Hold the machine against the books, but for what persons had to decide unseen."""
+        self.cents[what] = machine_cents
+        if abs(machine_cents - books_cents) > doubt_cents:
+            self.wrong.append(f"{what}: the machine says {machine_cents}, the books {books_cents}")
+
+
+@dataclass(slots=True)
+class Books:
+    """What came in and went out, as one could count it by hand."""
+
+    bills: dict[int, int] = field(default_factory=dict)
+    """By position."""
+    coins: int = 0
+    papers: dict[str, int] = field(default_factory=dict)
+    """Every ticket whose bar code came out whole: its number and the amount on it."""
+    redeemed: int = 0
+    """What is printed on the tickets that lie in the boxes."""
+    tray: int = 0
+    by_hand: int = 0
+    won: int = 0
+    """What the screens said was won."""
+
+    @classmethod
+    def of(cls, world: World, players: Mapping[int, Player]) -> "Books":
+        """Count everything."""
+        books = cls()
+        for name in world.of_kind("ticket_printer").values():
+            for paper in world.say(name)["printed"]:
+                if paper["barcode_complete"] and paper["barcode"]:
+                    books.papers[paper["barcode"]] = _printed_cents(paper["lines"])
+        for position, name in world.of_kind("bill_acceptor").items():
+            said = world.say(name)
+            books.bills[position] = said["stacked_cents"]
+            books.redeemed += sum(books.papers[each] for each in said["stacked"] if isinstance(each, str))
+        for name in world.of_kind("coin_acceptor").values():
+            said = world.say(name)
+            books.coins += said["hopper_cents"] + said["drop_cents"]
+        for name in world.of_kind("hopper").values():
+            books.tray += world.say(name)["tray_coins"] * (world.profile.coins.hopper_cents or 0)
+        for player in players.values():
+            books.by_hand += sum(paid.amount_cents for paid in player.seen.by_hand)
+            books.won += sum(play.win_cents for play in player.seen.games.values())
+        return books
+
+
+def _printed_cents(lines: list[str]) -> int:
+    """The amount on a ticket, read as a cashier does."""
+    found = (figures for line in lines for figures in _AMOUNT.findall(line))
+    amounts = {int(re.sub(r"\D", "", "".join(figures))) for figures in found}
+    assert len(amounts) == 1, f"a ticket with the amounts {amounts}: {lines}"
+    return amounts.pop()
+
+
+def settled(game: GameView, play: Play) -> Iterator[str]:
+    """What is wrong with how a round was settled, by a reading of its own of what the player is shown."""
+    if play.settlements:
+        credits_ = sum(int(each["credits"]) for each in play.settlements)
+        if play.win_credits != credits_:
+            yield f"game {play.play_id}: {play.win_credits} credits won, its bets {credits_}"
+    if game.presentation.get("felt") not in _COVERED or "pocket" not in play.display:
+        return
+    spots = {spot["id"]: spot for spot in game.presentation["spots"]}
+    for each in play.settlements:
+        spot = spots[each["spot"]]
+        if each["name"] not in {"win", "lose", "won", "lost"} or not spot.get("covers"):
+            continue
+        won = str(play.display["pocket"]) in spot["covers"]
+        if won != (int(each["credits"]) > 0):
+            yield f"game {play.play_id}: {each} on {play.display['pocket']}"
+
+
+def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdict:
+    """Hold machine, books, tickets and audit against each other, the machine being at rest and off."""
+    verdict = Verdict()
+    books = Books.of(world, players)
+    with Journal.open(world.folder.root, now=lambda: now) as journal:
+        journal.self_audit()
+        verdict.entries = journal.sequence
+        doubt = _in_doubt(journal)
+        read = journal.meters()
+        by_position = {n: dict(read.where(position=n).values) for n in players}
+        balance = {account: abs(journal.balance_cents(account)) for account in (*_IN, *_OUT, *_HOUSE)}
+        credit = sum(journal.balance_cents(f"credit:{n}:cashable") for n in players)
+    for position, cents in books.bills.items():
+        seen = by_position[position].get("bill_in.value", 0) if len(players) > 1 else balance["world:bill"]
+        verdict.agree(f"bills in at {position}", seen, cents, doubt["bill_acceptor"])
+    verdict.agree("coins in", balance["world:coin"], books.coins, doubt["coin_acceptor"])
+    verdict.agree("tickets in", balance["world:voucher_in:cashable"], books.redeemed)
+    verdict.agree("tickets out", balance["out:voucher:cashable"], sum(books.papers.values()))
+    verdict.agree("coins out", balance["out:hopper"], books.tray, doubt["hopper"])
+    by_hand = sum(balance[account] for account in _OUT if account.startswith("out:handpay"))
+    verdict.agree("paid by hand", by_hand, books.by_hand)
+    verdict.agree("won", sum(balance[account] for account in _WON), books.won)
+    verdict.agree("credit left", credit, 0)
+    came = sum(books.bills.values()) + books.coins + books.redeemed
+    went = sum(books.papers.values()) + books.tray + books.by_hand
+    verdict.agree(
+        "kept by the house",
+        balance["house:wager"] + balance["house:double_up_bet"] - sum(balance[a] for a in _BACK),
+        came - went,
+        sum(doubt.values()),
+    )
+    _tickets(world, books, verdict)
+    _audit(world, now, verdict)
+    for player in players.values():
+        verdict.wrong += player.seen.wrong
+    return verdict
+
+
+_IN: Final = ("world:bill", "world:coin", "world:voucher_in:cashable")
+_OUT: Final = (
+    "out:voucher:cashable",
+    "out:hopper",
+    "out:handpay_cancelled_credit",
+    "out:handpay_jackpot",
+    "out:handpay_disputed",
+)
+_WON: Final = ("house:win", "house:push", "house:attendant_jackpot")
+_BACK: Final = (*_WON, "house:double_up_win", "house:refund_defect", "house:disputed")
+_HOUSE: Final = ("house:wager", "house:double_up_bet", *_BACK)
+
+
+def _tickets(world: World, books: Books, verdict: Verdict) -> None:
+    """The ticket ledger and the papers are the same, one by one."""
+    with open_beside(world.folder.root) as store:
+        ledger = {
+            record.ticket.number: record.ticket.amount_cents
+            for record in store.records()
+            if record.state in {TicketState.ISSUED, TicketState.REDEEMED}
+        }
+    for number in sorted(ledger.keys() ^ books.papers.keys()):
+        where = "in the ledger only" if number in ledger else "on paper only"
+        verdict.wrong.append(f"ticket {number}: {where}")
+    verdict.wrong += [
+        f"ticket {number}: {books.papers[number]} on paper, {ledger[number]} in the ledger"
+        for number in sorted(ledger.keys() & books.papers.keys())
+        if ledger[number] != books.papers[number]
+    ]
+
+
+def _in_doubt(journal: Journal) -> Counter[str]:
+    """What was ruled on, by device: of a note, or of coins, nobody could tell where they are."""
+    found: Counter[str] = Counter()
+    for told in map(details, journal.entries("disputed.ruled")):
+        if "number" not in told:
+            found[str(told["device"])] += int(told["most_cents"])
+    return found
+
+
+def _audit(world: World, now: datetime, verdict: Verdict) -> None:
+    """The independent audit of the export: chain, signatures, balances, meters, every game played again."""
+    key = MachineKey.load(DiskStorage(), world.folder.root)
+    if key is None:
+        verdict.wrong.append("there is no machine key to sign an export with")
+        return
+    paper = BytesIO()
+    with open_view(world.folder.root) as view:
+        export.write(view, key, paper, now)
+    paper.seek(0)
+    reader = export.ExportReader(paper, "simulation")
+    report = Auditor(Shelf((world.folder.root.parent,))).run(
+        reader.bodies(), head=(reader.header.sequence, reader.header.head_hash)
+    )
+    verdict.games = report.games
+    verdict.wrong += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
+    if report.games_open:
+        verdict.wrong.append(f"audit: {report.games_open} games were never closed")

@@ -1,0 +1,230 @@
+"""A person before a screen of the simulated machine: sees what it shows, and presses what it offers."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from egm.kernel.messages import (
+    LINE_BYTES_MAX,
+    Decision,
+    GameView,
+    Handpay,
+    Hello,
+    Intent,
+    Message,
+    Play,
+    Snapshot,
+    decode,
+    encode,
+)
+from egm.kernel.service_pages import ServicePage
+from egm.screen.table import Spot, is_table, read_table
+from tools.dev.simulation.world import STAFF_NUMBER, STAFF_PIN, World
+
+#: The longest an outcome is looked at, or a choice thought about.
+_SHOW_SECONDS: Final = 0.8
+_AGAIN_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A hand-pay that the screen showed, and that was gone when it next said how the machine is."""
+
+    number: int
+    kind: str
+    amount_cents: int
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a person has seen of money, life after life of the machine."""
+
+    games: dict[str, Play] = field(default_factory=dict)
+    """How each game ended, by its id."""
+    by_hand: list[Paid] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+class Player:
+    """Whoever stands before the screen of a position."""
+
+    def __init__(self, world: World, position: int, dice: random.Random) -> None:
+        self._world = world
+        self.position = position
+        self._dice = dice
+        self.now: Snapshot | None = None
+        """What the screen shows; None while it is dark."""
+        self.seen = Seen()
+        self.states: Counter[str] = Counter()
+        """The states the machine came into here, and how often."""
+        self.games: dict[str, GameView] = {}
+        self._owed: Handpay | None = None
+        self._answered = ""
+        self._least_cents = "0"
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def attend(self) -> None:
+        """Look at the screen for as long as there is one, machine after machine."""
+        while True:
+            if self._world.is_on:
+                with suppress(OSError, ValueError):
+                    await self._watch()
+            self.now = None
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _watch(self) -> None:
+        folder = self._world.folder
+        socket = folder.screen_socket_of(self.position)
+        reader, self._writer = await asyncio.open_unix_connection(socket, limit=LINE_BYTES_MAX)
+        with closing(self._writer):
+            token = folder.screen_token_of(self.position).read_text(encoding="ascii")
+            self._writer.write(encode(Hello(token=token.strip())))
+            while line := await reader.readline():
+                if not self._world.is_on:
+                    return  # what a machine without power says is not shown
+                self._sees(decode(line))
+
+    # ------------------------------------------------------------ what it shows
+    def _sees(self, message: Message) -> None:
+        if isinstance(message, Snapshot):
+            self._sees_state(message)
+        elif isinstance(message, Hello):
+            self.games = {game.id: game for game in message.games if game.offered}
+        elif isinstance(message, Play):
+            self.seen.games[message.play_id] = message
+            self._later("shown", message.play_id)
+        elif isinstance(message, Decision):
+            self._later("choose", self._dice.choice(message.options))
+
+    def _sees_state(self, now: Snapshot) -> None:
+        self._sees_hand_pay(now)
+        if self.now is None or self.now.state != now.state:
+            self.states[now.state] += 1
+        self.now = now
+        if now.page is None:
+            self._answered = ""
+        elif now.page.id != self._answered:
+            self._answered = now.page.id
+            delay = self._dice.uniform(0.1, _SHOW_SECONDS)
+            asyncio.get_running_loop().call_later(delay, self._answer, now.page)
+        if now.reminder is not None:
+            self.press("acknowledge")
+
+    def _sees_hand_pay(self, now: Snapshot) -> None:
+        """Money was paid by hand where the screen showed it as owed and then does not; a ticket is none."""
+        before, self._owed = self._owed, now.handpay
+        if before is None or (now.handpay is not None and now.handpay.number == before.number):
+            return
+        instead = before.ticket == "asked" and now.paying is not None
+        if not instead:
+            self.seen.by_hand.append(Paid(before.number, before.kind, before.amount_cents))
+
+    def _later(self, name: str, value: int | str) -> None:
+        delay = self._dice.uniform(0.0, _SHOW_SECONDS)
+        asyncio.get_running_loop().call_later(delay, self.press, name, value)
+
+    # ------------------------------------------------------------ what is pressed
+    def press(
+        self, name: Any, value: int | str | None = None, options: dict[str, object] | None = None
+    ) -> None:
+        """Press something."""
+        if self._world.is_on and self._writer is not None and not self._writer.is_closing():
+            self._writer.write(encode(Intent(name=name, value=value, options=options)))
+
+    def play(self, dice: random.Random) -> None:
+        """Press PLAY; at a cloth without chips, lay some first."""
+        now = self.now
+        game = self.games.get(now.game_id or "") if now else None
+        if now and game and is_table(game) and not (now.bet_wager.get("bets") or now.standing):
+            self.bet(dice)
+        self.press("play")
+
+    def leave(self) -> None:
+        """Cash out; where a bet stays until it is decided, play on at its game."""
+        notices = self.now.notices if self.now else ()
+        stays = next((one for one in notices if one.code.startswith("bets_stay")), None)
+        if stays is None:
+            self.press("cash_out")
+        elif "game" in stays.values:
+            self.press("game", stays.values["game"])
+        else:
+            self.press("play")
+
+    def bet(self, dice: random.Random) -> None:
+        """Choose another bet of the game that is up: one of those it offers, or chips on a cloth."""
+        game = self.games.get(self.now.game_id or "") if self.now else None
+        if game is None:
+            return
+        if is_table(game):
+            bets = _chips(read_table(game).spots, dice)
+            self.press("bet", sum(bets.values()), {"bets": bets})
+        elif game.bet_options:
+            self.press("bet", dice.choice(game.bet_options))
+
+    def denomination(self, dice: random.Random) -> None:
+        """Choose another denomination of it."""
+        game = self.games.get(self.now.game_id or "") if self.now else None
+        if game is not None:
+            self.press("denomination", dice.choice(game.denominations_cents))
+
+    def game(self, dice: random.Random) -> None:
+        """Choose another game."""
+        if self.games:
+            self.press("game", dice.choice(sorted(self.games)))
+
+    # ------------------------------------------------------------ the service menu
+    @property
+    def is_disputed(self) -> bool:
+        """Whether an amount waits for a person's ruling."""
+        return self.now is not None and any(tilt.code.endswith(".disputed") for tilt in self.now.tilts)
+
+    def _answer(self, page: ServicePage) -> None:
+        """A member of the staff proves who they are, and then looks at anything.
+
+        Nothing is broken that cannot be mended, and no device is tested: coins of a hopper's test have no
+        player.
+        """
+        prompt = page.prompt
+        if prompt is not None and prompt.kind in {"digits", "pin"}:
+            typed = STAFF_NUMBER if prompt.kind == "digits" else STAFF_PIN
+            self.press("answer", "enter", {"page": page.id, "input": typed})
+            return
+        lines = [row.action for table in page.tables for row in table.rows if row.action]
+        if self.is_disputed and self._rules(page, lines):
+            return
+        touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
+        back = [each.id for each in page.actions if each.style == "back"]
+        choices = back if page.test else [*lines, *touched]
+        if choices:
+            self.press("answer", self._dice.choice(choices), {"page": page.id})
+
+    def _rules(self, page: ServicePage, lines: list[str]) -> bool:
+        """Take the next step of a ruling that pays as little as may be; False where this page has none."""
+        ruled = next((line for line in lines if line.startswith("disputed")), None)
+        if ruled is not None:
+            cells = [row.cells for table in page.tables for row in table.rows if row.action == ruled]
+            self._least_cents = str(cells[0][-2].value) if ":" in ruled else self._least_cents
+            self.press("answer", ruled, {"page": page.id})
+        elif page.prompt is not None and page.title.value == "form.disputed.title":
+            typed = self._least_cents if page.prompt.kind == "amount" else "nobody claims it"
+            self.press("answer", "enter", {"page": page.id, "input": typed})
+        elif page.title.value == "form.disputed.title":
+            self.press("answer", "confirm", {"page": page.id})
+        else:
+            return False
+        return True
+
+
+def _chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, int]:
+    """Chips on one to three spots, and on those that these need."""
+    bets: dict[str, int] = {}
+    for spot in dice.sample(list(spots), min(len(spots), dice.choice((1, 1, 2, 3)))):
+        at = spots.get(spot)
+        while at is not None and at.id not in bets:
+            bets[at.id] = min(at.most, at.least + at.step * dice.choice((0, 0, 0, 1, 2)))
+            at = spots.get(at.needs or "")
+    return bets

@@ -1,0 +1,189 @@
+"""World of a simulation: one cabinet with its media and devices, its power, and hands on all of it."""
+
+import asyncio
+import random
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from egm.app.features import FEATURES
+from egm.app.process import MachineProcess
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.line import Handle, LineLostError, LineSettings
+from egm.devices.twin import ActionError, Twin
+from egm.errors import RestartAsked
+from egm.kernel.feature import Features
+from egm.links.monitoring import monitoring
+from egm.people import Person, Role, Roster
+from egm.people.pins import PinDigest
+from egm.profiles import load_profile
+from egm.testing.cable import Cable
+from egm.testing.forgetful import ForgetfulStorage, Medium
+from egm.testing.jumping_loop import BEGINNING, LoopClock
+from tools.dev.simulation.house import House
+
+#: The one person on the staff.
+STAFF_NUMBER: Final = "1001"
+STAFF_PIN: Final = "730194"
+#: All that the machine can do, but for monitoring, whose server has a thread.
+_FEATURES: Final = Features(
+    tuple(
+        replace(feature, services=tuple(each for each in feature.services if each is not monitoring))
+        for feature in FEATURES.all
+    )
+)
+#: Cost of a PIN's digest here: it is nobody's secret.
+_PIN_COST: Final = 2
+
+
+class _SeededSource:
+    """The generator's only source of entropy: the seed."""
+
+    name = "simulation"
+    entropy_bits = Fraction(8)
+    claim = "none: it is a seed, and must repeat"
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+
+    def samples(self, count: int) -> bytes:
+        """``count`` bytes."""
+        return self._dice.randbytes(count)
+
+
+class World:
+    """See the module. Use on a :class:`~egm.testing.jumping_loop.JumpingLoop`."""
+
+    def __init__(self, root: Path, house: House, seed: int) -> None:
+        self.house = house
+        self.folder = StateFolder(root / "state")
+        self.folder.prepare()
+        self.file = load_cabinet(house.write(root))
+        self.profile = load_profile(self.file.machine.profile)
+        dice = random.Random(seed)  # noqa: S311 (it must repeat)
+        self._dice = dice
+        digest = PinDigest.of(STAFF_PIN, _PIN_COST, dice.randbytes)
+        somebody = Person(STAFF_NUMBER, "Simulation", Role.MANAGER)
+        Roster.load(self.folder.staff).added(somebody, digest, by="", at=BEGINNING)
+        self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
+        self.medium = Medium(random.Random(dice.randbytes(8)))  # noqa: S311
+        self.medium.gone = self._power_gone
+        self._random_bytes = random.Random(dice.randbytes(8)).randbytes  # noqa: S311
+        self.cables: dict[str, Cable] = {}
+        self.twins: dict[str, Twin[Any]] = {}
+        for name, device in self.file.devices.items():
+            protocol = PROTOCOLS[device.protocol]
+            self.cables[name] = Cable(character_seconds=protocol.line.character_seconds)
+            self.twins[name] = protocol.twin(name, self.cables[name])
+        self._machine: asyncio.Task[None] | None = None
+        self.is_on = False
+        self.lives = self.cuts = self.restarts = 0
+
+    # ------------------------------------------------------------ power
+    def start(self) -> None:
+        """Switch the machine on. Its devices keep what they have."""
+        self.is_on = True
+        for name, twin in self.twins.items():
+            self.cables[name].plug()
+            twin.begin()
+        self._machine = asyncio.ensure_future(self._live())
+
+    async def _live(self) -> None:
+        """Run the machine, and again whenever its staff has it start anew."""
+        while self.is_on:
+            self.lives += 1
+            storage = ForgetfulStorage(self.medium, self._random_bytes)
+            machine = MachineProcess(
+                self.folder,
+                self.file,
+                LoopClock(asyncio.get_running_loop()),
+                opener=self._open,
+                sources=(self._source,),
+                features=_FEATURES,
+                storage=storage,
+            )
+            try:
+                await machine.run()
+            except* RestartAsked:
+                self.restarts += 1
+            finally:
+                storage.leave()
+
+    def cut_after(self, operations: int) -> None:
+        """Let the power go after so many more operations of the medium."""
+        self.medium.cut_at = self.medium.operations + operations
+
+    def _power_gone(self) -> None:
+        """Nothing that the dying process still says is heard; what was on the lines may arrive."""
+        self.is_on = False
+        self.cuts += 1
+        for cable in self.cables.values():
+            if cable.plugged and self._dice.random() < 0.5:
+                cable.arrive()
+            cable.unplug()
+        if self._machine is not None:
+            self._machine.cancel()
+
+    async def stop(self, *, cut: bool = False) -> None:
+        """Switch the machine off, or cut its power; the media are then what they hold.
+
+        Raises what had ended the machine before, if anything but the power had.
+        """
+        machine, self._machine = self._machine, None
+        if cut:
+            self.medium.cut()
+        was_cut, self.is_on = self.medium.dead, False
+        if machine is not None:
+            machine.cancel()
+            if was_cut:
+                await asyncio.wait((machine,))
+                machine.cancelled() or machine.exception()
+            else:
+                with suppress(asyncio.CancelledError):
+                    await machine
+        self.medium.restore()
+
+    def failure(self) -> BaseException | None:
+        """What ended the machine, if anything but the power has."""
+        if self._machine is None or self.medium.dead or not self._machine.done():
+            return None
+        if self._machine.cancelled():
+            return RuntimeError("the machine was cancelled")
+        return self._machine.exception() or RuntimeError("the machine ended by itself")
+
+    def put_away(self) -> None:
+        """Stop every device, for good."""
+        for twin in self.twins.values():
+            twin.halt()
+
+    # ------------------------------------------------------------ devices
+    def hand(self, device: str, action: str, **values: int | str | bool) -> bool:
+        """Do something to a device; False where there is none, or it cannot be done now."""
+        if device not in self.twins or (action == "plug" and not self.is_on):
+            return False
+        try:
+            self.twins[device].act(action, values)
+        except ActionError:
+            return False
+        return True
+
+    def say(self, device: str) -> Mapping[str, Any]:
+        """A device's own description of itself."""
+        return self.twins[device].describe()
+
+    def of_kind(self, kind: str) -> dict[int, str]:
+        """The names of the devices of a kind, by position."""
+        return {
+            device.position: name
+            for name, device in self.file.devices.items()
+            if PROTOCOLS[device.protocol].kind == kind
+        }
+
+    def _open(self, path: str, settings: LineSettings) -> Handle:
+        if not self.is_on:
+            raise LineLostError(path, "the power is gone")
+        return self.cables[Path(path).name].open(path, settings)
