@@ -52,6 +52,10 @@ class Refusal(click.ClickException):
     type=(click.IntRange(3), click.IntRange(3)),
     help="Descriptors of a listening socket, in the port's place, and of the memory of who was let in.",
 )
+@click.option(
+    "--listening", type=click.IntRange(3), help="The descriptor of a listening socket, in the port's place."
+)
+@click.option("--address", type=click.Path(path_type=Path), help="Where the page's address is written.")
 @click.option("--bench", is_flag=True, help="Show the drawer of simulated peripherals.")
 @click.option(
     "--device", "devices", multiple=True, help="One of those it works, by its name; all, where none is named."
@@ -72,6 +76,8 @@ def main(
     fullscreen: bool,
     port: int,
     held: tuple[int, int] | None,
+    listening: int | None,
+    address: Path | None,
     bench: bool,
     devices: tuple[str, ...],
     portrait: bool,
@@ -107,11 +113,16 @@ def main(
         theme = load_theme()
         surface: Surface
         if mode == "web":
-            called, address = _called(position, top=top), _address_file(state, position, top=top)
             surface = Web(
-                theme, port=port, portrait=portrait, address_file=address, make=make, studio=studio, held=held
+                theme,
+                port=port,
+                portrait=portrait,
+                address_file=address or _address_file(state, position, top=top),
+                make=make,
+                studio=studio,
+                held=held or (None if listening is None else (listening, None)),
             )
-            echo(f"{called}: {surface.address}")
+            echo(f"{_called(position, top=top)}: {surface.address}")
         elif mode == "kmsdrm":
             surface = _console(theme, display, lease, None if top else state, calm=reduced_motion)
         else:

@@ -179,9 +179,9 @@ class Web:
         address_file: Path | None = None,
         make: type[Picture] = Picture,
         studio: Studio | None = None,
-        held: tuple[int, int] | None = None,
+        held: tuple[int, int | None] | None = None,
     ) -> None:
-        """``held``: the descriptors of a listening socket and of the door's memory; see :class:`Door`."""
+        """``held``: descriptors of a listening socket and, if any, the door's memory; see :class:`Door`."""
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
         self._theme = theme
@@ -323,7 +323,7 @@ class Web:
 
     # ------------------------------------------------------------------ the server's side
     async def _listen(
-        self, port: int, address_file: Path | None, held: tuple[int, int] | None
+        self, port: int, address_file: Path | None, held: tuple[int, int | None] | None
     ) -> tuple[Server, Door]:
         door = Door(address_file, sound_of=self._studio.get, memory=held[1] if held else None)
         on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])

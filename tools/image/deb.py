@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Final
@@ -31,11 +32,19 @@ _PLACES: Final = {
     "egm": "usr/bin/egm",
     "open-egm.sysusers": "usr/lib/sysusers.d/open-egm.conf",
     "open-egm.tmpfiles": "usr/lib/tmpfiles.d/open-egm.conf",
+    "open-egm.modules-load": "usr/lib/modules-load.d/open-egm.conf",
     "70-open-egm.rules": "usr/lib/udev/rules.d/70-open-egm.rules",
     "shut-in.conf": "usr/lib/systemd/system/open-egm-.service.d/shut-in.conf",
     **{
         f"open-egm{unit}": f"usr/lib/systemd/system/open-egm{unit}"
-        for unit in (".target", "-bench.service", "-machine.service", "-screen.service", "-page.service")
+        for unit in (
+            ".target",
+            "-bench.service",
+            "-machine.service",
+            "-screen.service",
+            "-page.service",
+            "-page.socket",
+        )
     },
 }
 _EXECUTABLE: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
@@ -58,7 +67,8 @@ def build(out: Path) -> Path:
     """Build the package into the folder ``out``; return its file. Raises OperatorError where a step fails."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or said("git", "log", "-1", "--format=%ct")
     architecture = said("dpkg", "--print-architecture")
-    package = out / f"{_NAME}_{version(_NAME)}_{architecture}.deb"
+    numbered = version_at(epoch)
+    package = out / f"{_NAME}_{numbered}_{architecture}.deb"
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "root"
         _environment(root / _HOME, Path(scratch), epoch)
@@ -72,7 +82,7 @@ def build(out: Path) -> Path:
         text = (_HERE / "control").read_text(encoding="utf-8")
         (control / "control").write_text(
             text.format(
-                version=version(_NAME),
+                version=numbered,
                 architecture=architecture,
                 python="{}.{}".format(*sys.version_info),
                 python_next=f"{sys.version_info.major}.{sys.version_info.minor + 1}",
@@ -85,6 +95,11 @@ def build(out: Path) -> Path:
         out.mkdir(parents=True, exist_ok=True)
         run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(package), epoch=epoch)
     return package
+
+
+def version_at(epoch: str) -> str:
+    """The package's version: the project's, and the time of the commit, by which apt knows the later one."""
+    return f"{version(_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 
 def pages() -> list[Path]:

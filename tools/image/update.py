@@ -1,17 +1,20 @@
 """Slots of a running machine: ``python -I -m tools.image.update COMMAND``, as the image's units call it.
 
 ``check`` holds both slots and the media against what they must be, before the machine starts, and writes what
-is wrong where the machine reads it. ``install`` takes a bundle into the slot that does not run, waits until
-nobody plays and nothing is owed, and starts it once. ``good`` makes the release that runs the one that starts
-as soon as the machine and its screen are up; one that does not get there starts the other again, which the
-firmware does by itself for one that never gets this far (``BootNext`` holds for one start).
+is wrong where the machine reads it; ``late`` looks again for a medium that was not there and goes on with it.
+``install`` takes a bundle into the slot that does not run, waits until nobody plays and nothing is owed, and
+starts it once. ``good`` makes the release that runs the one that starts as soon as the machine and its screen
+are up; one that does not get there starts the other again, which the firmware does by itself for one that
+never gets this far (``BootNext`` holds for one start).
 """
 
+import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +32,12 @@ _PARTITIONS: Final = Path("/dev/disk/by-partlabel")
 _TRUSTED: Final = Path("/usr/share/open-egm/release.pub")
 _STATE: Final = Path("/var/lib/open-egm")
 _TROUBLE: Final = Path("/run/open-egm/trouble")
+#: By its label, the medium without which nothing is opened, and where it is mounted.
+_MEDIA: Final = {"egm-state-1": _STATE}
+#: Between two looks for one that was not there.
+_LATE_S: Final = 5.0
+#: Between two tries to mount one that is there and cannot be mounted.
+_AGAIN_S: Final = 60.0
 #: How long nobody must have played before the machine is started anew; how long a new release must be up
 #: to be kept (a screen that dies again and again lives for less), and how long it has to get there.
 _IDLE_S: Final = 30.0
@@ -53,7 +62,7 @@ def running() -> str:
 
 
 # ------------------------------------------------------------------ before the machine starts
-def faults(media: dict[str, Path], public: str) -> list[str]:
+def faults(media: Mapping[str, Path], public: str) -> list[str]:
     """What is wrong with this computer: code and detail of each, as the machine's screen has words for."""
     found = []
     for name, slot in slots().items():
@@ -76,6 +85,25 @@ def _mounted(path: Path) -> bool:
 
 
 # ------------------------------------------------------------------ what the machine says
+@contextmanager
+def _as_owner(folder: Path) -> Iterator[None]:
+    """Reach into a folder with no more rights than its owner has: what lies there may be a link of theirs."""
+    if os.geteuid() != 0:
+        yield
+        return
+    owner = folder.stat()
+    groups = os.getgroups()
+    os.setgroups([])
+    os.setegid(owner.st_gid)
+    os.seteuid(owner.st_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(groups)
+
+
 class Machine:
     """The machine as its screens see it, over every position's socket."""
 
@@ -86,6 +114,10 @@ class Machine:
 
     def look(self) -> list[Snapshot]:
         """What each position shows now; of one that does not answer, nothing."""
+        with _as_owner(self._state):
+            return self._look()
+
+    def _look(self) -> list[Snapshot]:
         for path in (self._state / "run").glob("screen*.sock"):
             if path not in self._clients:
                 self._clients[path] = Client(path, path.with_suffix(".token"), onlooker=True)
@@ -190,11 +222,53 @@ def main() -> None:
 @main.command("check")
 def check_command() -> None:
     """Say what is wrong with the slots and the media, where the machine reads it."""
-    found = faults({"egm-state-1": _STATE}, _TRUSTED.read_text("ascii").strip())
+    _check()
+
+
+def _check() -> None:
+    found = faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
     _TROUBLE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     _TROUBLE.write_text("".join(f"{line}\n" for line in found), encoding="utf-8")
     for line in found:
         echo(line, err=True)
+
+
+@main.command("late")
+def late_command() -> None:
+    """Wait for a medium that was not there; mount it, look again, and start the machine on it."""
+    look_again(_MEDIA, Path("/dev/disk/by-label"), _check)
+
+
+def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], None]) -> None:
+    """Wait until each medium is mounted; ``checked`` says anew what is wrong when one was late.
+
+    What runs meanwhile has the folder on which the medium is to be mounted, and what is mounted in it: it
+    only says what is missing, is stopped, and finds the medium when it is started again.
+    """
+    late = {label: path for label, path in media.items() if not _mounted(path)}
+    for label, path in late.items():
+        while not _mounted(path):
+            while not (labels / label).exists():
+                time.sleep(_LATE_S)
+            unit, within = _unit(path), _unit(path / "run")
+            _systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", within)
+            _systemctl("start", unit, within)
+            subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
+            if not _mounted(path):  # it is there and cannot be used: the screen goes on saying so
+                _systemctl("start", "open-egm.target")
+                time.sleep(_AGAIN_S)
+    if late:
+        checked()
+        _systemctl("start", "open-egm.target")
+
+
+def _unit(path: Path) -> str:
+    """The unit that mounts this folder (systemd.unit(5): how a path is escaped)."""
+    return str(path).strip("/").replace("-", "\\x2d").replace("/", "-") + ".mount"
+
+
+def _systemctl(*arguments: str) -> None:
+    subprocess.run(("systemctl", *arguments), check=False)
 
 
 @main.command("install")

@@ -2,6 +2,7 @@
 
 import configparser
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -37,9 +38,24 @@ def test_a_unit_starts_a_module_of_ours_isolated_and_shut_in(path):
     command = service["ExecStart"].split()
     assert command[:3] == ["/opt/open-egm/bin/python", "-I", "-m"]
     assert importlib.util.find_spec(command[3])
-    assert service["User"] == "open-egm"
+    screens = path.stem in {"open-egm-screen", "open-egm-page"}
+    assert service["User"] == service["Group"] == ("open-egm-screen" if screens else "open-egm")
+    assert service["ProtectClock"] == "yes"
+    assert service.get("PrivateDevices") == "yes" or service["DevicePolicy"] == "closed"
+    if "AF_INET" in service["RestrictAddressFamilies"].split():
+        assert service["IPAddressDeny"] == "any" or service.get("PrivateNetwork") == "yes"
     assert service["NoNewPrivileges"] == service["ProtectHome"] == "yes"
     assert service["CapabilityBoundingSet"] == ""
+
+
+def test_a_later_commit_is_a_later_version():
+    """apt upgrades by the version alone: at every commit it was the project's, and nothing was upgraded."""
+    said = [deb.version_at(str(epoch)) for epoch in (1_700_000_000, 1_700_000_001, 1_795_392_032)]
+    assert len({*said}) == 3
+    for before, after in itertools.pairwise(said):
+        assert (
+            subprocess.run(["dpkg", "--compare-versions", before, "lt", after], check=False).returncode == 0
+        )
 
 
 def test_the_machine_is_watched_and_always_comes_back():
@@ -155,8 +171,9 @@ def test_one_command_makes_a_fresh_debian_a_cabinet(built, debian):
     install = ("apt-get", "install", "-y", "--no-install-recommends", "/open-egm.deb")
     debian.says(*install)
     debian.until(lambda: debian.machine("SubState") == "running")
-    assert re.search(
-        r"http://127\.0\.0\.1:8080/\?token=", debian.says("journalctl", "-u", "open-egm-page", "-o", "cat")
+    debian.until(lambda: debian.runs("test", "-s", "/run/open-egm-page/screen.url").returncode == 0)
+    assert re.match(
+        r"http://127\.0\.0\.1:8080/\?token=", debian.says("egm", "screen", "address", "--state", STATE)
     )
     debian.until(lambda: debian.runs("runuser", "-u", "open-egm", "--", "egm", "device", "bill", "insert",
                                      "amount_cents=2000", "--state", STATE).returncode == 0)  # fmt: skip
@@ -167,17 +184,21 @@ def test_one_command_makes_a_fresh_debian_a_cabinet(built, debian):
     debian.until(lambda: debian.machine("NRestarts") == "1" and debian.machine("SubState") == "running")
     assert "watchdog" in debian.says("journalctl", "-u", "open-egm-machine", "-o", "cat")
 
-    # The screen cannot read the memory; nothing runs as anybody but the machine's own user.
+    # The screen cannot read the memory, not as its own user and not through the machine's process.
     page = debian.says("systemctl", "show", "-P", "MainPID", "open-egm-page").strip()
     seen = debian.says("nsenter", "-t", page, "-m", "ls", STATE).split()
     assert seen == ["run"]
-    assert debian.says("ps", "-o", "user=", "-p", page).strip() == "open-egm"
+    assert debian.says("ps", "-o", "uid=", "-p", page).strip() == "781"
+    machine = debian.machine("MainPID")
+    as_screen = ("nsenter", "-t", page, "-m", "setpriv", "--reuid=781", "--regid=781", "--clear-groups", "ls")
+    for way in (f"/proc/{machine}/root{STATE}", f"{STATE}/run", f"{STATE}/machine.key"):
+        assert debian.runs(*as_screen, way).returncode != 0, way
 
     debian.says(*install[:2], "--reinstall", *install[2:])
     debian.until(lambda: debian.machine("SubState") == "running")
     assert debian.credits() == 2000
     debian.says("apt-get", "purge", "-y", "open-egm")
-    assert debian.runs("pgrep", "-u", "780").returncode == 1
+    assert debian.runs("pgrep", "-u", "780,781").returncode == 1
     assert (debian.root / STATE.lstrip("/") / "journal.sqlite").exists()
     debian.says(*install)
     debian.until(lambda: debian.machine("SubState") == "running")

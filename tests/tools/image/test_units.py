@@ -1,6 +1,7 @@
 """What the image lays over the package's units, and what starts it."""
 
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -24,6 +25,54 @@ def test_the_cabinet_file_is_asked_for_and_lies_on_the_medium():
     assert "--first-start --seed /etc/open-egm/cabinet.seed.toml" in started
     assert "Environment=EGM_CABINET=/var/lib/open-egm/cabinet.toml" in LAID_OVER.read_text()
     assert MADE_OF["started"]["systemd-networkd.service"] == "multi-user.target"
+
+
+def test_a_computer_that_is_slow_to_start_is_no_computer_that_hangs():
+    """The hardware watchdog has minutes until all is started, and one minute from then on."""
+    root = _HERE / "root/usr"
+    starting = (root / "lib/systemd/system.conf.d/open-egm.conf").read_text().splitlines()
+    assert "RuntimeWatchdogSec=10min" in starting
+    assert "RuntimeWatchdogSec=60" in (root / "share/open-egm/watchdog-started.conf").read_text().splitlines()
+    unit = (root / "lib/systemd/system/egm-watchdog.service").read_text()
+    assert "After=open-egm-machine.service open-egm-screen.service" in unit
+    assert "/usr/share/open-egm/watchdog-started.conf /run/systemd/system.conf.d/" in unit
+    assert (
+        MADE_OF["started"]["egm-watchdog.service"]
+        == MADE_OF["started"]["egm-late.service"]
+        == "open-egm.target"
+    )
+
+
+def test_the_images_own_units_are_confined_and_good(tmp_path):
+    """All of them by their name; a root's shell of a debug image is none of them."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("needs systemd-analyze")
+    system = tmp_path / "usr/lib/systemd/system"
+    shutil.copytree(_HERE / "root/usr/lib/systemd/system", system)
+    for unit in Path("/lib/systemd/system").glob("*"):
+        if unit.is_file() and not (system / unit.name).exists():
+            shutil.copy(unit, system)
+    own = sorted(path.name for path in (_HERE / "root/usr/lib/systemd/system").glob("*.service"))
+    assert own
+    assert all(name.startswith("egm-") for name in own)
+    assert not list((_HERE / "debug").rglob("egm-*.service"))
+    python = tmp_path / "opt/open-egm/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\n")
+    python.chmod(0o755)
+    named = [name.replace("@.", "@sda.") for name in own]
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", f"--root={tmp_path}", *named],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    told = [line for line in done.stderr.splitlines() if "egm-" in line and "is not executable" not in line]
+    assert told == []
+    for name in named:
+        seen = subprocess.run(
+            ["systemd-analyze", "security", "--offline=yes", f"--root={tmp_path}", "--threshold=60", name],
+            check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        assert seen.returncode == 0, seen.stdout[-200:]
 
 
 @pytest.mark.skipif(

@@ -1,0 +1,112 @@
+"""A first medium that comes after the check: looked for again, mounted, and the machine started on it."""
+
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tools.image import update
+
+
+class Computer:
+    """What the commands do to a computer whose medium is plugged in at a certain look; its clock is its looks."""
+
+    def __init__(self, folder, monkeypatch, *, there_at, bad_tries=0):
+        self.labels, self.path = folder / "by-label", folder / "state"
+        self.labels.mkdir()
+        self.path.mkdir()
+        self.done, self.looks = [], 0
+        self._there_at, self._bad = there_at, bad_tries
+        self.mounted = False
+        monkeypatch.setattr(subprocess, "run", self._run)
+        monkeypatch.setattr(update, "_mounted", lambda _path: self.mounted)
+        monkeypatch.setattr(time, "sleep", self._sleep)
+
+    def _sleep(self, seconds):
+        assert seconds >= 5
+        self.looks += 1
+        assert self.looks < 50, "it never goes on"
+        if self.looks == self._there_at:
+            (self.labels / "egm-state-1").touch()
+
+    def _run(self, command, *, check):
+        assert check is False
+        self.done.append(command)
+        if command[:2] == ("systemctl", "start") and command[2].endswith(".mount"):
+            self._bad -= 1
+            self.mounted = self._bad < 0
+
+    def look_again(self):
+        update.look_again({"egm-state-1": self.path}, self.labels, lambda: self.done.append("checked"))
+
+
+def test_a_medium_that_is_there_changes_nothing(tmp_path, monkeypatch):
+    computer = Computer(tmp_path, monkeypatch, there_at=0)
+    computer.mounted = True
+    computer.look_again()
+    assert computer.done == []
+
+
+@pytest.mark.parametrize("bad_tries", [0, 2])
+def test_one_that_comes_late_is_mounted_checked_and_played_on(tmp_path, monkeypatch, bad_tries):
+    """The display said that the machine goes on by itself, and nothing ever looked again."""
+    computer = Computer(tmp_path, monkeypatch, there_at=7, bad_tries=bad_tries)
+    computer.look_again()
+    mount = update._unit(computer.path)
+    steps = computer.done[-5:]
+    assert steps[0][:4] == ("systemctl", "stop", "open-egm-machine.service", "open-egm-screen.service")
+    assert steps[1] == ("systemctl", "start", mount, update._unit(computer.path / "run"))
+    assert steps[2] == ("systemd-tmpfiles", "--create", "open-egm.conf")
+    assert steps[3:] == ["checked", ("systemctl", "start", "open-egm.target")]
+    assert computer.looks == 7 + bad_tries
+    started = [step for step in computer.done if step == ("systemctl", "start", "open-egm.target")]
+    assert len(started) == 1 + bad_tries, "meanwhile the display goes on saying what is wrong"
+
+
+def test_the_medium_that_is_waited_for_is_the_one_that_is_mounted():
+    table = (Path(update.__file__).parent / "root/etc/fstab").read_text().splitlines()
+    places = {line.split()[1]: line.split()[0] for line in table if line and line[0] != "#"}
+    for label, path in update._MEDIA.items():
+        assert places[str(path)] == f"LABEL={label}"
+        assert str(path / "run") in places
+    assert update._unit(update._STATE) == "var-lib-open\\x2degm.mount"
+    assert update._unit(update._STATE / "run") == "var-lib-open\\x2degm-run.mount"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the update's units are root's")
+def test_the_update_reads_no_more_in_the_machines_folder_than_the_machine_may():
+    """Its token may be a link to a file of root's: it was read, and said to whoever had made the link."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own lies in one that only its user may enter
+        Path(folder).chmod(0o755)
+        _steal(Path(folder))
+
+
+def _steal(folder):
+    state, secret = folder / "state", folder / "secret"
+    (state / "run").mkdir(parents=True)
+    secret.write_text("of root alone")
+    secret.chmod(0o600)
+    (state / "run/screen.token").symlink_to(secret)
+    with socket.socket(socket.AF_UNIX) as thief:
+        thief.bind(str(state / "run/screen.sock"))
+        thief.listen()
+        thief.settimeout(0.5)
+        for path in (state, state / "run", state / "run/screen.sock"):
+            os.chown(path, 65534, 65534)
+        heard = b""
+        machine = update.Machine(state)
+        for _ in range(20):
+            machine.look()
+            time.sleep(0.05)
+        try:
+            link, _ = thief.accept()
+            link.settimeout(0.5)
+            heard = link.recv(4096)
+        except TimeoutError:
+            pass
+    assert b"of root alone" not in heard
+    assert (os.geteuid(), os.getegid()) == (0, 0)
