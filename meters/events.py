@@ -165,6 +165,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:ticket_printer.*", _PAY, _SELF, 0x60),
         ("fault.raised:clock_doubted", _PAY, _SELF, None),
         ("fault.raised:ticket_ledger", _PAY, _SELF, None),
+        ("fault.raised:meter_jump", _STOP, _TEC, 0x20),
         ("fault.raised:journal_short", _STOP, _SELF, 0x20),
         ("fault.raised:ticket_contradiction", _STOP, _TEC, 0x20),
         ("fault.raised:holder_gone", _STOP, _TEC, 0x20),

@@ -25,6 +25,7 @@ from egm.private_process import close_process
 from egm.progressive.enrolment import STICK
 from egm.record_codec import RecordError
 from egm.terminal import echo
+from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from meters import JournalDamaged, JournalError, JournalLocked, SelfAuditFailed
 from meters.lock import FolderLock
 
@@ -33,6 +34,8 @@ _OPERATOR_ERROR = 2
 _RESTART = 3
 #: The cabinet file that could not be used is another now.
 _FILE_CHANGED = 4
+#: What ends a machine's work for a reason that a new start finds again, or finds gone.
+_MEMORY_FAULTS = (RestartAsked, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
 
 
 async def _run(work: Coroutine[object, object, None]) -> bool:
@@ -48,10 +51,10 @@ async def _run(work: Coroutine[object, object, None]) -> bool:
     return True
 
 
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
     """The errors of a group, of its groups' too."""
     for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
+        if isinstance(error, ExceptionGroup):
             yield from _leaves(error)
         else:
             yield error
@@ -64,9 +67,11 @@ def _say(text: str) -> None:
 def _restarts(
     folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, stick: Path, *, watched: bool
 ) -> bool:
-    """Run the machine until told to stop; whether it is to start again."""
-    asked = False
-    unreadable: tuple[str, ...] = ()
+    """Run the machine until told to stop; whether it is to start again.
+
+    What the memory's media or contents refuse while it works is said in plain words, and it starts again:
+    what that means is judged as the memory is opened. Anything else that fails is raised.
+    """
 
     async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
         made = MachineProcess(folder, file, clock, say=_say, alone=alone, watched=watched, stick=stick)
@@ -78,13 +83,19 @@ def _restarts(
 
     try:
         asyncio.run(_run(come_up(machine, still, clock, patience_s=patience_s)))
-    except* RestartAsked:
-        asked = True
-    except* RecordError as errors:
-        unreadable = tuple(map(str, _leaves(errors)))
-    if unreadable:
-        raise JournalDamaged("the memory", "; ".join(unreadable))
-    return asked
+    except RecordError as error:
+        raise JournalDamaged("the memory", str(error)) from error
+    except ExceptionGroup as group:
+        causes = tuple(_leaves(group))
+        if not all(isinstance(cause, _MEMORY_FAULTS) for cause in causes):
+            raise
+        if unreadable := [str(cause) for cause in causes if isinstance(cause, RecordError)]:
+            raise JournalDamaged("the memory", "; ".join(unreadable)) from group
+        for cause in causes:
+            if not isinstance(cause, RestartAsked):
+                _say(f"stopped, and starts again: {cause}")
+        return True
+    return False
 
 
 def _ask(

@@ -7,11 +7,12 @@ under the keys of its features; what is held here besides is only what can be re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, taken
+from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, Keys
 from egm.kernel.memory import Memory
@@ -21,12 +22,15 @@ from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
 from egm.record_codec import is_record, to_json
 from egm.tickets.model import House
-from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
+from meters import ExcessiveIncrement, Journal, Mark, Phase, Posted, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
 from rng import RandomService
 
 T = TypeVar("T")
+
+#: The fault of an entry that would have moved a master meter further at once than the place allows (A-26).
+METER_JUMP: Final = "meter_jump"
 
 
 def _json(value: object) -> JSON:
@@ -117,24 +121,26 @@ class Machine:
         """Append one transaction to the journal; durable when this returns.
 
         Without an id of its own the transaction gets a fresh one. ``details`` and each value of ``state`` is
-        a record (:mod:`egm.record_codec`) or JSON.
+        a record (:mod:`egm.record_codec`) or JSON. What would move a master meter further than the place
+        allows is not written, and a fault happens instead.
         """
-        posted = self.journal.append(
-            Transaction(
-                id=transaction_id or self.fresh_id(kind),
-                kind=kind,
-                transfers=transfers,
-                phase=phase,
-                ref=ref,
-                counts=dict(counts or {}),
-                dims={**self.position.dims, **(dims or {})},
-                marks=marks,
-                state={
-                    self.keys.name(key, self.position): _json(value) for key, value in (state or {}).items()
-                },
-                record=_json(details),
-            )
+        transaction = Transaction(
+            id=transaction_id or self.fresh_id(kind),
+            kind=kind,
+            transfers=transfers,
+            phase=phase,
+            ref=ref,
+            counts=dict(counts or {}),
+            dims={**self.position.dims, **(dims or {})},
+            marks=marks,
+            state={self.keys.name(key, self.position): _json(value) for key, value in (state or {}).items()},
+            record=_json(details),
         )
+        try:
+            posted = self.journal.append(transaction)
+        except ExcessiveIncrement as why:  # nothing is written: what would have moved stays where it is
+            jump = Event(EventType.FAULT_RAISED, {"code": METER_JUMP, "detail": str(why)})
+            raise SupersededBy(jump) from why
         self.recorded()
         return posted
 

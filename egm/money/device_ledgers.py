@@ -6,6 +6,7 @@ when the change is durable, and what moves money goes through the state table.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
@@ -23,7 +24,7 @@ from egm.devices.ledgers import (
 from egm.errors import InvariantError, invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.kernel.machine import Machine
+from egm.kernel.machine import METER_JUMP, Machine
 from egm.money.pay_out import open_job
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRecord, PaperRecord, PrintingRecord
@@ -32,6 +33,9 @@ from egm.staff.slips import is_slip
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import LockedTicket
 from meters import Phase, Transfer
+
+#: Why an amount is disputed that is in the box and whose credit the journal has refused.
+_TOO_FAR: Final = "its meter would have moved too far at once"
 
 
 class PaperLedger:
@@ -92,6 +96,9 @@ class PaperLedger:
         """Credit the open paper."""
         invariant(self._phase() is EscrowPhase.ORDERED, "a paper credited out of order")
         self._handle(EventType.BILL_STACKED)
+        if self._phase() is EscrowPhase.ORDERED and METER_JUMP in self._machine.faults:
+            self._handle(EventType.BILL_LOST, why=_TOO_FAR)
+            return
         invariant(self._phase() is EscrowPhase.VENDED, "a stacked paper was not credited")
 
     def vend_confirmed(self) -> None:
@@ -240,6 +247,12 @@ class CoinsLedger:
     ) -> None:
         """Credit each coin, move the position and open what is disputed, in one transaction."""
         self._handle(EventType.COINS_IN, coins=coins, position=position, doubt=doubt)
+        if self.position() != position and METER_JUMP in self._machine.faults:
+            told = doubt or CoinDoubt(why=_TOO_FAR, least_cents=0, most_cents=0)
+            most_cents = told.most_cents + sum(cents for cents, _ in coins)
+            self._handle(
+                EventType.COINS_IN, coins=(), position=position, doubt=replace(told, most_cents=most_cents)
+            )
         invariant(self.position() == position, "coins were not recorded")
 
 

@@ -133,10 +133,7 @@ def journal_is_short(machine: Machine) -> str:
     with suppress(JournalDamaged):
         seen = store.journal_seen()
         if seen is not None and seen.mark == journal.mark and not _has(journal, seen):
-            return (
-                f"the journal ends at entry {journal.sequence} and is not the one that had come to"
-                f" {seen.sequence}{_ACCOUNT}"
-            )
+            return f"the journal is not the one that had come to entry {seen.sequence}{_ACCOUNT}"
     stored, fresh = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS), _beginning(machine)
     base = fresh if stored is None or stored.begun != fresh.begun else stored
     if all(pair.journal_cents >= pair.ledger_cents for pair in _pairs(machine, base)):

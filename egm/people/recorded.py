@@ -60,10 +60,11 @@ class Recorded:
             )
 
 
-def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[Roster, str]:
-    """Read the roster that is believed, and why it is the second copy where it is; "" where it is not.
+def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[Roster, RosterError | None]:
+    """Read the roster that is believed, and why it is the second copy where it is; None where it is not.
 
-    Raises :class:`RosterError` where neither copy is the one recorded. Nothing is written.
+    Of two that are the one recorded, or go on from it, the older has been put back. Raises
+    :class:`RosterError` where neither copy is. Nothing is written.
     """
     try:
         roster = Roster.load(path, spare)
@@ -76,8 +77,15 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
             recorded.vouch_for(kept)
         except RosterError as worse:
             raise RosterError(f"{refused}; and the second copy: {worse}") from None
-        return kept, str(refused)
-    return roster, ""
+        return kept, refused
+    if spare is not None and spare.exists():
+        with contextlib.suppress(RosterError):
+            newer = replace(Roster.load(spare), path=path, spare=spare)
+            recorded.vouch_for(newer)
+            if newer.is_sealed and len(newer.changes) > len(roster.changes):
+                what = f"has {len(roster.changes)} changes, the second copy {len(newer.changes)}"
+                return newer, RosterError(f"{path}: is an older one: it {what}")
+    return roster, None
 
 
 def recorded_in(folder: Path, second: Path | None = None) -> Recorded:

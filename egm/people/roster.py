@@ -42,6 +42,10 @@ class RosterError(OperatorError):
     """The roster cannot be read or changed as asked: says which file, who and why."""
 
 
+class RosterDamaged(RosterError):
+    """The file cannot be read, or is no roster any more: a medium's doing, where another copy is whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One change: ``what`` is added, disabled, enabled or pin; ``by`` who made it, "" for the first."""
@@ -77,7 +81,7 @@ class Roster:
         except FileNotFoundError:
             return cls(path, spare=spare)
         except (OSError, UnicodeDecodeError) as error:
-            raise RosterError(f"{path}: cannot be read: {error}") from error
+            raise RosterDamaged(f"{path}: cannot be read: {error}") from error
         try:
             kept = json.loads(text)
             if kept["format"] not in {FORMAT, _UNSEALED_FORMAT}:
@@ -90,7 +94,7 @@ class Roster:
             changes = tuple(Change(**change) for change in kept["changes"])
             seal = str(kept.get("seal", ""))
         except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
-            raise RosterError(f"{path}: not a roster: {error!r}") from error
+            raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
         roster = cls(path, people, pins, changes, spare=spare)
         if changes and kept["format"] == _UNSEALED_FORMAT:
             roster = replace(roster, changes=(*changes[:-1], replace(changes[-1], digest=_digest(roster))))

@@ -17,6 +17,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage, Words
 from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
+from egm.people.roster import RosterDamaged
 from egm.records.keys import StaffKey
 from egm.staff.service.desk import Go, Move, refuse
 from egm.staff.service.tries import prove, take_over_wrong_pins
@@ -90,7 +91,7 @@ def read_staff(machine: Machine) -> None:
 
     Raises RosterError, with a technician's fault, where it cannot be read or is not the one recorded
     (:mod:`egm.people.recorded`): then nobody signs in. The second copy takes the place of such a roster, if
-    that one is; the fault stands all the same.
+    that one is; the fault stands all the same, unless the file was damaged and not another.
     """
     take_over_wrong_pins(machine)
     here = machine.state(Roster)
@@ -102,8 +103,9 @@ def read_staff(machine: Machine) -> None:
             if refused:
                 here.path.unlink(missing_ok=True)
                 roster.written_to(here.path)
-                machine.log("staff.restored", {"why": refused})
-                _alarm(machine, refused)
+                machine.log("staff.restored", {"why": str(refused)})
+                if not isinstance(refused, RosterDamaged):
+                    _alarm(machine, str(refused))
         except (OperatorError, OSError) as error:
             machine.install(Roster(here.path, spare=here.spare))
             machine.log("staff.unreadable", {"why": str(error)})

@@ -1,0 +1,75 @@
+"""What the memory can raise out of a machine at work: each said in plain words, and the machine starts again."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from egm.app import __main__ as process
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.errors import InvariantError, RestartAsked
+from egm.record_codec import RecordError
+from egm.testing.machine import StoppedClock
+from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
+from meters import JournalDamaged, JournalError
+
+
+def kinds(family):
+    return [family, *(kind for child in family.__subclasses__() for kind in kinds(child))]
+
+
+def made(kind, why="the disk is gone"):
+    return kind("a place", why) if issubclass(kind, JournalDamaged) else kind(why)
+
+
+@pytest.fixture
+def ends(tmp_path, monkeypatch):
+    """Run a machine whose work ends with an error of one of its tasks."""
+
+    def run(error):
+        class Ends:
+            def __init__(self, *_, **__):
+                pass
+
+            async def run(self):
+                async def fails():
+                    raise error
+
+                async with asyncio.TaskGroup() as outer:
+
+                    async def work():
+                        async with asyncio.TaskGroup() as inner:
+                            inner.create_task(fails())
+
+                    outer.create_task(work())
+
+        monkeypatch.setattr(process, "MachineProcess", Ends)
+        file = load_cabinet()
+        return process._restarts(StateFolder(tmp_path), file, StoppedClock(), 0, Path(), watched=False)
+
+    return run
+
+
+@pytest.mark.parametrize("kind", [*kinds(JournalError), TicketLedgerUnwritable, TicketLedgerDamaged])
+def test_what_the_memory_refuses_is_said_and_the_machine_starts_again(ends, capsys, kind):
+    assert ends(made(kind))
+    said = capsys.readouterr().err
+    assert "the disk is gone" in said
+    assert "Traceback" not in said
+    assert "ExceptionGroup" not in said
+    assert len(said.splitlines()) == 1
+
+
+def test_who_asks_for_a_restart_has_one_and_nothing_is_said(ends, capsys):
+    assert ends(RestartAsked())
+    assert not capsys.readouterr().err
+
+
+def test_a_record_that_cannot_be_read_stands_still_until_a_clear(ends):
+    with pytest.raises(JournalDamaged, match="the game of the record"):
+        ends(RecordError("the game of the record"))
+
+
+def test_a_fault_of_our_own_is_raised_as_it_is(ends):
+    with pytest.raises(ExceptionGroup):
+        ends(InvariantError("ours"))
