@@ -15,7 +15,7 @@ from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import chrome
 from egm.screen.scenes.decide import answers
-from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, draw_staff_key
+from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, draw_staff_key, win_meter
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.feature import lit_by_feature
 from egm.screen.scenes.glass import draw_glasses
@@ -115,7 +115,7 @@ class Picture:
         bet_cents = bet_credits(view) * snapshot.denomination_cents
         said.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
         if snapshot.win_cents and snapshot.state == "idle":
-            said.append(f"{stage.texts.say('meter.win')} {stage.money(snapshot.win_cents)}")
+            said.append(f"{stage.texts.say(win_meter(stage))} {stage.money(snapshot.win_cents)}")
         return ". ".join(words for words in said if words)
 
     def choices(self, view: View) -> tuple[Action, ...]:

@@ -15,6 +15,7 @@ from egm.screen.layout import DECK
 from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
+from egm.screen.scenes.felt_glass import settled_cents
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
 from egm.screen.theme import Colour, mix
 from egm.screen.view import (
@@ -90,14 +91,15 @@ def draw_meters(stage: Stage) -> None:
     credits_ = shown.credit_cents // max(1, unit)
     _meter(stage, "credit", say("meter.credit"), shown.credit_cents, credits_, "meter", promotional(stage))
     _meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
-    _meter(
-        stage,
-        "win",
-        say("meter.win"),
-        shown.win_cents,
-        shown.win_cents // max(1, unit),
-        "win" if shown.win_cents else "steel",
-    )
+    key = win_meter(stage)
+    colour = "win" if shown.win_cents and key == "meter.win" else "steel"
+    _meter(stage, "win", say(key), shown.win_cents, shown.win_cents // max(1, unit), colour)
+
+
+def win_meter(stage: Stage) -> str:
+    """The name of the last meter: a round that gives back no more than was staked has won nothing."""
+    staked_cents, returned_cents = settled_cents(stage)
+    return "meter.returned" if 0 < returned_cents <= staked_cents else "meter.win"
 
 
 def promotional(stage: Stage) -> str:

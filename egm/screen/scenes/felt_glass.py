@@ -15,7 +15,7 @@ from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table, closed, limits, plays
+from egm.screen.table import Spot, Table, closed, is_table, limits, plays
 from egm.screen.view import (
     asking,
     betting,
@@ -86,6 +86,19 @@ def settled_step(stage: Stage) -> TableStep | None:
     step = last_step(view)
     done = [each for one in view.show.steps if isinstance(one, TableStep) for each in one.settlements]
     return replace(step, settlements=tuple(done)) if isinstance(step, TableStep) and done else None
+
+
+def settled_cents(stage: Stage) -> tuple[int, int]:
+    """What the round that lies settled on the cloth had at stake, and what it gives back, minor units.
+
+    A game whose cards are held and drawn wins by a table of pays, as reels do: nothing of it is given back.
+    """
+    game = stage.view.game
+    over = settled_step(stage) if game and is_table(game) and not game.presentation.get("hold") else None
+    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+    rows = over.settlements if over is not None else ()
+    staked, returned = (sum(int(each.get(name, 0)) for each in rows) for name in ("staked", "credits"))
+    return staked * unit, returned * unit
 
 
 def spot_asked(stage: Stage, table: Table) -> Spot | None:

@@ -9,7 +9,7 @@ from egm.screen.outcome import WinView
 from egm.screen.painter import Style
 from egm.screen.scenes.asked import first_words, option_words, turn_words
 from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.felt_glass import felt_status, settled_step
+from egm.screen.scenes.felt_glass import felt_status, settled_cents, settled_step
 from egm.screen.scenes.glass import base_field, prize_name
 from egm.screen.scenes.keno import what_is_bought
 from egm.screen.scenes.prizes import prizes_won
@@ -20,7 +20,7 @@ from egm.screen.show import Show, Timeline, feature_steps, games_awarded
 from egm.screen.steps import KenoStep
 from egm.screen.table import ON_CHIPS, is_table
 from egm.screen.text import fault_words
-from egm.screen.view import Scene, asking, times
+from egm.screen.view import Scene, asking, marked_since, times
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
@@ -106,9 +106,8 @@ def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     slip = stage.view.slip
     if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
         return say("keno.mark", least=min(spots(game)), most=max(spots(game))), "amber"
-    if snapshot.credit_cents == 0:
-        return say("status.insert"), "text"
-    return bought or say("status.choose"), "text"
+    next_ = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
+    return "  ·  ".join(words for words in (_lost(stage), next_) if words), "text"
 
 
 #: What changes the bet: then the bet is spoken of, no more the last win.
@@ -124,6 +123,18 @@ _BETTING: Final = ON_CHIPS | {
     "bonus",
     "new_card",
 }
+
+
+def _lost(stage: Stage) -> str:
+    """That the last round at a table paid nothing, what it cost, and what stays; empty once bets are laid."""
+    staked_cents, returned_cents = (0, 0) if marked_since(stage.view) else settled_cents(stage)
+    if not staked_cents or returned_cents:
+        return ""
+    said = stage.texts.say("status.lost", staked=stage.money(staked_cents))
+    snapshot = stage.view.snapshot
+    stands = sum(snapshot.standing.values()) if snapshot else 0  # the bet meter has new bets alone
+    stays = stage.texts.say("status.on_the_table", amount=stage.money(stands * _unit_cents(stage)))
+    return f"{said}  ·  {stays}" if stands else said
 
 
 def _bought(stage: Stage, snapshot: Snapshot) -> str:
@@ -161,7 +172,7 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
     if any(won.amount_cents is None for won in show.play.progressives):
         return say("progressive.confirming"), "amber"
     if not show.play.prizes and not show.play.win_cents:
-        return say("status.no_win"), "text_dim"
+        return _lost(stage) or say("status.no_win"), "text_dim"
     paid = _total(stage, show.play.win_cents)
     return (prizes_won(stage, show.play.prizes), "win") if show.play.prizes else paid
 
