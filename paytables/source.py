@@ -58,6 +58,8 @@ def toml(text: str) -> dict[str, Any]:
     has more than 64 bits, naming its key.
     """
     try:
+        if _DOTTED.search(text):  # the parser's time grows with the square of a key's parts
+            raise RecursionError
         data = tomllib.loads(text)
         trouble = _unbounded(data)
     except tomllib.TOMLDecodeError:
@@ -74,6 +76,11 @@ def toml(text: str) -> dict[str, Any]:
 
 _DEEP: Final = f"tables and lists stand more than {DEPTH_MAX} deep"
 _LONG: Final = "a whole number has more than 64 bits"
+#: A key of far more parts than that, or what looks like one; no quantifier gives back what it has taken.
+_DOTTED: Final = re.compile(
+    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)"""
+    f"{{{4 * DEPTH_MAX}}}"
+)
 _DIGITS: Final = re.compile(r"[\d_]{4000}")
 
 

@@ -36,6 +36,8 @@ CONNECTIONS_MAX: Final = 8
 """As many are served at a time."""
 ANSWER_SECONDS: Final = 10.0
 """A connection is ended after so long, whatever it is at."""
+_YIELD_SECONDS: Final = 1.0
+"""A connection that is ended gives its place up within this."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
@@ -157,26 +159,47 @@ class MachineCollector(Collector):
 
 
 class _Quiet(WSGIRequestHandler):
-    """Logs no request."""
+    """Logs no request, and says when it has the whole of one."""
+
+    def parse_request(self) -> bool:
+        """Read a request: from here on nobody else's ends it."""
+        whole = super().parse_request()
+        if isinstance(self.server, _Server):
+            self.server.heard(self.connection)
+        return whole
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
         """Say nothing: a scrape is no event."""
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A few connections at a time, none for long: whoever opens more, or says nothing, is let go."""
+    """A few connections at a time, none for long.
+
+    Where all places are taken, the connection that has owed its request longest ends for the one that comes:
+    who opens many and says nothing keeps no reader out. One whose request is there is answered.
+    """
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, address: tuple[str, int]) -> None:
         self._places = BoundedSemaphore(CONNECTIONS_MAX)
+        self._owing: dict[socket, None] = {}
         super().__init__(address, _Quiet)
 
+    def heard(self, request: socket) -> None:
+        """The whole request of a connection is there."""
+        self._owing.pop(request, None)
+
     def process_request(self, request: Any, client_address: Any) -> None:
-        if self._places.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
+        if not self._places.acquire(blocking=False):
+            if (first := next(iter(tuple(self._owing)), None)) is not None:
+                _hang_up(first)
+            if not self._places.acquire(timeout=_YIELD_SECONDS):
+                self.shutdown_request(request)
+                return
+        self._owing[request] = None
+        super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve one connection; however slowly it speaks, it ends."""
@@ -187,6 +210,7 @@ class _Server(ThreadingMixIn, WSGIServer):
             super().process_request_thread(request, client_address)
         finally:
             end.cancel()
+            self.heard(request)
             self._places.release()
 
     def handle_error(self, request: object, client_address: object) -> None:

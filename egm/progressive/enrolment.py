@@ -140,6 +140,10 @@ class Answer:
                 names, issuers = _names(certificate.subject), _names(authority.subject)
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
+        # What persons compare is the first of each: nothing may stand behind it, or before.
+        for one, text in ((certificate, self.certificate), (authority, self.authority)):
+            if one.public_bytes(Encoding.PEM) != text.encode():
+                raise EnrolmentError("link_not_whole")
         try:
             with reading():
                 signs = authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca

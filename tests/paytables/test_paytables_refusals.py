@@ -1,6 +1,7 @@
 """What a definition cannot say is refused, with file, key and reason."""
 
 import copy
+import time
 
 import pytest
 from click.testing import CliRunner
@@ -246,6 +247,13 @@ def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
     bad.write_text("x = " + "[" * 30 + "]" * 30)
     with pytest.raises(DefinitionError, match="more than 20 deep"):
         load_game(bad)
+    for deep in ("{} = 1", "[{}]", "[[{}]]", "x = {{ {} = 1 }}"):  # their time grew with the square: 20 s
+        for part, between in (("a", "."), ('"a b"', "."), ("'a'", " .\t")):
+            bad.write_text(deep.format(between.join([part] * 50_000)))
+            began = time.process_time()
+            with pytest.raises(DefinitionError, match="more than 20 deep"):
+                load_game(bad)
+            assert time.process_time() - began < 2
     bad.write_text("x = 1\n")
     with pytest.raises(DefinitionError, match=r"the \[game\] table is missing"):
         load_game(bad)

@@ -129,6 +129,18 @@ def begin(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) ->
     return release
 
 
+def require_whole(bundle: BinaryIO, release: Release, where: str) -> None:
+    """Read all that follows in a bundle, and come back to where it was. Raises SlotError where it is torn.
+
+    A slot is what is fallen back on: nothing of it is given up for a release that is not all there.
+    """
+    began = bundle.tell()
+    for name in reversed(PARTS):
+        if digest(bundle, release.parts[name].length) != release.parts[name].sha256:
+            raise SlotError(f"{where}: {name}: is torn, or not what was released; no slot was changed")
+    bundle.seek(began)
+
+
 def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
     """Write what follows in a bundle into a slot; a torn one leaves an empty slot. Raises SlotError."""
     _write(slot.esp, 0, bytes(_FIRST))

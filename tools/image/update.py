@@ -25,7 +25,7 @@ from egm.kernel.events import State
 from egm.kernel.messages import Snapshot
 from egm.links.screen.client import Client
 from egm.terminal import echo
-from tools.image.slot import Release, Slot, SlotError, begin, check, install, release_of
+from tools.image.slot import Release, Slot, SlotError, begin, check, install, release_of, require_whole
 
 NAMES: Final = ("a", "b")
 _PARTITIONS: Final = Path("/dev/disk/by-partlabel")
@@ -167,7 +167,11 @@ def take(path: Path, public: str) -> tuple[str, Release]:
     (other,) = set(NAMES) - {here}
     with path.open("rb") as bundle:
         release = begin(bundle, public, release_of(slots()[here], public).number, str(path))
-        install(bundle, release, slots()[other], str(path))
+        require_whole(bundle, release, str(path))
+        try:
+            install(bundle, release, slots()[other], str(path))
+        except (SlotError, OSError) as error:
+            raise SlotError(f"{error}; slot {other} is empty now: nothing is fallen back on") from error
     return other, release
 
 

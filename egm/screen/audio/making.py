@@ -18,6 +18,8 @@ from paytables.assets import samples_of
 #: The name under which the sounds every game shares are asked for.
 COMMON: Final = "common"
 _LONGEST_BYTES: Final = 4_000_000
+#: After a try for which there was no process to be had.
+_AGAIN_SECONDS: Final = 5.0
 
 
 def write(family: str, out: IO[bytes]) -> None:
@@ -103,7 +105,13 @@ class Studio:
                 if self._closed:
                     return
                 family = self._waiting.popleft()
-            asyncio.run(self._make(family))
+            try:
+                asyncio.run(self._make(family))
+            except OSError as error:  # no descriptor, no memory for a process: later there is
+                echo(f"screen: the sounds of {family}: {error.strerror}; they are tried again", err=True)
+                with self._call:
+                    self._waiting.append(family)
+                    self._call.wait_for(lambda: self._closed, timeout=_AGAIN_SECONDS)
 
     async def _make(self, family: str) -> None:
         process = await asyncio.create_subprocess_exec(

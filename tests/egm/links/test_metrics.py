@@ -178,14 +178,70 @@ def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
     assert _scrape(port)["process_open_fds",] > 0
 
 
-def test_a_ninth_connection_is_let_go_while_eight_are_served(exporter):
+def test_the_first_that_owes_its_request_is_let_go_for_a_ninth_and_eight_are_served(exporter):
     port = exporter[1].port
     lines = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(9)]
-    *served, ninth = lines  # they are taken up in the order they came
+    first, *served = lines  # they are taken up in the order they came
     with contextlib.suppress(ConnectionError):
-        assert ninth.recv(1) == b""
+        assert first.recv(1) == b""
     for line in served:
         line.sendall(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")
         assert line.makefile("rb").readline().split()[1] == b"200"
     for line in lines:
         line.close()
+
+
+def test_who_opens_many_connections_and_says_nothing_keeps_no_scrape_out(exporter):
+    """Nine of 39 came through: an opening that the monitoring must have read waited for the others."""
+    port, ended = exporter[1].port, threading.Event()
+
+    def flood():
+        held = []
+        while not ended.wait(0.01):
+            with contextlib.suppress(OSError):
+                held.append(socket.create_connection(("127.0.0.1", port), timeout=5))
+                held[-1].sendall(b"GET /metrics HTTP/1.0\r\nHost: lo")
+            for one in held[:-40]:
+                one.close()
+            del held[:-40]
+        for one in held:
+            one.close()
+
+    flooding = threading.Thread(target=flood)
+    flooding.start()
+    try:
+        for _ in range(20):
+            assert _asked(port, "localhost") == 200
+    finally:
+        ended.set()
+        flooding.join()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"\xff\xfe\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9\r\n\r\n",
+        b"GET //[ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /?name[]=%ff%00&name[]=\x80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: \xff\xff\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: application/openmetrics-text;q=x,,;;\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: 1\r\n" * 400 + b"\r\n",
+        b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_a_malformed_request_leaves_no_word_in_the_log(exporter, said, capfd):
+    port = exporter[1].port
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=20) as line,
+        contextlib.suppress(OSError),  # it was refused before all of it was said
+    ):
+        line.sendall(said)
+        line.shutdown(socket.SHUT_WR)
+        while line.recv(65536):
+            pass
+    assert _asked(port, "localhost") == 200
+    assert capfd.readouterr().err == ""

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
@@ -68,6 +69,10 @@ class Hall:
         self.hands = Menu(self.room)
         note_enrolment(self.room.machine, self.link, Stick(self.stick), self.slot)
         return self
+
+    def signer(self):
+        """The authority's key."""
+        return load_pem_private_key((self.authority / "authority.key").read_bytes(), None)
 
     def menu(self):
         if not self.hands.is_open:
@@ -201,10 +206,20 @@ def test_whatever_is_on_a_stick_of_the_floors_the_machine_goes_on(hall):
     for change in (VERSION_4, UNKNOWN_KEY):
         Stick(hall.stick).write(request, replace(good, certificate=der(good.certificate, *change)))
         assert hall.step("answer")[0] == "link_not_whole"
+    other = hall.folder / "second"
+    make_authority(other, NOW)
+    behind = (other / "authority.crt").read_text()
+    seconds = [
+        {name: text} for name in ("certificate", "authority")
+        for text in (getattr(good, name) + behind, behind + getattr(good, name), getattr(good, name) + " ")
+    ]  # fmt: skip
+    for more in seconds:  # signed as one answer, and one of its certificates nobody would have compared
+        Stick(hall.stick).write(request, replace(good, **more).signed(hall.signer()))
+        assert hall.step("answer")[0] == "link_not_whole", more
     mark = hall.stick.read_bytes().partition(b"{")[0]
     hall.stick.write_bytes(mark + DEEP)
     assert hall.step("answer")[0] == "link_not_whole"
-    assert [told["why"] for told in hall.told("link.refused")] == ["link_not_whole"] * 3
+    assert [told["why"] for told in hall.told("link.refused")] == ["link_not_whole"] * (3 + len(seconds))
     assert "not complete" in floor(hall.authority, hall.stick, "--key", key, code=1)
     assert hall.step("request")[0] == "service.done"  # the machine writes it anew
     Stick(hall.stick).write(der(request, *UNKNOWN_KEY))

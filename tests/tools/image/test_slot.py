@@ -2,11 +2,12 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
 from egm.verify.manifest import new_key, public_hex, read_key
-from tools.image import slot
+from tools.image import slot, update
 from tools.image.slot import Slot, SlotError
 from tools.image.update import comes_first
 
@@ -147,3 +148,28 @@ def test_what_has_come_up_comes_first_and_on_a_new_computer_nothing_has(order, f
     """A firmware may have entries of its own before."""
     said = f"BootCurrent: 0001\nTimeout: 0 seconds\n{order}Boot0001* UEFI Misc Device\nBoot0005* open-egm a\n"
     assert comes_first(said, {"a": "0005", "b": "0006"}) == first
+
+
+@pytest.mark.parametrize("cut", [1, 4096, 400_000])
+def test_a_genuine_release_that_is_cut_takes_nothing_of_what_is_fallen_back_on(
+    released, empty, tmp_path, monkeypatch, cut
+):
+    """Its signature is good, and the slot was emptied before its end was missed: without a word, and for nothing."""
+    install(released, empty)
+    before = (empty.esp.read_bytes(), empty.root.read_bytes())
+    running = Slot(tmp_path / "esp-a", tmp_path / "root-a")
+    monkeypatch.setattr(update, "slots", lambda: {"a": running, "b": empty})
+    monkeypatch.setattr(update, "running", lambda: "a")
+    monkeypatch.setattr(update, "release_of", lambda *_: replace(slot.release_of(empty, PUBLIC), number=6))
+    stick = tmp_path / "stick"
+    stick.write_bytes(released[:-cut])
+    with pytest.raises(SlotError, match="torn, or not what was released; no slot was changed"):
+        update.take(stick, PUBLIC)
+    assert (empty.esp.read_bytes(), empty.root.read_bytes()) == before
+    stick.write_bytes(released)
+    assert update.take(stick, PUBLIC)[0] == "b"
+    monkeypatch.setattr(update, "require_whole", lambda *_: None)  # pulled out while it is written
+    stick.write_bytes(released[:-cut])
+    with pytest.raises(SlotError, match="slot b is empty now: nothing is fallen back on"):
+        update.take(stick, PUBLIC)
+    assert slot.check(empty, PUBLIC) is None
