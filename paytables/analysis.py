@@ -242,6 +242,11 @@ class BetAnalysis:
         )
 
     @property
+    def profit_probability(self) -> Fraction | None:
+        """How likely a game wins more than it cost: a stake that is only given back is a hit, no profit."""
+        return None if self.law is None else self.law.at_least(self.cost_credits + 1)
+
+    @property
     def mean_credits(self) -> Fraction:
         """The expected win of one game."""
         return self.rtp * self.cost_credits

@@ -69,6 +69,8 @@ class Solved:
     law: dict[int, int]
     total: int
     staked: Fraction
+    ends: tuple[tuple[int, ...], ...]
+    """``law`` as it was counted, by bet and result; see :func:`_count`."""
 
 
 class Solver:
@@ -106,7 +108,8 @@ class Solver:
             self.told(count + n + 1, 2 * count)
         nets, staked = self._nets(law)
         total = int(law.sum())
-        return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total))
+        ends = tuple(map(tuple, law.tolist()))
+        return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
         """Return the sums of one flop: by turn and hole, and by hole; see :func:`_add`."""

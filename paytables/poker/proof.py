@@ -36,4 +36,6 @@ def _plain(proof: object) -> object:
         return {key: unpacked(value) if key == "policy" and value else _plain(value) for key, value in proof}
     if isinstance(proof, Mapping):
         return {key: _plain(value) for key, value in proof.items()}
+    if isinstance(proof, tuple):
+        return tuple(map(_plain, proof))
     return proof

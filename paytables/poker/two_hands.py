@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final, TypeAlias
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
@@ -295,6 +295,7 @@ class TwoHands(TableRules):
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         law = law_of({back: Fraction(rate) for back, rate in rates.items()})
+        paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         said: dict[str, Json] = {
             "bet": SPOT,
             "variance": law.variance(),
@@ -305,6 +306,10 @@ class TwoHands(TableRules):
             cost_credits=stake,
             options={"bets": {SPOT: stake}},
             rtp=law.moment(1) / stake,
+            prizes=tuple(
+                Prize(name=name, where=SPOT, credits=back, rate=rate, rtp=rate * back / stake)
+                for name, back, rate in paid
+            ),
             hit_probability=law.at_least(1),
             return_bet_probability=law.at_least(stake),
             max_win_credits=2 * stake - fee,

@@ -97,3 +97,25 @@ def test_no_bets_together_return_less_than_the_least_that_is_stated(name):
             held += 1
             assert rtp >= stated, (bets, float(rtp), float(stated))
     assert held
+
+
+@pytest.mark.requirement("B-12", "C-22")
+@pytest.mark.parametrize("name", shipped())
+def test_the_prize_table_is_whole(name):
+    """Each prize can be won, each printed row is a prize, and the prizes add up to the return, exactly."""
+    game = load_game(name)
+    figures = analyse(game, Depth.PRIZES)
+    for bet in figures.bets:
+        assert not bet.never_won, (bet.bet, bet.never_won)
+        if bet.prizes:
+            of_all = sum(prize.rtp for prize in bet.prizes)
+            assert of_all == bet.rtp + bet.raised_credits / bet.cost_credits, bet.bet
+        elif game.family == "keno":  # several cards on one draw: the prizes of one
+            assert "the same" in bet.bet
+        else:  # what a hand of blackjack comes to is decided by its play, and is in the distribution
+            assert (game.family, bet.beside) == ("blackjack", {})
+    printed = game.presentation().get("pays")
+    known = {(prize.name, spot) for bet in figures.bets for prize in bet.prizes for spot in (prize.where, "")}
+    for row in printed if isinstance(printed, list) else []:
+        if game.family != "blackjack" or row["spot"] not in {"main", "insurance"}:
+            assert (row["name"], row.get("spot", "")) in known

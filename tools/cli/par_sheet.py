@@ -71,6 +71,8 @@ def _facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
         yield "hit frequency", percent(bet.hit_probability), one_in(bet.hit_probability)
     if bet.return_bet_probability is not None:
         yield "win of the bet or more", percent(bet.return_bet_probability), ""
+    if bet.profit_probability is not None:
+        yield "win of more than the bet", percent(bet.profit_probability), ""
     if bet.sigma is not None:
         yield "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
     if bet.max_win_credits is not None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import comb
 from typing import ClassVar, Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager
@@ -213,6 +213,7 @@ class PaiGowPokerRules(TwoHands):
             cost_credits=stake,
             options={"bets": {spot.id: stake}},
             rtp=law.moment(1) / stake,
+            prizes=(Prize(name="won", where=spot.id, credits=back, rate=chance, rtp=chance * back / stake),),
             variance=law.variance(),
             hit_probability=chance,
             return_bet_probability=chance,

@@ -16,7 +16,8 @@ from paytables.poker.community import tables
 from paytables.poker.pays import row_of
 from paytables.poker.policy import packed
 from paytables.poker.proof import exact
-from paytables.poker.table.schema import Proof, Stake
+from paytables.poker.table.schema import Proof, Stake, Won
+from paytables.poker.table.won import every_row, won_of
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -50,7 +51,15 @@ def completed(spot: Stake, asked: int | None, back: Fraction, answers: tuple[int
         worst=exact(means[1]),
         simplest=None if asked is None else exact(_mean_kept(counts, like, nets)),
         policy=None if asked is None else packed(bytes(np.array(answers, dtype=np.uint8)[kept.astype(int)])),
+        won=_won(spot, (counts[kept] * like[kept][:, None]).sum(axis=0).tolist(), back, total),
     )
+
+
+def _won(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
+    """How often each row pays; of every other round the last of ``rows`` is lost, the rest are taken back."""
+    found = dict(zip(every_row(spot, Fraction(1)), rows, strict=False))
+    taken = total - sum(rows)
+    return won_of((), {**found, (spot.id, "withdrawn", back): taken} if taken else found, total)
 
 
 def _mean_kept(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:

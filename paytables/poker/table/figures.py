@@ -5,11 +5,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis
+from paytables.analysis import Analysis, BetAnalysis, Prize
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import law_of
-from paytables.poker.table.schema import PokerDefinition, Proof
+from paytables.poker.table.schema import PokerDefinition, Proof, Won
 from paytables.side_bets import Progressive, SideBet
 
 #: How the figures can be had again, and how long that takes.
@@ -80,6 +80,7 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
         options={"bets": bets},
         rtp=mean / cost,
         beside={} if needs is None else {needs: definition.spots[needs].limits.least},
+        prizes=tuple(_prize(won, unit, cost) for won in proof.won),
         progressives=tuple(level.share(mean) for level in levels),
         strategy=words.en if words else None,
         worst_rtp=1 + Fraction(proof.worst) * unit / cost,
@@ -88,6 +89,12 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
         mean_staked_credits=Fraction(proof.staked) * unit,
         notes=(REPEATED.format(time=_time(definition)),) if name == MAIN else (),
     ).with_law(law)
+
+
+def _prize(won: Won, unit: int, cost: int) -> Prize:
+    """What pays a bet, where its first stake is ``unit`` credits of ``cost``."""
+    rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
+    return Prize(name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost)
 
 
 def _time(definition: PokerDefinition) -> str:

@@ -174,6 +174,18 @@ class Line(Strict):
         return self
 
 
+class Won(Strict):
+    """How often a round pays a bet: by a row of its table, or else as ``won``, ``push`` or ``withdrawn``.
+
+    ``back`` is all that comes back of the bet then, in units of the ante; nothing for a part of a level.
+    """
+
+    spot: Identifier
+    prize: Identifier
+    back: Exact
+    rate: Exact
+
+
 class Proof(Strict):
     """Exact figures of the best play of one form at one credit a unit; amounts in units of ``form``'s ante.
 
@@ -181,7 +193,8 @@ class Proof(Strict):
     ``simplest`` are the mean nets of the worst and of the simplest published play. ``policy`` is the place of
     the best answer by class of five cards and, where the bank shows one, by that card, of 52;
     none where it is longer than a definition may carry. ``levels`` is the chance of each row that pays of a
-    level; in ``law`` such a row is a net loss of the stake.
+    level; in ``law`` such a row is a net loss of the stake. ``won`` is all that pays under the best play, a
+    row that no hand wins with a rate of nothing; it is empty in definitions of before.
     """
 
     law: dict[str, Exact]
@@ -190,6 +203,7 @@ class Proof(Strict):
     simplest: Exact | None = None
     policy: Policy | None = None
     levels: dict[Identifier, Exact] = Field({})
+    won: tuple[Won, ...] = ()
 
 
 class PokerDefinition(TableDefinition):

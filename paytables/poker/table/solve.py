@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -27,7 +28,18 @@ from paytables.poker.pays import row_of
 from paytables.poker.policy import HAND, packed
 from paytables.poker.proof import exact
 from paytables.poker.table.figures import MAIN, apart, together
-from paytables.poker.table.schema import ORDERS, STANDINGS, Line, Option, PokerDefinition, Proof, Row, Stake
+from paytables.poker.table.schema import (
+    ORDERS,
+    STANDINGS,
+    Line,
+    Option,
+    PokerDefinition,
+    Proof,
+    Row,
+    Stake,
+    Standing,
+)
+from paytables.poker.table.won import Pays, every_row, won_of
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -116,7 +128,9 @@ def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
     mean = _mean(law)
     won = zip(spot.pay, counts[1:].tolist(), strict=True)
     levels = {row.id: exact(Fraction(count, hands.count)) for row, count in won if row.pays.share}
-    return law_proof(law, Fraction(1), mean, None).model_copy(update={"levels": levels})
+    rows_won = dict(zip(every_row(spot, Fraction(1)), counts[1:].tolist(), strict=True))
+    more = {"levels": levels, "won": won_of((), rows_won, hands.count)}
+    return law_proof(law, Fraction(1), mean, None).model_copy(update=more)
 
 
 def _mean(law: Counter[Fraction]) -> Fraction:
@@ -144,6 +158,7 @@ def withdrawals(definition: PokerDefinition) -> Proof:
         rows_of(spots[0].pay, sets(52, known).strengths(ORDERS[spots[0].order]), spots[0]) for known in asked
     ]
     laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
+    won: Counter[Pays] = Counter()
     for first in combinations(range(size), asked[0]):
         for more in combinations(sorted(set(range(size)) - {*first}), asked[1] - asked[0]):
             masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more)))
@@ -157,7 +172,16 @@ def withdrawals(definition: PokerDefinition) -> Proof:
                 np.add.at(cases, (bets, rows[chosen]), like)
                 for (count, place), n in np.ndenumerate(cases):
                     law[Fraction(int(nets[place]) * count, unit)] += int(n)
-    return law_proof(laws[0], Fraction(len(spots)), _mean(laws[1]), _mean(laws[2]))
+            for spot, (_, known, *_) in zip(spots, found, strict=True):
+                left = np.ones(len(chosen), dtype=np.bool_) if known is None else stay[asked.index(known)]
+                counts = np.bincount(rows[chosen][left] + 1, like[left], len(spot.pay) + 1).astype(np.int64)
+                rows_won = zip(every_row(spot, Fraction(1)), counts[1:].tolist(), strict=True)
+                won.update(dict(rows_won))
+                won[spot.id, "withdrawn", Fraction(1)] += int(like[~left].sum())
+    every = [row for spot in spots for row in every_row(spot, Fraction(1))]
+    won = +won  # nothing is withdrawn of the bet that stays
+    proof = law_proof(laws[0], Fraction(len(spots)), _mean(laws[1]), _mean(laws[2]))
+    return proof.model_copy(update={"won": won_of(every, won, sum(laws[0].values()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +255,7 @@ class Stud:
         ranking = Ranking(ORDERS[self.duel.order])
         found = []
         for option in self.step.option:
-            bets = dict(times)
-            if option.spot is not None:
-                bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
+            bets = self._bets(option) or times
             nets = np.zeros((len(STANDINGS), len(self.chosen)), dtype=np.int64)
             if option.fold:
                 nets -= int(sum(times.values()) * self.unit)
@@ -288,7 +310,9 @@ class Stud:
             wide = np.broadcast_to(lines[:, None], best.shape)
             if self._law(standings, choices, wide)[0] != law:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
+        won = self._won(standings, choices, best)
         proof = law_proof(law, staked, _mean(low), plain)
+        proof = proof.model_copy(update={"won": won_of(self._rows(choices), won, sum(law.values()))})
         if self.own != HAND or lines is not None:
             return proof
         policy = packed(self._smooth(best, len(choices)).astype(np.uint8).tobytes())
@@ -335,12 +359,57 @@ class Stud:
                     staked += choice.staked * count
         return law, staked / sum(law.values())
 
+    def _rows(self, choices: list[Choice]) -> Iterator[Pays]:
+        """Return every row of every bet that some answer leaves on the table."""
+        for choice in choices:
+            for name, factor in self._bets(choice.option).items():
+                yield from every_row(self.definition.spots[name], factor)
+
+    def _bets(self, option: Option) -> dict[str, Fraction]:
+        """Return what lies after an answer, in antes; nothing where it is folded."""
+        bets = {} if option.fold else dict(together(self.definition))
+        if option.spot is not None:
+            bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
+        return bets
+
+    def _won(
+        self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
+    ) -> Counter[Pays]:
+        """Count what pays each bet where each class and card seen has its answer, as :meth:`_law` does."""
+        like = self.like if weight is None else weight
+        found: Counter[Pays] = Counter()
+        for n, choice in enumerate(choices):
+            for number, standing in enumerate(STANDINGS):
+                cases = np.where(taken == n, standings[number], 0).sum(axis=1) * like
+                for name, factor in self._bets(choice.option).items():
+                    found += self._paid(self.definition.spots[name], factor, standing, cases)
+        return found
+
+    def _paid(self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints) -> Counter[Pays]:
+        """Count what pays one bet in one standing; ``cases`` by class."""
+        strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
+        result = spot.result(standing)
+        first, bonus = (rows_of(rows, strengths, spot) for rows in (spot.first, spot.bonus))
+        pay = rows_of(spot.pay if result == "pays" else (), strengths, spot)
+        pay = np.where(first >= 0, -1, pay)
+        found: Counter[Pays] = Counter()
+        for places, rows, extra in ((first, spot.first, 1), (bonus, spot.bonus, 0), (pay, spot.pay, 1)):
+            totals = np.bincount(places + 1, cases, len(rows) + 1).astype(np.int64).tolist()[1:]
+            for row, count in zip(rows, totals, strict=True):
+                found[spot.id, row.id, factor * (extra + row.pays.net)] += count
+        word = spot.otherwise if result == "pays" else result
+        left = int(cases[(first < 0) & (pay < 0)].sum())
+        if word in {"win", "push"}:
+            name, back = {"win": ("won", 2), "push": ("push", 1)}[word]
+            found[spot.id, name, factor * back] += left
+        return +found
+
     def _early(self, standings: Ints, choices: list[Choice], values: Ints) -> Proof:
         """Decide on the first cards of a hand that is dealt on afterwards."""
         sums = [self.player.sums(value[self.player.class_of, 0])[self.known] for value in values]
         stacked = np.stack(sums)
         laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
-        staked = Fraction(0)
+        staked, won = Fraction(0), Counter[Pays]()
         ids = [choice.option.id for choice in choices]
         always = [ids.index(line.option) for line in self.definition.simple if line.least is None]
         ways = [stacked.argmax(axis=0), stacked.argmin(axis=0)]
@@ -353,5 +422,8 @@ class Stud:
                 law, cost = self._law(standings, choices, taken[number][:, None])
                 laws[which] += law
                 staked += cost if which == 0 else 0
+            won += self._won(standings, choices, ways[0][number][:, None])
         simplest = _mean(laws[2]) if len(ways) > 2 else None
-        return law_proof(laws[0], staked / comb(self.own, self.known), _mean(laws[1]), simplest)
+        proof = law_proof(laws[0], staked / comb(self.own, self.known), _mean(laws[1]), simplest)
+        every = won_of(self._rows(choices), won, sum(laws[0].values()))
+        return proof.model_copy(update={"won": every})

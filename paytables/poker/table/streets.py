@@ -16,7 +16,8 @@ from paytables.poker.pays import row_of
 from paytables.poker.policy import packed
 from paytables.poker.proof import exact
 from paytables.poker.table.figures import together
-from paytables.poker.table.schema import PokerDefinition, Proof
+from paytables.poker.table.schema import PokerDefinition, Proof, Result, Stake, Won
+from paytables.poker.table.won import Pays, every_row, won_of
 
 #: Any strength of each combination, lowest first: pay rows of this game ask for nothing else.
 _KINDS = tuple(level << 20 for level in range(len(FIVE.categories)))
@@ -63,7 +64,44 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
         staked=exact(solved.staked / streets.unit),
         worst=exact(solved.worst / streets.unit),
         policy=policy(definition, solved, streets.unit),
+        won=_won(definition, solved),
     )
+
+
+def _won(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
+    """How often each bet is paid by a row, won and given back, by what was staked and the result."""
+    first, flop, turn, river = (
+        [(str(option.spot), option.adds) for option in step.option if option.adds]
+        for step in definition.step
+        if step.ask is not None
+    )
+    early = [[each] for each in sorted(first, key=lambda each: each[1])]
+    staked = together(definition)
+    every = [row for name, factor in staked.items() for row in every_row(definition.spots[name], factor)]
+    found: Counter[Pays] = Counter()
+    for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.ends[1:], strict=True):
+        laid = dict(staked)  # of row 0, folded, nothing comes back
+        for name, factor in raises:
+            laid[name] = laid.get(name, Fraction(0)) + factor
+        closed, _, equal, *better = ends
+        for name, factor in laid.items():
+            spot = definition.spots[name]
+            found += _paid(spot, factor, spot.closed, closed)
+            found += _paid(spot, factor, spot.equal, equal)
+            for kind, cases in zip(_KINDS, better, strict=True):
+                found += _paid(spot, factor, spot.result("better"), cases, kind)
+    return won_of(every, found, solved.total)
+
+
+def _paid(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0) -> Counter[Pays]:
+    """What pays a bet so many times, its hand of one combination."""
+    place = row_of(spot.pay, kind, 0, FIVE) if result == "pays" else None
+    if place is not None:
+        row = spot.pay[place]
+        return Counter({(spot.id, row.id, factor * (1 + row.pays.net)): cases})
+    word = spot.otherwise if result == "pays" else result
+    backs = {"win": ("won", 2 * factor), "push": ("push", factor)}
+    return Counter({(spot.id, *backs[word]): cases} if word in backs else {})
 
 
 def policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:

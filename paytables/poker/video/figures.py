@@ -91,8 +91,16 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         0 if level is not None and row.id == level.row else pay
         for row, pay in zip(definition.pay, definition.pays(credits_), strict=True)
     )
+    cycle = definition.cycle if hands == 1 else None
     prizes = tuple(
-        Prize(name=row.id, where="", credits=pay, rate=rate * hands, rtp=rate * pay / credits_)
+        Prize(
+            name=row.id,
+            where="",
+            credits=pay,
+            rate=rate * hands,
+            rtp=rate * pay / credits_,
+            hits=None if cycle is None else int(rate * cycle),
+        )
         for row, pay, rate in zip(definition.pay, pays, rates, strict=True)
     )
     most = max(pays)
@@ -102,6 +110,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         cost_credits=cost,
         rtp=held.mean(pays) / credits_,
         options={"hands": hands},
+        cycle=cycle,
         prizes=prizes,
         progressives=() if level is None else (_share(definition, rates, cost),),
         variance=None if level is not None else held.variance(pays, hands),

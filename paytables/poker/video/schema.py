@@ -2,6 +2,7 @@
 
 import tomllib
 from functools import cache
+from math import comb, lcm
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -175,6 +176,12 @@ class VideoPokerDefinition(Definition):
     def most(self) -> int:
         """The most credits on a hand."""
         return self.bets.credits[-1]
+
+    @property
+    def cycle(self) -> int:
+        """The number of equally likely rounds of one hand: of deals, each with as many draws."""
+        cards = 53 if self.deck.joker else 52
+        return comb(cards, HAND) * lcm(*(comb(cards - HAND, drawn) for drawn in range(HAND + 1)))
 
     @property
     def evenly(self) -> bool:

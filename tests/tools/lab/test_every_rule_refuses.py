@@ -6,7 +6,7 @@ import re
 import pytest
 
 from egm.profiles import load_profile
-from paytables import Depth, Settlement, analyse, game_from, load_game
+from paytables import Depth, Settlement, analyse, game_from, load_game, remarks
 from paytables.definition import parse, source_of
 from paytables.reels.bonus import Wheel
 from tools.dev.gallery import Walk
@@ -98,6 +98,7 @@ REFUSED = {
     "prizes-at-every-bet": lambda: case_of(
         changed("maple-classic", stage__base__pay__6={"of": "maple", "pays": {3: 1}, "id": "less"})
     ),
+    "pay-tables": lambda: case_of(changed("quebec-three-card-poker", proved__main__won=[]), depth=Depth.PRIZES),
     "stages-played": lambda: case_of(
         changed("maple-classic", stage__lost={"like": "base", "multiplier": 2})
     ),
@@ -129,6 +130,7 @@ def test_every_rule_there_is_has_its_refusal():
     for game in ("maple-classic", "hold-fast", "orchard-picnic", "summit-keno", "icebreak", "river-wheel"):
         named |= {f.rule for f in findings(case_of(load_game(game), games=20, depth=Depth.PRIZES))}
     named |= {f.rule for f in findings(case_of(CLASSIC, games=20))}
+    named |= {f.rule for f in findings(case_of(load_game("quebec-three-card-poker"), games=20))}
     assert named == set(REFUSED) | OF_PLAY
 
 
@@ -149,13 +151,51 @@ def test_a_rule_with_nothing_to_hold_says_so_and_passes_nothing(name):
 
 @pytest.mark.requirement("B-12")
 def test_a_bet_without_a_pay_table_is_held_by_what_it_can_win():
-    """Ante and play of three-card poker have no pay table in the figures; nor has blackjack, nor a law."""
-    full = case_of(load_game("quebec-three-card-poker"))
-    found = {f.evidence.partition(": ")[0]: f for f in chance.prizes_at_every_bet(full)}
-    assert found["bet main"].status is Status.PASS
-    assert "no pay table; it returns 96.6270 %, " in found["bet main"].evidence
+    """The bet on the hand of blackjack has no pay table, and some houses' no distribution: it is played."""
+    full = case_of(load_game("quebec-blackjack"))
+    (law,) = chance.prizes_at_every_bet(full)
+    assert law.status is Status.PASS
+    assert "no pay table; it returns 99.1092 %, " in law.evidence
+    assert law.evidence.endswith(", 3 wins of 4 to 6")
     bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
-    assert {f.status for f in chance.prizes_at_every_bet(bare)} == {Status.NOTHING}
+    found = list(chance.prizes_at_every_bet(bare))
+    assert [f.status for f in found] == [Status.PASS] * len(found)
+    assert all(f.evidence.endswith(" one won") for f in found)
+
+
+@pytest.mark.requirement("B-12")
+def test_a_bet_that_never_wins_is_refused_where_nothing_is_known_of_it(monkeypatch):
+    """No prizes, no distribution: games are played, and a machine that pays none of them fails the rule."""
+    bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
+    monkeypatch.setattr(chance, "_first_win", lambda *_: 0)
+    found = list(chance.prizes_at_every_bet(bare))
+    assert {f.status for f in found} == {Status.FAIL}
+    assert found[0].evidence.endswith("; in 400 games none won")
+
+
+@pytest.mark.requirement("B-12", "C-22")
+@pytest.mark.parametrize(
+    ("hand", "why"),
+    [
+        ("four-of-a-kind", "four of three cards"),
+        ("full-house", "five cards of three"),
+        ("straight-flush", "another row goes before it"),
+    ],
+)
+@pytest.mark.parametrize("bet", ["pair-plus", "main"])
+def test_a_row_of_poker_that_no_hand_wins_is_refused(hand, bet, why):
+    """Three Card with such a row in Pair Plus, or in the ante's bonus, was certified without a word."""
+    definition = copy.deepcopy(parse(source_of("quebec-three-card-poker")))
+    row = {"id": "nobody", "hand": hand, "name": {"en": "Nobody's", "fr": "De personne"}, "pays": "1000:1"}
+    spot = next(each for each in definition["spot"] if each["id"] == {"main": "ante"}.get(bet, bet))
+    spot["bonus" if bet == "main" else "pay"].append(row)
+    del definition["proved"]
+    case = case_of(game_from(definition, "changed"), depth=Depth.PRIZES)
+    refused = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is Status.FAIL]
+    assert refused == [f"bet {bet}: no result wins {spot['id']} nobody"], why
+    assert [each.text for each in remarks(case.game, case.analysis) if "nobody" in each.text] == [
+        f"no result wins {spot['id']} nobody: others take its place"
+    ]
 
 
 @pytest.mark.requirement("R-10")

@@ -23,11 +23,24 @@ from tools.dev.kept import Kept, OtherCalculationError
 
 def _toml(table: Mapping[str, Any], name: str) -> str:
     values = {key: value for key, value in table.items() if value is not None}
+    lists = {
+        key: value
+        for key, value in values.items()
+        if isinstance(value, list) and value[:1] and isinstance(value[0], dict)
+    }
     plain = [
-        f"{_key(key)} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict)
+        f"{_key(key)} = {json.dumps(value)}"
+        for key, value in values.items()
+        if not isinstance(value, dict) and key not in lists
     ]
     inner = [_toml(value, f"{name}.{_key(key)}") for key, value in values.items() if isinstance(value, dict)]
+    for key, rows in lists.items():
+        plain += [f"{_key(key)} = [", *(f"  {_inline(row)}," for row in rows), "]"]
     return "\n".join([*([f"[{name}]", *plain] if plain else []), *filter(None, inner)])
+
+
+def _inline(row: Mapping[str, Any]) -> str:
+    return "{ " + ", ".join(f"{_key(key)} = {json.dumps(value)}" for key, value in row.items()) + " }"
 
 
 @click.command()

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, RecordingDraw, answered
+from paytables.blackjack.rules import BlackjackRules
+from paytables.blackjack.schema import INSURANCE, MAIN
 from paytables.keno.rules import KenoRules
 from paytables.onedraw.table import OneDrawTable
 from paytables.reels.bonus import Wheel
@@ -16,9 +18,12 @@ from paytables.wheel.rules import WheelRules
 from paytables.wording import counted
 from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
 from tools.lab.parsheet import percent
+from tools.lab.simulation import policy
 
 #: Games played a bet and a way of deciding, to see what is drawn on the way.
 _GAMES: Final = 50
+#: Games played of a bet of which neither prizes nor a distribution are known, until one wins.
+_GAMES_OF_WIN: Final = 400
 #: How the rules speak of holding reels, by language.
 _HOLD: Final[Mapping[str, tuple[str, ...]]] = {
     "en": ("hold", "held"),
@@ -167,23 +172,69 @@ def _bounds(case: Case, purpose: str) -> set[int]:
 
 
 def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
-    """Each bet can win something, every prize of its pay table, and what the profile asks of other bets'."""
+    """Each bet can win something, every prize of its pay table, and what the profile asks of other bets'.
+
+    A pay table that is shown and of which no figure says how often it pays is refused; where a bet has none
+    and no distribution either, games are played until one wins.
+    """
     requirements = ("B-12", "B-17", "C-22")
     not_bought = case.analysis.not_bought()
     for bet in case.analysis.bets:
         never = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
         found, status = f"{counted(len(bet.prizes), 'prize')}", passed(ok=bet.rtp > 0)
         if not bet.prizes:
-            wins = sorted(win for win in (bet.law.counts if bet.law else ()) if win > 0)
+            wins = sorted(win for win in (bet.law.counts if bet.law else ()) if win > bet.cost_credits)
             found = f"no pay table; it returns {percent(bet.rtp)}"
-            found += f", {counted(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}" if wins else ""
-            status = Status.FAIL if bet.rtp <= 0 else Status.PASS if wins else Status.NOTHING
+            if wins:
+                found += f", {counted(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"
+            else:
+                played = _first_win(case, bet)
+                found += f"; in {counted(played or _GAMES_OF_WIN, 'game')} {'one' if played else 'none'} won"
+            status = passed(ok=bet.rtp > 0 and bool(wins or played))
         if never:
             found, status = f"no result wins {never}", Status.FAIL
         elif bet.bet in not_bought:
             found += f"; only other bets win {', '.join(not_bought[bet.bet])}"
             status = Status.FAIL if case.profile.awards.every_prize_at_every_bet else Status.NOTED
         yield Finding("prizes-at-every-bet", requirements, status, f"bet {bet.bet}: {found}")
+
+
+def _first_win(case: Case, bet: BetAnalysis) -> int:
+    """How many games of a bet it took until one won more than its stakes; 0: none of many did."""
+    game = case.game.at(bet.table)
+    bets = {**bet.beside, **bet.options.get("bets", {})}
+    options = {**bet.options, "bets": bets} if bet.beside else bet.options
+    for n in range(1, _GAMES_OF_WIN + 1):
+        wager = game.wager(bet.cost_credits + sum(bet.beside.values()), **options)
+        outcome = answered(game.play(wager, case.draw), wager, lambda asked: policy(asked, case.draw))
+        if any(
+            each.credits > each.staked and each.spot in bet.options.get("bets", {each.spot})
+            for each in outcome.settlements
+        ):
+            return n
+    return 0
+
+
+def pay_tables(case: Case) -> Iterator[Finding]:
+    """Every row of a pay table that the screen prints has its odds in the figures (B-12)."""
+    known = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
+    known |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
+    by_play = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
+    rows = case.game.presentation().get("pays")
+    shown = (
+        [(row["name"], row.get("spot", "")) for row in rows if "name" in row]
+        if isinstance(rows, list)
+        else []
+    )
+    lost = [(f"{spot} {name}".strip(), spot) for name, spot in shown if (name, spot) not in known]
+    if shown:
+        missing = [words for words, spot in lost if spot not in by_play]
+        found = f"{counted(len(shown) - len(lost), 'row')} with their odds"
+        found += f"; printed, and no figure says how often it is won: {', '.join(missing)}" if missing else ""
+        yield Finding("pay-tables", ("B-12", "C-22"), passed(ok=not missing), found)
+    if decided := [words for words, spot in lost if spot in by_play]:
+        found = f"{', '.join(decided)}: decided by the play of the hand, and not counted apart"
+        yield Finding("pay-tables", ("B-12", "C-22"), Status.NOTED, found)
 
 
 def stages_played(case: Case) -> Iterator[Finding]:
@@ -203,5 +254,6 @@ RULES: Final[tuple[Rule, ...]] = (
     strategy,
     depicted_odds,
     prizes_at_every_bet,
+    pay_tables,
     stages_played,
 )

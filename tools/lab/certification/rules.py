@@ -404,6 +404,7 @@ _NONE_OF = {
     "double_up": "the game has no double-up",
     "draw_on_every_path": "no bet that is played by itself",
     "longest_odds": "no bet has awards of a pay table",
+    "pay_tables": "the screen prints no pay table of rows",
     "prizes_in_kind": "the game gives no prize in kind",
     "progressive_levels": "the game has no progressive level",
     "stages_played": "the game has no stages",

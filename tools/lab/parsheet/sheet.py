@@ -70,6 +70,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "return_with_progressives_and_increments": exact(bet.rtp_with_progressives),
         "hit_frequency": exact(bet.hit_probability),
         "win_of_the_bet_or_more": exact(bet.return_bet_probability),
+        "win_of_more_than_the_bet": exact(bet.profit_probability),
         "variance_credits": exact(bet.variance),
         "sigma_bets": bet.sigma,
         "max_win_credits": bet.max_win_credits,
