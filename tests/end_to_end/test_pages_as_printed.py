@@ -1,5 +1,6 @@
 """Every command a page shows is there; those of the README run as printed, in the environment it has set up by then."""
 
+import json
 import os
 import re
 import shlex
@@ -155,7 +156,13 @@ def walk(egm, folder, without=frozenset()):
                 break
             time.sleep(0.2)
         assert re.search(r"open the address below in a browser", first)
-        assert re.search(r"^egm: manager \w+: staff number \d+, PIN \d{6}$", first, re.MULTILINE)
+        (badges,) = re.findall(
+            r"^egm: staff numbers and PINs of this demonstration are in (.+)$", first, re.MULTILINE
+        )
+        assert Path(badges).stat().st_mode & 0o077 == 0
+        pins = [badge["pin"] for badge in json.loads(Path(badges).read_text())]
+        assert len(pins) > 3
+        assert not [pin for pin in pins if pin in first], "a log that is kept tells nobody's PIN"
         assert re.search(r"^Screen: http://127\.0\.0\.1:\d+/\?token=\w+$", first, re.MULTILINE)
         _run(egm, ["device"], folder, environment, until="bill acceptor")
         _run(egm, ["meters"], folder, environment, until="power_resets")  # the games are counted first

@@ -21,6 +21,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from egm.links.screen.private import HOST
+from egm.people.demonstration import FILE_NAME
 from egm.private_process import close_process
 from meters import JournalError
 from meters.lock import FolderLock
@@ -394,7 +395,9 @@ def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_C
         if not shown.is_kiosk:
             raise click.ClickException(str(error)) from error
         return _children(folder, cabinet, None, shown)
-    for badge in badges:
+    if badges and not sys.stdout.isatty():  # whoever reads a log need not be staff
+        echo(f"egm: staff numbers and PINs of this demonstration are in {folder.root / FILE_NAME}")
+    for badge in badges if sys.stdout.isatty() else ():
         echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
     for fault in missing_ports(file):
         echo(f"egm: {fault}", err=True)

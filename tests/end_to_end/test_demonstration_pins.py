@@ -1,0 +1,46 @@
+"""The PINs of a demonstration are told at a terminal, and to no log that somebody keeps."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+
+from run_rig import EGM
+
+LAST = "Ctrl-C stops the cabinet"
+
+
+def words_of(state, stdout, read):
+    """What ``egm run`` says at its start."""
+    cabinet = subprocess.Popen(
+        [*EGM, "run", "--state", state, "--screen", "none"], stdout=stdout, stderr=subprocess.DEVNULL
+    )
+    said = ""
+    try:
+        while LAST not in said:
+            piece = read(cabinet)
+            assert piece, said
+            said += piece.decode()
+    finally:
+        cabinet.send_signal(signal.SIGTERM)
+        cabinet.communicate(timeout=60)
+    return said
+
+
+def test_pins_are_told_at_a_terminal_and_to_no_log(tmp_path):
+    state = tmp_path / "state"
+    logged = words_of(state, subprocess.PIPE, lambda cabinet: cabinet.stdout.readline())
+    (file,) = (path for path in state.iterdir() if str(path) in logged)
+    assert file.stat().st_mode & 0o077 == 0
+    pins = [badge["pin"] for badge in json.loads(file.read_text())]
+    assert len(pins) > 3
+    assert not [pin for pin in pins if pin in logged]
+    ours, theirs = pty.openpty()
+    try:
+        told = words_of(state, theirs, lambda _cabinet: os.read(ours, 4096))
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert re.findall(r"staff number \d+, PIN (\d{6})", told) == pins
