@@ -38,6 +38,11 @@ def clear_fault(machine: Machine, code: str, **details: object) -> None:
         machine.notice = Notice(code="fault_cleared")
 
 
+def is_off(machine: Machine, kind: str) -> bool:
+    """Whether a fault keeps the position's device of a kind from being used."""
+    return any(code.startswith(f"{kind}.") and fault(code).disables_device for code in machine.faults)
+
+
 def note_fault(machine: Machine, code: str, why: str) -> None:
     """Raise a fault that the machine finds and clears by itself, or clear it where ``why`` is empty."""
     (raise_fault if why else clear_fault)(machine, code, detail=why)

@@ -16,6 +16,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.standing_faults import is_off
 from egm.money.disputed import DisputedAmount, finish, open_dispute
 from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
@@ -34,23 +35,32 @@ from meters import Phase, Transfer
 def bills_wanted(machine: Machine, state: State) -> frozenset[int]:
     """The denominations the acceptor should take now; none unless the machine is ready to play (G-04)."""
     bills_cents = frozenset(machine.profile.value_in.bills_cents)
-    return bills_allowed(machine, bills_cents) if _is_ready(machine, state) else frozenset()
+    ready = _is_ready(machine, state, "bill_acceptor")
+    return bills_allowed(machine, bills_cents) if ready else frozenset()
 
 
-def _is_ready(machine: Machine, state: State) -> bool:
-    return state is State.IDLE and machine.credit_cents < machine.profile.value_in.credit_limit_cents
+def _is_ready(machine: Machine, state: State, acceptor: str) -> bool:
+    """Whether money may come in by a kind of acceptor, which no fault keeps from being used."""
+    below = machine.credit_cents < machine.profile.value_in.credit_limit_cents
+    return state is State.IDLE and below and not is_off(machine, acceptor)
+
+
+def acceptor_works(machine: Machine, _: Event) -> bool:
+    """No fault keeps the bill acceptor from being used."""
+    return not is_off(machine, "bill_acceptor")
 
 
 def tickets_wanted(machine: Machine, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
     stored = machine.state(HostMoney).validation.by_host or not machine.profile.tickets.central
     taken = stored and tickets_may_move(machine) and ticket_terms(machine).redemption
-    return taken and _is_ready(machine, state) and acceptor_is_allowed(machine)
+    return taken and _is_ready(machine, state, "bill_acceptor") and acceptor_is_allowed(machine)
 
 
 def coins_wanted(machine: Machine, state: State) -> frozenset[int]:
     """The coins the acceptor should take now."""
-    return frozenset(machine.profile.coins.accepted_cents) if _is_ready(machine, state) else frozenset()
+    ready = _is_ready(machine, state, "coin_acceptor")
+    return frozenset(machine.profile.coins.accepted_cents) if ready else frozenset()
 
 
 # ---------------------------------------------------------------------------------------------- guards

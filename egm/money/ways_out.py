@@ -1,10 +1,11 @@
 """Ways out of the credit meter: ticket, coins or the attendant's hand, and which of them is open now."""
 
 from egm.devices.interface import Devices
+from egm.integrity.clock_trust import FAULT as CLOCK_FAULT
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
-from egm.kernel.faults import fault
 from egm.kernel.machine import Machine
+from egm.kernel.standing_faults import is_off
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import tickets_may_move
 from egm.money.ticket_terms import ticket_terms
@@ -50,7 +51,7 @@ def _open(machine: Machine, way: str) -> bool:
         return (
             machine.state(Devices).hopper is not None
             and machine.memory.get(MoneyKey.HOPPER) is None
-            and not _has_fault(machine, "hopper")
+            and not is_off(machine, "hopper")
             and payable_coins(machine) > 0
         )
     return False
@@ -67,19 +68,15 @@ def no_ticket(machine: Machine, amount_cents: int) -> str:
     tickets = machine.profile.tickets
     reasons = {
         "printer": desk is None or machine.state(Devices).printer is None,
-        "fault": _has_fault(machine, "ticket_printer"),
+        "fault": is_off(machine, "ticket_printer"),
         "busy": machine.memory.get(MoneyKey.PRINT) is not None,
         "limit": amount_cents > tickets.limit_cents,
-        "clock": not machine.times.is_believed,
+        "clock": not machine.times.is_believed or CLOCK_FAULT in machine.faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or (tickets.central and not machine.state(HostMoney).validation.by_host)
         or (desk is not None and not tickets_may_move(machine)),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
-
-
-def _has_fault(machine: Machine, kind: str) -> bool:
-    return any(code.startswith(f"{kind}.") and fault(code).disables_device for code in machine.faults)
 
 
 def payable_coins(machine: Machine) -> int:

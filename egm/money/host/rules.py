@@ -34,7 +34,7 @@ from egm.money.host.transfers import (
     take_lock,
     transfer,
 )
-from egm.money.value_in import ticket_is_welcome
+from egm.money.value_in import acceptor_works, ticket_is_welcome
 
 _IDLE: Final = only(State.IDLE)
 
@@ -53,7 +53,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.AT_REST, PAYABLE, (cash_out_has_passed,), (pass_cash_out_on,)),
     # ------------------------------------------------------------------ tickets
     Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_is_welcome, host_validates), (ask_host,)),
-    Rule(EventType.TICKET_AUTHORISED, TAKING_TICKETS, (inquiry_is_open,), (stack_authorised,)),
+    Rule(EventType.TICKET_AUTHORISED, TAKING_TICKETS, (inquiry_is_open, acceptor_works), (stack_authorised,)),
     Rule(
         (EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED),
         AWAKE,

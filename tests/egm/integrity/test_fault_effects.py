@@ -1,0 +1,126 @@
+"""Every effect of the table of faults is held against what the machine does: none stands there that nothing does."""
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from typing import Final
+
+import pytest
+
+from egm.devices.interface import FaultCode
+from egm.kernel.events import EventType, State
+from egm.money import ways_out
+from egm.money.value_in import bills_wanted, coins_wanted, tickets_wanted
+from egm.testing.machine import MachineRig
+from meters.events import EVENTS, Effect
+
+_RAISED: Final = "fault.raised:"
+#: What a device may report under a pattern that leaves it open.
+_CODES: Final = {
+    code
+    for line in EVENTS
+    if line.pattern.startswith(_RAISED)
+    for code in (
+        [line.pattern.removeprefix(_RAISED)]
+        if "*" not in line.pattern
+        else [line.pattern.removeprefix(_RAISED).replace("*", each) for each in FaultCode]
+    )
+}
+
+
+def effect_of(code: str) -> Effect:
+    return next(line.effect for line in EVENTS if fnmatchcase(_RAISED + code, line.pattern))
+
+
+class Does:
+    """What a machine with credit does, by device: takes money by it, pays by it; and whether it plays."""
+
+    def __init__(self, room: MachineRig) -> None:
+        machine, state = room.machine, room.state
+        self.state = state
+        self.plays = room.engine.accepts(EventType.PLAY)
+        self.takes = {
+            "bill_acceptor": bool(bills_wanted(machine, state)) and tickets_wanted(machine, state),
+            "coin_acceptor": bool(coins_wanted(machine, state)),
+        }
+        self.pays = {
+            "ticket_printer": not ways_out.no_ticket(machine, machine.cash_cents),
+            "hopper": ways_out._open(machine, "coins"),
+        }
+
+
+def all_but(found: dict[str, bool], kind: str) -> bool:
+    return all(works for each, works in found.items() if each != kind)
+
+
+def stops(code: str, does: Does) -> None:
+    assert (does.state, does.plays) == (State.TILT, False)
+    assert not any(does.takes.values())
+
+
+def acceptor_off(code: str, does: Does) -> None:
+    kind = code.partition(".")[0]
+    assert not does.takes[kind]
+    assert all_but(does.takes, kind)
+    assert (does.state, does.plays, *does.pays.values()) == (State.IDLE, True, True, True)
+
+
+def payout_off(code: str, does: Does) -> None:
+    """A fault of no device is one of tickets: of their ledger, or of the clock that dates them."""
+    kind = code.partition(".")[0]
+    assert not does.pays[kind if kind in does.pays else "ticket_printer"]
+    assert all_but(does.pays, kind if kind in does.pays else "ticket_printer")
+    assert (does.state, does.plays) == (State.IDLE, True)
+
+
+def out_of_service(code: str, does: Does) -> None:
+    assert (does.state, does.plays) == (State.OUT_OF_SERVICE, False)
+    assert not any(does.takes.values())
+
+
+def log(code: str, does: Does) -> None:
+    assert (does.state, does.plays) == (State.IDLE, True)
+    assert all([*does.takes.values(), *does.pays.values()])
+
+
+CARRIED_OUT: Final[dict[Effect, Callable[[str, Does], None]]] = {
+    Effect.LOG: log,
+    Effect.STOP: stops,
+    Effect.HARD_STOP: stops,
+    Effect.ACCEPTOR_OFF: acceptor_off,
+    Effect.PAYOUT_OFF: payout_off,
+    Effect.OUT_OF_SERVICE: out_of_service,
+}
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A machine that takes and pays by whatever there is, so that each device's part is seen."""
+    room = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(500)
+    yield room
+    room.close()
+
+
+def test_without_a_fault_all_of_it_works(room):
+    log("", Does(room))
+
+
+@pytest.mark.requirement("G-01", "G-02", "G-15", "H-06")
+@pytest.mark.parametrize("code", sorted(_CODES))
+def test_what_the_table_says_of_a_fault_is_done(room, code):
+    room.engine.handle(EventType.FAULT_RAISED, code=code)
+    CARRIED_OUT[effect_of(code)](code, Does(room))
+
+
+@pytest.mark.requirement("G-01")
+@pytest.mark.parametrize("code", [code for code in sorted(_CODES) if effect_of(code) is Effect.ACCEPTOR_OFF])
+def test_what_lies_in_an_acceptor_that_is_off_goes_back(room, code):
+    room.engine.handle(EventType.FAULT_RAISED, code=code)
+    if code.startswith("bill_acceptor."):
+        room.offer(500)
+        assert room.hands.orders[-1][0] == "return"
+        room.offer_ticket("910000000000000000")
+        assert room.hands.orders[-1][0] == "return"
+    before = room.credit_cents
+    room.engine.handle(EventType.FAULT_CLEARED, code=code)
+    assert room.credit_cents == before
+    log(code, Does(room))
