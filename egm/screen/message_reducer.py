@@ -296,7 +296,8 @@ def _chips_due(view: View) -> tuple[View, Messages]:
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()
-    if chips.due and snapshot.state == "idle" and view.accepts("bet"):
+    waits = chips.clearing and view.now - chips.wished_at <= ANSWER_SECONDS
+    if chips.due and not waits and snapshot.state == "idle" and view.accepts("bet"):
         chips, due = wished(chips, snapshot, view.now)
         return replace(view, chips=chips), due
     if chips.wished is not None and view.now - chips.wished_at > ANSWER_SECONDS:

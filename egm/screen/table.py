@@ -219,6 +219,8 @@ class Chips:
     refused: str = ""
     due: bool = False
     """The machine is to be told that the chips of the round before are off the cloth."""
+    clearing: bool = False
+    """It was told so, and has not answered: until it has, those chips are no bet of the coming round."""
     wished: Bets | None = None
     """The bet that the machine was asked for, until it has answered; None: it has told the one in force."""
     wished_at: float = -10.0
@@ -476,6 +478,7 @@ def wished(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[I
     """The wish for these bets, and the chips that wait for its answer; with none, that nothing is staked."""
     held = limits(snapshot)
     said = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
+    chips = replace(chips, clearing=chips.due)
     if under_least(chips, snapshot):
         asked = Intent(name="bet", value=0, options={"bets": {}})
         return replace(chips, due=False, wished={}, wished_at=now), (asked,)
@@ -493,7 +496,9 @@ def answered(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> 
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.due or (waits and chips.wished is not None and told != chips.wished and not refused):
         return chips
-    chips = replace(chips, wished=None)
+    if chips.clearing and told and not chips.bets:  # refused, or lost on the way: it is told again
+        return replace(chips, wished=None, due=True)
+    chips = replace(chips, wished=None, clearing=False)
     if told == chips.bets or (not told and under_least(chips, snapshot)):
         return chips
     return replace(chips, bets=told, plays=snapshot.bet_wager.get("working", {}), before=())

@@ -111,6 +111,46 @@ def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
     assert [wish.name for wish in player.does("play")] == ["play"]
 
 
+@pytest.mark.parametrize("answer", ["refused", "silent"])
+def test_bets_of_a_round_that_is_over_are_no_new_bets_where_the_machine_did_not_hear_so(player, answer):
+    """Something came over the machine just then: it still tells the bets that were thrown."""
+    if not player.view.table.lasts:
+        pytest.skip("its chips stay where they were laid")
+    spot = spots_of(player)[0]
+    player.does("chip", player.view.table.chips[0])
+    player.does("spot", spot.id)
+    thrown = player.view.snapshot
+    play = Play(
+        play_id="1",
+        game_id=player.game.id,
+        bet_credits=thrown.bet_credits,
+        win_credits=0,
+        win_cents=0,
+        display={"kind": "table", "felt": player.view.table.felt, "result": "1"},
+    )
+    view = replace(heard(player.view, play), show=None)
+
+    def asked(view):
+        return ticked(view, view.now + 0.1, player.theme)
+
+    view, (wish,) = asked(view)
+    assert (wish.name, wish.value, wish.options) == ("bet", 0, {"bets": {}})
+    if answer == "refused":
+        notice = Notice(code="refused.locked", severity="warning")
+        view = heard(view, thrown.model_copy(update={"notices": (notice,)}))
+    sent = []
+    for _ in range(30):  # three seconds
+        view, wishes = asked(view)
+        sent += wishes
+        assert not view.chips.bets
+    assert {(each.name, each.value) for each in sent} == {("bet", 0)}
+    assert 1 < len(sent) < 4
+    view = heard(view, thrown.model_copy(update={"bet_wager": {"bets": {}}, "bet_credits": 0}))
+    view, wishes = asked(view)
+    assert not wishes
+    assert not view.chips.clearing
+
+
 def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):
     spot, other = spots_of(player)[:2]
     player.does("chip", player.view.table.chips[-1])
