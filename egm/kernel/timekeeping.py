@@ -25,6 +25,8 @@ STATE_KEY: Final = "clock"
 _AT_OPENING: Final = frozenset({"clock.changed", "event"})
 #: No machine with this program ran before.
 MADE: Final = datetime(2026, 1, 1, tzinfo=UTC)
+#: A clock that shows this or later is broken; dates can be worked out for some years more.
+END: Final = datetime(9990, 1, 1, tzinfo=UTC)
 #: By how much a clock may be corrected without anybody being asked: no ticket's last day hangs on it.
 SLACK: Final = timedelta(hours=1)
 #: For how long a machine may have been off without anybody being asked what day it is.
@@ -64,13 +66,15 @@ def doubt(evidence: Evidence) -> Doubt | None:
     now, good, passed = evidence.now, evidence.good, evidence.passed
     if now < MADE:
         return Doubt.BEFORE_MADE
+    if now >= END:
+        return Doubt.FAR_AHEAD
     if good is None:
         return None
     if passed is not None:
-        return Doubt.CHANGED if abs(now - (good + passed)) > SLACK else None
-    if now < good - SLACK:
+        return Doubt.CHANGED if abs(now - good - passed) > SLACK else None
+    if good - now > SLACK:
         return Doubt.SET_BACK
-    if now > good + OFF_MOST:
+    if now - good > OFF_MOST:
         return Doubt.FAR_AHEAD
     return Doubt.CHANGED if evidence.unsettled else None
 
@@ -81,7 +85,7 @@ class Timekeeper:
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
         """``good`` and ``unsettled`` as in :class:`Evidence`, of the time before this start."""
         self._clock = clock
-        self._good = good if good is not None and good >= MADE else None
+        self._good = good if good is not None and MADE <= good < END else None
         self._unsettled = unsettled
         self._running = False
         self._since_ns = clock.monotonic_ns()
@@ -114,20 +118,25 @@ class Timekeeper:
     @property
     def good(self) -> datetime | None:
         """The last moment known to be right, with the time that has passed since."""
-        return None if self._good is None else self._good + self._passed
+        return None if self._good is None else min(self._good + self._passed, END)
 
     def now(self) -> datetime:
         """The time as far as it is known: the clock's, or where that is not believed the evidence's."""
         good = self.good
-        return self._clock.now() if good is None or self.is_believed else good
+        return self._shown if good is None or self.is_believed else good
 
     def steady(self) -> datetime:
         """The time that goes on as time has passed: in one run a clock that is set moves it by nothing."""
-        return self.good or self._clock.now()
+        return self.good or self._shown
+
+    @property
+    def _shown(self) -> datetime:
+        """What the clock shows, early enough for dates to be worked out from it."""
+        return min(self._clock.now(), END)
 
     def confirm(self) -> None:
         """What the clock shows is right: a person says so, or all the evidence does."""
-        self._good, self._since_ns = self._clock.now(), self._clock.monotonic_ns()
+        self._good, self._since_ns = self._shown, self._clock.monotonic_ns()
         self._running, self._unsettled = True, False
 
     @property

@@ -1,0 +1,33 @@
+"""A clock at the end of all dates: the machine starts, believes it in nothing, and plays and pays."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from egm.app.view import snapshot
+from egm.kernel.events import EventType, State
+from egm.kernel.timekeeping import Doubt
+from egm.testing.machine import MachineRig
+
+LAST = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("began", ["then", "before"])
+def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_hand(tmp_path, began):
+    if began == "before":
+        MachineRig(tmp_path, devices=("printer",)).boot().insert(2000).close()
+    room = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
+    assert room.machine.times.doubt is Doubt.FAR_AHEAD
+    if began == "then":
+        room.insert(2000)
+    room.play()
+    room.shown()
+    assert snapshot(room.engine, fingerprint="").state == State.IDLE
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, room.hands.jobs) == (State.HANDPAY, [])
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.state is State.IDLE
+    room.close()
+    again = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
+    assert again.state is State.IDLE
+    again.close()
