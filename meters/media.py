@@ -8,7 +8,8 @@ labels say decides how the memory opens:
 * The second medium is absent, blank, another machine's, or one that was replaced since: it is left alone
   (an empty mount point is on another disk), and the machine may run on the first (:class:`MediumMissing`)
   until the medium is back or a person says that a new one takes its place (:func:`replace_second`).
-* A second folder inside the state folder is no medium of its own: what is lost of it is made again.
+* A second folder inside the state folder is no medium of its own: what is lost of it is made again. One that
+  was emptied is a medium that was replaced: a technician is asked.
 
 A label is no seal: the copies on the medium prove what they are.
 """
@@ -113,12 +114,20 @@ def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -
     if first is not None and second is not None:
         return _pair(first, second, state_dir, second_dir)
     if first is not None:
-        if state_dir in second_dir.parents or (has_key and _same_key(storage, state_dir, second_dir)):
-            return Pairing(begun=True)
-        return Pairing(begun=True, missing=f"{second_dir}: no medium of this machine is there")
+        return _without_second_label(storage, state_dir, second_dir, has_key=has_key)
     if second is not None:
         return _without_first(storage, second, state_dir, second_dir)
     return Pairing()
+
+
+def _without_second_label(storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool) -> Pairing:
+    is_inside = state_dir in second_dir.parents
+    if has_key and (is_inside or _same_key(storage, state_dir, second_dir)):
+        return Pairing(begun=True)
+    if is_inside:
+        why = "it was emptied, and is made again from the first medium"
+        return Pairing(begun=True, findings=(Finding(Mending.MEDIUM_REPLACED, "second medium", why),))
+    return Pairing(begun=True, missing=f"{second_dir}: no medium of this machine is there")
 
 
 def _check_machine(label: Label, folder: Path, machine_id: str) -> None:

@@ -66,10 +66,8 @@ def doubt(evidence: Evidence) -> Doubt | None:
     now, good, passed = evidence.now, evidence.good, evidence.passed
     if now < MADE:
         return Doubt.BEFORE_MADE
-    if now >= END:
-        return Doubt.FAR_AHEAD
     if good is None:
-        return None
+        return Doubt.FAR_AHEAD if now >= END else None
     if passed is not None:
         return Doubt.CHANGED if abs(now - good - passed) > SLACK else None
     if good - now > SLACK:

@@ -25,6 +25,7 @@ from egm.tickets.audit import (
     DIGEST_DIGITS,
     Comparison,
     LedgerAnchor,
+    before_a_clear,
     begun_as,
     compare,
     disagreement,
@@ -36,7 +37,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import commitment
-from egm.tickets.record import Action, Record
+from egm.tickets.record import Action, Move, Record
 from egm.tickets.store import PURPOSE, JournalSeen, TicketStore
 from meters import Journal, JournalDamaged, JournalUnwritable
 from meters.chart import CREDIT_KINDS
@@ -206,11 +207,20 @@ def _beginning(machine: Machine) -> LedgerAnchor:
         base = {name: cents - abs(journal.balance_cents(name)) for name, cents in known.items()}
     return LedgerAnchor(
         begun=begun_as(store),
-        from_=store.end[0] if base else 0,
+        from_=_known_to(journal, begun, store.end[0]) if base else 0,
         base={name: cents for name, cents in base.items() if cents},
         place=0,
         digest="",
     )
+
+
+def _known_to(journal: Journal, begun: Move | None, end: int) -> int:
+    """The last move of the ledger that was accounted for when this journal or this ledger began.
+
+    Two persons who begin a ledger anew account for all of it; a clear for what the journal before it knew.
+    """
+    earlier = before_a_clear(journal)
+    return end if begun is not None or earlier is None else earlier.place
 
 
 def _who_began(store: TicketStore) -> dict[str, JSON]:

@@ -140,7 +140,7 @@ def put_back(store: TicketStore, journal: JournalView) -> str:
     """
     if behind := store.behind():
         return behind
-    stored = anchor_of(journal.state(STATE_KEY)) or _before_a_clear(journal)
+    stored = anchor_of(journal.state(STATE_KEY)) or before_a_clear(journal)
     if stored is None:
         return ""
     begun = begun_as(store)
@@ -156,12 +156,19 @@ def anchor_of(state: JSON) -> LedgerAnchor | None:
     return None if state is None else from_json(LedgerAnchor, state, f"the memory's {STATE_KEY!r}")
 
 
-def _before_a_clear(journal: JournalView) -> EarlierLedger | None:
+def before_a_clear(journal: JournalView) -> EarlierLedger | None:
     """How far the ledger had come when a clear began this journal; None where none did."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
     found = record.get(STATE_KEY)
     return None if found is None else from_json(EarlierLedger, found, "entry clear.kept")
+
+
+def _ended_before(journal: JournalView) -> list[JSON]:
+    """The last entries by which tickets ended in the journal before a clear, by id."""
+    entry = next(journal.entries("clear.kept", limit=1), None)
+    ended = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
+    return ended if isinstance(ended, list) else []
 
 
 def begun_as(store: TicketStore) -> str:
@@ -172,7 +179,7 @@ def begun_as(store: TicketStore) -> str:
 
 def was_known(journal: JournalView, begun: str) -> bool:
     """Whether a journal that goes by another ledger now went by the one :func:`begun_as` this before."""
-    before = _before_a_clear(journal)
+    before = before_a_clear(journal)
     if not begun or (before is not None and begun in before.known):
         return True
     checked = (anchor_of(entry.state.get(STATE_KEY)) for entry in journal.entries("tickets.checked"))
@@ -183,13 +190,16 @@ def journal_knows(journal: JournalView, record: Record) -> bool:
     """Whether a machine's journal knows a ticket that the ledger says the machine has issued.
 
     Of one from before this journal began, by a clear or with a restored ledger, what the journal knows is how
-    far the ledger had come then: such a ticket stands before that place.
+    far the ledger had come then: such a ticket stands before that place, or among the last that had ended.
+    One that a clear knew nothing of is refused: what it paid may have been carried over as credit.
     """
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
         issued = next((move.place for move in record.moves if move.action is Action.ISSUE), None)
         stored = anchor_of(journal.state(STATE_KEY))
-        return issued is not None and stored is not None and issued <= stored.from_
+        if issued is None or stored is None:
+            return False
+        return issued <= stored.from_ or f"{record.issue_id}.printed" in _ended_before(journal)
     told = entry.record if isinstance(entry.record, Mapping) else {}
     said = (told.get("amount_cents"), told.get("kind"))
     return entry.kind == "voucher.out" and said == (record.ticket.amount_cents, record.ticket.kind.value)

@@ -219,3 +219,14 @@ def test_a_closed_journal_holds_no_file(tmp_path):
         return len(list(Path("/proc/self/fd").iterdir()))
 
     assert opened_and_closed() == opened_and_closed()
+
+
+def test_the_default_second_folder_emptied_is_made_again_and_somebody_is_to_see_to_it(tmp_path):
+    """No mount point is missing: what was in the folder is gone, and with it one of the two copies."""
+    Journal.open(tmp_path / "one", now=clock).close()
+    shutil.rmtree(tmp_path / "one" / "second")
+    for _ in range(2):  # until a person has seen to it
+        with Journal.open(tmp_path / "one", now=clock) as journal:
+            assert "second medium: it was emptied" in str(journal.state("memory.medium_replaced"))
+            codes = [entry.record["code"] for entry in journal.entries("event")]
+            assert codes.count("memory.medium_replaced") == 1

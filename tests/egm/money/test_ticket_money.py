@@ -509,7 +509,7 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.records("handpay.paid")
     else:
-        room.cash_out_ticket()
+        number = room.cash_out_ticket()
     room.close()
     put_journal_back(tmp_path, before)
     if way == "ticket, no head":  # an old head of the ledger is put back too
@@ -534,6 +534,22 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
     clear_it(tmp_path)
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "journal_short" not in cleared.machine.faults
+    assert cleared.credit_cents == 10000
+    if way != "hand":  # what the ticket paid is owed again: the ticket is money no more
+        cleared.offer_ticket(number)
+        assert (cleared.hands.orders[-1][0], cleared.notice) == ("return", "ticket_refused.not_ours")
+
+
+@pytest.mark.requirement("A-05", "H-07")
+def test_a_ticket_that_a_cleared_journal_knew_of_is_good_afterwards(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(10000)
+    number = room.cash_out_ticket()
+    room.close()
+    clear_it(tmp_path)
+    cleared = MachineRig(tmp_path, devices=("printer",)).boot()
+    cleared.offer_ticket(number)
+    cleared.ledger.vended()
+    assert cleared.credit_cents == 10000
 
 
 def test_a_journal_brought_back_whole_is_not_short(room, tmp_path):

@@ -23,8 +23,10 @@ def run(*words: str, typed: str = ""):
 
 def inspected(folder: Path) -> dict:
     done = run("inspect", "--state", str(folder), "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.output)
+    found = json.loads(done.output)
+    damaged = found["first"]["why"] or found["second"]["why"] or not (found["agree"] and found["complete"])
+    assert done.exit_code == bool(damaged), done.output
+    return found
 
 
 def clearing(folder: Path, *words: str, typed: str = ""):
@@ -56,6 +58,20 @@ def staffed(tmp_path) -> Path:
     read_staff(room.machine)
     room.close()
     return tmp_path
+
+
+def test_with_both_journals_damaged_the_tickets_of_the_ledger_are_told(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = room.cash_out_ticket()
+    room.close()
+    whole = run("inspect", "--state", str(tmp_path))
+    assert (whole.exit_code, number[-4:] in whole.output) == (0, True)
+    for copy in (tmp_path / "journal.sqlite", tmp_path / "second" / "000000000001.log"):
+        copy.write_bytes(b"nothing of it")
+    damaged = run("inspect", "--state", str(tmp_path))
+    assert damaged.exit_code == 1
+    assert number[-4:] in damaged.output
+    assert "issued" in damaged.output
 
 
 @pytest.mark.requirement("A-05", "A-21")

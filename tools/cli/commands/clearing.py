@@ -1,5 +1,6 @@
 """``egm audit inspect`` and ``egm audit clear``: what a damaged machine owes, and who accounts for it."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,9 +8,11 @@ import click
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
-from egm.errors import OperatorError
+from egm.errors import LocalError, OperatorError
 from egm.memory_clear.carrying import Decision, Found, Proposal, clearance, look
 from egm.people import Permission, Roster, load_recorded
+from egm.tickets.ledger_access import open_beside
+from egm.tickets.model import TicketState
 from meters import JournalError
 from meters.clear import clear, finish, unfinished
 from meters.copies import SECOND_FOLDER
@@ -20,6 +23,7 @@ from tools.cli.terminal import echo
 
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
+_OPEN = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
 _ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
 
@@ -30,7 +34,8 @@ _ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
 def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     """Read both copies as far as each is whole: what is good, what suspect, and every claim on the machine.
 
-    Each claim must be settled or carried over by name when the machine is cleared.
+    Each claim must be settled or carried over by name when the machine is cleared. Exit status 1 where the
+    memory is not whole.
     """
     folder = memory_in(state, second)
     found = look(folder, FEATURES, second_dir=second)
@@ -47,10 +52,14 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
         form,
         _meters(found),
         _claims(found.proposals),
+        _tickets(folder, second),
         document=_document(found),
         before="\n".join(before),
         after=f"challenge {inspection.challenge}",
     )
+    whole_copies = not (inspection.first.why or inspection.second.why)
+    if not (whole_copies and inspection.agree and inspection.complete):
+        raise SystemExit(1)
 
 
 def _document(found: Found) -> dict[str, object]:
@@ -104,6 +113,17 @@ def _claims(proposals: tuple[Proposal, ...]) -> Table:
         "may be",
     )
     return Table(columns, rows, empty="no claim")
+
+
+def _tickets(folder: Path, second: Path | None) -> Table:
+    """Tickets that may still be money, as the ticket ledger has them: no journal is asked."""
+    rows: list[tuple[object, ...]] = []
+    with suppress(OperatorError, LocalError), open_beside(folder, second=second) as store:
+        for record in store.records(*_OPEN):
+            at = record.moves[-1].at.isoformat(timespec="seconds")
+            rows.append((record.ticket.masked, record.ticket.amount_cents, record.state.value, at))
+    columns: Columns = ("ticket", whole("cents"), "in the ticket ledger", "since")
+    return Table(columns, rows, empty="no ticket that may be money")
 
 
 def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
