@@ -136,6 +136,18 @@ class Rules(Protocol):
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures, as far as ``depth`` asks."""
 
+    def reserve(self, wager: Wager) -> int:
+        """Return what the certified play of a wager may still stake in its round, in credits: a raise."""
+
+    def most_on(self, credits_: int) -> Mapping[str, int]:
+        """Return the most that may be bet on each spot where a round may cost so many credits; 0: nothing.
+
+        Only of tables where a round may cost more than one bet.
+        """
+
+    def most_staked(self, credits_: int) -> int:
+        """Return the most that one round can stake within so many credits, raises included."""
+
     def most_of_round(self, wager: Wager) -> int | None:
         """Return the most credits a round of a wager may give back to a seat, what stands included.
 
@@ -222,6 +234,10 @@ class Game:
     def wager(self, credits_: int, **options: Json) -> Wager:
         """Return a wager of ``credits_``. Raises :class:`WagerError` when the game does not offer it."""
         return self.rules.wager(credits_, **options)
+
+    def round_cost(self, credits_: int) -> int:
+        """Return what a round of the bet offered at that cost may come to cost, played as certified."""
+        return credits_ + self.rules.reserve(self.rules.wager(credits_))
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one round: a generator of steps that returns the outcome."""
@@ -362,6 +378,9 @@ def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
+            found.append(Remark(f"bet {bet.bet}", words))
+        elif bet.rtp == 1:
+            words = "returns 100 %: all that is wagered comes back, and the house keeps nothing"
             found.append(Remark(f"bet {bet.bet}", words))
         found += [
             Remark(f"bet {bet.bet}", f"no result wins {p.where} {p.name}: others take its place")

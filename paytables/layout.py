@@ -7,15 +7,17 @@ the definition is read or the bet placed, unless the text names a rounding.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from math import ceil, lcm
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from paytables import companions, exposure
 from paytables.analysis import BetAnalysis, Depth, Law, Prize
 from paytables.contract import Bet, Json, Settlement, Spot, Wager
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
@@ -107,6 +109,9 @@ class Limits(Strict):
     most: PositiveInt = 100
     step: PositiveInt = 1
     worth_cents: PositiveInt | None = None
+    most_times: PositiveInt | None = Field(
+        default=None, description="at most so many times the bet that this one needs"
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> "Limits":
@@ -259,20 +264,44 @@ class Layout:
 
     def _together(self, after: Mapping[str, int]) -> None:
         """Hold all that a seat then has on the table against what bets need and the table allows."""
-        for name, credits_ in after.items():
-            spot = self.by_id.get(name)
-            if not credits_ or spot is None or spot.needs is None:
-                continue
-            if not after.get(spot.needs):
-                raise WagerError(f"bets.{name}: needs a bet on {spot.needs!r}, and there is none")
-            if spot.share is not None and credits_ * spot.share != after[spot.needs]:
-                raise WagerError(
-                    f"bets.{name}: {counted(credits_, 'credit')} for {after[spot.needs]:,} on {spot.needs!r}:"
-                    f" it is one for each {counted(spot.share, 'credit')}, and only of a multiple of them"
-                )
+        for spot in self.spots:
+            if spot.needs is not None:
+                companions.check(spot, spot.needs, after)
         total, most = sum(after.values()), self.table.most
         if most is not None and total > most:
             raise WagerError(f"bets: {counted(total, 'credit')} on the table; {most:,} at most")
+
+    def reserve(self, bets: Iterable[Bet]) -> int:
+        """Return what a round of these bets may still cost, in credits, where it is played as certified."""
+        return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
+
+    def least_with(self, spot: Spot, credits_: int) -> dict[str, int]:
+        """Return the least bets that may be laid where so many credits are on a spot, with all it needs."""
+        return companions.least_with(self.by_id, spot, credits_)
+
+    def with_beside(self, found: BetAnalysis) -> BetAnalysis:
+        """Return the figures of a bet with what it must be laid with, at its least."""
+        own: Mapping[str, int] = found.options["bets"]
+        laid = {
+            name: each
+            for spot, credits_ in own.items()
+            for name, each in self.least_with(self.by_id[spot], credits_).items()
+        }
+        return replace(found, beside={name: each for name, each in laid.items() if name not in own})
+
+    def round_cost(self, bets: Mapping[str, int]) -> int:
+        """Return what bets of a seat cost, and their round with them, in credits."""
+        return sum(bets.values()) + self.reserve(Bet(name, each) for name, each in bets.items())
+
+    def most_on(self, spot: Spot, credits_: int) -> int:
+        """Return the most that may be bet on a spot where a round may cost so much; 0: no bet."""
+        steps = range(spot.least, spot.most + 1, spot.step)
+        taken = bisect_right(steps, credits_, key=lambda n: self.round_cost(self.least_with(spot, n)))
+        return steps[taken - 1] if taken else 0
+
+    def most_staked(self, credits_: int) -> int:
+        """Return the most that one round of a seat can stake within so many credits, raises included."""
+        return exposure.most_staked(self.spots, self.table.most, credits_)
 
     def _after(self, spot: Spot, credits_: object, stood: int) -> int:
         """What stands on a spot when a bet is placed there or taken from it."""
@@ -335,6 +364,24 @@ class TableRules(Tableless):
     def wager(self, credits_: int, **asked: Json) -> Wager:
         """Return the wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
         return self.cloth.wager(credits_, **asked)
+
+    def reserve(self, wager: Wager) -> int:
+        """Return what the certified play of a wager may still stake in its round, in credits."""
+        return self.cloth.reserve(wager.bets)
+
+    def most_on(self, credits_: int) -> dict[str, int]:
+        """Return the most on each spot where a round may cost so much, stakes added in it included.
+
+        Nothing at a table where a bet costs only itself.
+        """
+        spots = self.cloth.spots
+        if not any(spot.reserve or spot.times for spot in spots):
+            return {}
+        return {spot.id: self.cloth.most_on(spot, credits_) for spot in spots if not spot.added}
+
+    def most_staked(self, credits_: int) -> int:
+        """Return the most that one round can stake within so many credits, stakes added in it included."""
+        return self.cloth.most_staked(credits_)
 
 
 def check_forms(layout: Layout, file: str) -> None:

@@ -11,6 +11,11 @@ class _Analysed(Protocol):
     def analyse_wager(self, wager: Wager) -> BetAnalysis: ...
 
 
+class _Offering(Protocol):
+    @property
+    def bet_options(self) -> tuple[int, ...]: ...
+
+
 class Tableless:
     """A game without spots, standing bets or levels: a family says otherwise where it has some."""
 
@@ -65,6 +70,18 @@ class Tableless:
         """
         found = self.analyse_wager(wager)
         return found.max_win_credits if found.mean_staked_credits is None else None
+
+    def reserve(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
+        """Return nothing: no answer adds to the stake."""
+        return 0
+
+    def most_on(self, credits_: int) -> Mapping[str, int]:  # noqa: ARG002 (the contract's)
+        """Return nothing: there are no spots."""
+        return {}
+
+    def most_staked(self: "_Offering", credits_: int) -> int:
+        """Return the highest bet within so many credits; 0 where none is."""
+        return max((bet for bet in self.bet_options if bet <= credits_), default=0)
 
     def after_double_up(self, win_credits: int) -> int:
         """Return the win itself: nothing is doubled."""

@@ -17,6 +17,7 @@ from egm.money.host.model import HostMoney
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
+from egm.play.choosing import most_staked_credits
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import last_results
 from egm.play.tables import on_table
@@ -72,6 +73,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         staked_cents=0 if opened is None else opened.staked_cents,
         bet_least_cents=machine.profile.play.bet_minimum_cents,
         bet_most_cents=machine.profile.play.bet_limit_cents,
+        most_staked_cents=_most_staked_cents(machine),
         credit_cents=machine.credit_cents,
         restricted_cents=machine.kind_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.kind_cents(CreditKind.NONRESTRICTED),
@@ -175,6 +177,11 @@ def guest_view(game: Game, denomination_cents: int) -> GameView:
     return game_view(InstalledGame(game, (denomination_cents,), least, Pools())).model_copy(
         update={"offered": False}
     )
+
+
+def _most_staked_cents(machine: Machine) -> int | None:
+    game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
+    return most_staked_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 
 
 def _accepts(engine: Engine[Machine]) -> tuple[str, ...]:

@@ -112,19 +112,19 @@ class SpotNow(_Message):
     least: int
     most: int
     step: int
+    most_times: int | None = None
 
 
 class Felt(_Message):
     """What is to be known of a table as it stands, beside bets (:file:`paytables/FELTS.md`).
 
-    ``first``: spots of which one has a bet with any new one. ``times``: by spot, the most there in times what
-    lies on the spot it needs. ``plays``: whether a bet there plays, where the player says it. ``point``: of
-    craps.
+    ``first``: spots of which one has a bet with any new one. ``plays``: whether a bet there plays, where the
+    player says it. ``point``: of craps. ``spots``: what of a spot is otherwise than published, and the most
+    that may be bet there within the limits of the place.
     """
 
     point: int | None = None
     first: tuple[str, ...] = ()
-    times: dict[str, int] = {}
     plays: dict[str, bool] = {}
     spots: dict[str, SpotNow] = {}
 
@@ -298,6 +298,8 @@ class Snapshot(_Message):
     bet_least_cents: int = 0
     bet_most_cents: int | None = None
     """What the place lets be at stake in one game, bets that stand included; None: all that is offered."""
+    most_staked_cents: int | None = None
+    """The most that one round of the selected game can stake here, raises included."""
     credit_cents: int
     """All the player may wager, promotional credit included."""
     restricted_cents: int = 0

@@ -1,7 +1,7 @@
 """What a player chooses between two games: the game, what a credit is worth, the bet and the language."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from egm.kernel.events import Event
 from egm.kernel.games import Selection
@@ -47,7 +47,7 @@ def no_bets_stand(machine: Machine, _: Event) -> bool:
 
 
 def is_taken_here(machine: Machine, bet: Bet) -> bool:
-    """What a bet costs is not under the least of the place, what is at stake with it not over the most.
+    """What a bet costs is not under the least of the place, and all its round may cost not over the most.
 
     What costs nothing puts nothing more at stake: bets that stood before the most was lowered are played on.
     """
@@ -56,7 +56,23 @@ def is_taken_here(machine: Machine, bet: Bet) -> bool:
         return False
     if not bet.cents:
         return True
-    return bet.at_stake_cents <= rules.bet_limit_cents
+    return bet.at_stake_cents + bet.reserve_cents <= rules.bet_limit_cents
+
+
+@dataclass(slots=True)
+class MostStaked:
+    """The most that a round can stake, in credits, by the game's digest and the credits the place allows."""
+
+    known: dict[tuple[str, int], int] = field(default_factory=dict)
+
+
+def most_staked_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
+    """The most that one round of a game can stake here, raises included: for hosts and players alike."""
+    game, known = machine.games[game_id], machine.state(MostStaked).known
+    within = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
+    if within not in known:
+        known[within] = game.rules.most_staked(within[1])
+    return known[within]
 
 
 def bet_is_left_behind(machine: Machine) -> bool:

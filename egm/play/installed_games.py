@@ -242,10 +242,11 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
     offered = [
         cents for cents in sorted(asked) if not rules.credit_limit_cents or cents <= rules.credit_limit_cents
     ]
-    offered = [cents for cents in offered if min(game.bet_options) * cents <= rules.bet_limit_cents]
+    least = min(map(game.round_cost, game.bet_options))
+    offered = [cents for cents in offered if least * cents <= rules.bet_limit_cents]
     if not offered:
         raise OperatorError(
-            f"{game.id}: its smallest bet, {min(game.bet_options)} credits at {sorted(asked)} minor units, "
+            f"{game.id}: its smallest bet, {least} credits at {sorted(asked)} minor units, "
             f"is over the limits of the profile {profile.id}"
         )
     cap_cents = rules.win_limit_cents

@@ -59,6 +59,12 @@ def bet_is_covered(machine: Machine, _: Event) -> bool:
     return bet is not None and bet.cents <= machine.credit_cents
 
 
+def raises_are_covered(machine: Machine, _: Event) -> bool:
+    """The credits pay for the bet and for what its round, played as it is certified, may still cost."""
+    bet = bet_in_force(machine)
+    return bet is not None and bet.cents + bet.reserve_cents <= machine.credit_cents
+
+
 def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
     """The generator is in service."""
     return machine.chance is not None and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
@@ -82,7 +88,7 @@ def has_won_already(machine: Machine) -> bool:
         return False
     game = the_game(machine)
     settled = decided_bets(replay(definition_of(machine, game.game), game))
-    before = sum(each.credits for each in settled if each.credits > each.staked)
+    before = sum(each.credits for each in settled if not each.gives_back)
     return any(
         end.win_credits - end.push_credits > before or end.progressives or end.merchandise for end in outcomes
     )

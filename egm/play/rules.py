@@ -66,6 +66,7 @@ from egm.play.rounds import (
     choice_is_offered,
     choice_may_be_taken,
     continue_game,
+    raises_are_covered,
     start_game,
 )
 from egm.play.rulings import (
@@ -96,6 +97,7 @@ MAY_PLAY: Final = (
     bet_is_laid,
     bet_is_taken,
     bet_is_covered,
+    raises_are_covered,
     game_is_enabled,
     levels_are_up,
     chance_is_ready,

@@ -125,7 +125,7 @@ def _settled(
     """What goes back of the stakes that nothing has decided, and what those that are decided come to."""
     unit_cents, staked = game.denomination_cents, staked_in(machine, game)
     over_cents = sum(each.staked for each in decided) * unit_cents
-    push_cents = sum(each.credits for each in decided if each.credits <= each.staked) * unit_cents
+    push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
     staked_cents = sum(cents for _, cents in staked)
     if stakes_are_back(machine, game):  # a cut came before its end: what is back is not refunded too
         over_cents = min(game.push_cents, staked_cents)

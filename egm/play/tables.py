@@ -6,6 +6,7 @@ machine says so and pays when it is decided. Where it cannot play on, by its own
 has paused him, everything goes back. Nothing here is drawn, and no bet is ever given up by leaving.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from egm.kernel.credits import parted
@@ -23,14 +24,15 @@ from egm.records.keys import PlayKey, TableKey
 from egm.records.tables import own_of, standing_tables, table_of
 from meters import Transfer
 from meters.transaction import JSON
-from paytables import Game
+from paytables import Game, Spot
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
 def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
     """Of the selected game: the credits that stand on its spots, the spots that take no bet, how it stands.
 
-    How it stands is the rules' own word, and under ``spots`` whatever of a spot is otherwise than published.
+    How it stands is the rules' own word, and under ``spots`` whatever of a spot is otherwise than published:
+    as the table stands, and within what the place lets a round cost.
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else table_of(machine, game.digest)
@@ -41,16 +43,27 @@ def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
     for bet in at.rules.standing():
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
     spots, felt = at.rules.layout(), Felt.model_validate(at.rules.as_it_stands())
-    if at is not game:
-        changed = zip(game.rules.layout(), spots, strict=True)
-        now = {
-            new.id: SpotNow(odds=new.odds, least=new.least, most=new.most, step=new.step)
-            for old, new in changed
-            if (old.odds, old.least, old.most, old.step) != (new.odds, new.least, new.most, new.step)
-        }
-        felt = felt.model_copy(update={"spots": now})
-    closed = shut(machine.state(Pools), at, machine.selection.denomination_cents)
+    cents = machine.selection.denomination_cents
+    most = at.rules.most_on(machine.profile.play.bet_limit_cents // cents)
+    now = {
+        new.id: _now(new, most)
+        for old, new in zip(game.rules.layout(), spots, strict=True)
+        if _now(old, {}) != _now(new, most)
+    }
+    felt = felt.model_copy(update={"spots": now})
+    closed = shut(machine.state(Pools), at, cents)
     return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
+
+
+def _now(spot: Spot, most: Mapping[str, int]) -> SpotNow:
+    """A spot as a screen is told it, where no more than the ``most`` may be bet."""
+    return SpotNow(
+        odds=spot.odds,
+        least=spot.least,
+        most=min(spot.most, most.get(spot.id, spot.most)),
+        step=spot.step,
+        most_times=spot.most_times,
+    )
 
 
 # ---------------------------------------------------------------------------------------------- guards

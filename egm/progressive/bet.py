@@ -30,6 +30,11 @@ class Bet:
         return self.wager.credits * self.denomination_cents
 
     @property
+    def reserve_cents(self) -> int:
+        """What its round may still cost, played as certified, minor units: raises, doubles, splits."""
+        return self.game.rules.reserve(self.wager) * self.denomination_cents
+
+    @property
     def fed_cents(self) -> dict[str, int]:
         """What of it feeds each level, by the game's name, minor units: a side bet's stake, or all of it."""
         return {

@@ -6,6 +6,7 @@ they make a bet. What stands from earlier rounds is the machine's alone and neve
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -45,6 +46,10 @@ class Spot:
     share: int | None = None
     times: int | None = None
     """It is laid with the spot it needs, so many times as high: a chip on either is one on both."""
+    most_times: int | None = None
+    """A bet there is at most so many times the one it needs."""
+    reserve: Fraction = Fraction(0)
+    """What the round may still stake for each credit here: credit and limits must cover it as well."""
     added: tuple[str, ...] = ()
     """Staked in a round alone: what it may be, in times the bet it needs."""
     terms: Mapping[str, str] = field(default_factory=dict)
@@ -153,6 +158,8 @@ def read_table(game: GameView) -> Table:
                 needs=None if told.get("needs") is None else str(told["needs"]),
                 covers=tuple(map(str, told.get("covers", ()))),
                 share=None if told.get("share") is None else int(told["share"]),
+                most_times=None if told.get("most_times") is None else int(told["most_times"]),
+                reserve=Fraction(told.get("reserve", 0)),
                 added=tuple(map(str, told.get("added", ()))),
                 terms={str(code): str(words) for code, words in told.get("terms", {}).items()},
                 times=None if told.get("times") is None else int(told["times"]),
@@ -260,7 +267,7 @@ class Limits:
 
     def most(self, spot: Spot, bets: Bets) -> int:
         """The most on a spot with these bets: its own limit, or so many times what it is laid on."""
-        times = self.felt.times.get(spot.id)
+        times = spot.most_times
         most = spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
         return most if self.most_here is None else min(most, self.most_here)
 
@@ -332,13 +339,16 @@ def _lead(table: Table, spot: str) -> str:
 
 
 def _too_much(table: Table, bets: Bets, held: Limits) -> str:
-    """What these bets together are more than (a word of the catalogue's): credit, table or place."""
+    """What these bets are more than (a word of the catalogue's): credit, table, place, credit for raises."""
     total, room = sum(each for each in bets.values() if each > 0), held.room(bets)
+    more = sum((table.spots[name].reserve * each for name, each in bets.items() if each > 0), Fraction(0))
     if total > held.credits:
         return "credit"
     if table.most is not None and total + sum(held.standing.values()) > table.most:
         return "table"
-    return "here" if room is not None and total > room else ""
+    if room is not None and total + more > room:
+        return "here"
+    return "raise" if total + more > held.credits else ""
 
 
 def chips_here(table: Table, held: Limits) -> tuple[int, ...]:
@@ -455,7 +465,7 @@ def _laid_anew(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
             why = said or why
     kept = {spot: each for spot, each in _with_followers(table, bets, held).items() if each}
     over = _too_much(table, kept, held)
-    if over or why == "credit" or kept == chips.bets:
+    if over or why in {"credit", "raise"} or kept == chips.bets:
         return replace(chips, refused=over or why or "most")
     return replace(chips.changed(kept), refused=why)
 

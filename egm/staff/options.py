@@ -118,7 +118,7 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
     offered = {game: changed.offered(game, cents) for game, cents in installed.denominations_cents.items()}
     least_cents, most_cents = _bounds(machine, changed)
     return any(
-        least_cents <= bet * cents <= most_cents
+        least_cents <= bet * cents and game.round_cost(bet) * cents <= most_cents
         for game_id, game in installed.games.items()
         for cents in offered.get(game_id, ())
         for bet in game.bet_options

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
+
+from pydantic import Field
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import left, opened
@@ -25,7 +27,7 @@ RAISE: Final = "raise"
 class RedDogBet(BankBet):
     """The one bet. ``pays`` are the odds of a spread of four and more; ``spreads`` those below."""
 
-    spreads: dict[int, Pay]
+    spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
     triple: Pay
 
     def every_pay(self) -> tuple[Odds, ...]:
@@ -73,6 +75,10 @@ class RedDogRules(BankRules[RedDogDefinition]):
     def bets(self) -> tuple[RedDogBet, ...]:
         """Return the one bet."""
         return (self.definition.ante,)
+
+    def raised(self, bet: BankBet) -> int:  # noqa: ARG002
+        """Return the raise: as much again."""
+        return 1
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Deal two cards, let the seats raise where there is a spread, deal the third, settle."""

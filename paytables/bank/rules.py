@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar
 
@@ -37,6 +38,10 @@ class BankRules(TableRules, Generic[D]):
         """Return the definition's bets; a family says which."""
         raise NotImplementedError
 
+    def raised(self, bet: BankBet) -> int:  # noqa: ARG002
+        """Return what an answer may add to a bet in its round, in times of it."""
+        return 0
+
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one round: a family says how."""
         raise NotImplementedError
@@ -64,6 +69,7 @@ class BankRules(TableRules, Generic[D]):
                 odds=bet.pays.text,
                 needs=bet.needs,
                 terms=bet.terms(),
+                reserve=Fraction(self.raised(bet)),
                 **bet.limits.model_dump(),
             )
             for bet in self.bets()
@@ -97,12 +103,12 @@ class BankRules(TableRules, Generic[D]):
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every bet at its least and its worst stake, of a fresh shoe."""
+        """Return the exact figures of every bet at its least and its worst stake, of a fresh shoe.
+
+        A bet that needs another has its own figures, and what is laid beside it is named.
+        """
         bets = tuple(
-            replace(
-                self.analysed(name, {bet.id: stake}, depth),
-                beside={} if bet.needs is None else {bet.needs: self.cloth.by_id[bet.needs].least},
-            )
+            self.cloth.with_beside(self.analysed(name, {bet.id: stake}, depth))
             for bet in self.bets()
             for name, stake in stakes_stated(bet.id, bet.limits, bet.kept).items()
         )

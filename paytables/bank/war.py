@@ -50,6 +50,10 @@ class WarRules(BankRules[WarDefinition]):
         """Return the definition's bets."""
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
 
+    def raised(self, bet: BankBet) -> int:
+        """Return the war: as much again."""
+        return int(bet.id == MAIN)
+
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Deal a card to each seat and the bank, settle, and go to war where a seat wants to."""
         accepted = self.wager(wager.credits, **wager.options)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Final, Self
 
@@ -24,11 +25,9 @@ from paytables.blackjack.schema import (
 from paytables.blackjack.words import chart_rows
 from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, of_seat
 from paytables.definition import Text
-from paytables.errors import WagerError
 from paytables.layout import Layout, Odds, TableRules, check_forms, check_whole
 from paytables.poker.proof import held_against
 from paytables.side_bets import Progressive, SideBet
-from paytables.wording import counted
 
 #: Half of a stake, which insurance costs.
 _HALF: Final = Odds.parse("1:2")
@@ -58,7 +57,8 @@ class BlackjackRules(TableRules):
         for n, name in enumerate(ACTIONS[: main.hands]):
             words = self._words(main.name, box, n + 1 if main.hands > 1 else None)
             needs = self._needed(n, box)
-            spots.append(_spot(spot_id(name, box), name, words, "1:1", limits.model_dump(), needs))
+            spot = _spot(spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
+            spots.append(replace(spot, reserve=self._added, optional=self._insured))
         if made.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
@@ -69,10 +69,22 @@ class BlackjackRules(TableRules):
         for side in made.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
             words = self._words(side.name, box)
-            spots.append(
-                _spot(spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id)
-            )
+            spot = _spot(spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id)
+            spots.append(replace(spot, most_times=1) if side.within_main else spot)
         return spots
+
+    @property
+    def _added(self) -> Fraction:
+        """What splits and doubles may add to a stake, in times of it."""
+        rules = self.definition.rules
+        hands, doubles = rules.split.hands, bool(rules.double.totals)
+        both = 2 * hands if doubles and rules.double.after_split else max(hands, 1 + doubles)
+        return Fraction(both - 1)
+
+    @property
+    def _insured(self) -> Fraction:
+        """What insurance may add to a stake, in times of it."""
+        return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
     def _needed(self, action: int, box: int) -> str | None:
         """What a bet against a dealer's hand needs: the first ones each other, one more the one before it."""
@@ -80,11 +92,6 @@ class BlackjackRules(TableRules):
         if action >= least:
             return spot_id(ACTIONS[action - 1], box)
         return spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
-
-    def as_it_stands(self) -> dict[str, object]:
-        """Return which side bets may be no higher than the main one."""
-        within = [side.id for side in self.definition.side if side.within_main]
-        return {"times": {spot_id(each, box): 1 for each in within for box in range(self.definition.boxes)}}
 
     def _words(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
         """A stake's name: with its number where there are several, and its box where there are."""
@@ -121,22 +128,8 @@ class BlackjackRules(TableRules):
         if seat is not None or others:
             made = self.cloth.beside(made, seat, others)
         seats = made.by_seat
-        for bets in seats.values():
-            for box in range(self.definition.boxes):
-                self._within(bets, box)
         self.cloth.most_win({seat: self._most(bets) for seat, bets in seats.items()})
         return made
-
-    def _within(self, bets: Mapping[str, int], box: int) -> None:
-        """Refuse a side bet above the main one where it must not be. Raises :class:`WagerError`."""
-        staked = bets.get(spot_id(MAIN, box), 0)
-        for side in self.definition.side:
-            credits_ = bets.get(spot_id(side.id, box), 0)
-            if side.within_main and credits_ > staked:
-                raise WagerError(
-                    f"bets.{spot_id(side.id, box)}: {counted(credits_, 'credit')}; "
-                    f"no more than the main bet, {staked:,}"
-                )
 
     def _most(self, bets: Mapping[str, int]) -> int:
         """Return no less than what a seat's bets may give back: all hands split, doubled and won at best."""

@@ -72,6 +72,9 @@ class Settlement:
 
     ``name`` says as what, in the definition's words: a pay, a push, a half, taken down, lost. ``staked`` is
     the part of the bet on ``spot`` that is decided by it; ``detail`` tells where and how it was made.
+    ``pays``: it is a row of a table of pays, and a win however little it is; else what is no more than the
+    stake is the stake or a part of it given back. Two that differ in it alone are equal: older journals do
+    not have it.
     """
 
     name: str
@@ -80,10 +83,16 @@ class Settlement:
     spot: str = WHOLE
     staked: int = 0
     seat: int = 0
+    pays: bool = field(default=False, compare=False)
+
+    @property
+    def gives_back(self) -> bool:
+        """Whether it gives a stake or a part of it back, and is no win: a push, a half, a bet taken down."""
+        return 0 < self.credits <= self.staked and not self.pays
 
     def to_json(self) -> dict[str, Json]:
         """Return the settlement as the journal and the screen see it; :meth:`from_json` is the inverse."""
-        own = {"spot": self.spot, "staked": self.staked, "seat": self.seat}
+        own = {"spot": self.spot, "staked": self.staked, "seat": self.seat, "pays": self.pays}
         said = {key: value for key, value in own.items() if value}
         return {"name": self.name, "credits": self.credits, **said, **self.detail}
 
@@ -98,10 +107,11 @@ class Settlement:
             spot=str(data.get("spot", WHOLE)),
             staked=int(data.get("staked", 0)),
             seat=int(data.get("seat", 0)),
+            pays=data.get("pays") is True,
         )
 
 
-_OWN: Final = frozenset({"name", "credits", "spot", "staked", "seat"})
+_OWN: Final = frozenset({"name", "credits", "spot", "staked", "seat", "pays"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +152,7 @@ class Outcome:
     @property
     def push_credits(self) -> int:
         """What of it is stakes given back and no win: pushes, halves, bets taken down."""
-        return sum([each.credits for each in self.settlements if 0 < each.credits <= each.staked])
+        return sum([each.credits for each in self.settlements if each.gives_back])
 
     @property
     def double_up_stakes(self) -> tuple[int, ...]:

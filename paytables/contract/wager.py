@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final
 
 from paytables.contract.data import Json
@@ -55,8 +56,14 @@ class Spot:
     """The bet is one credit for each so many on the spot it needs, no more and no less: an insurance."""
     times: int | None = None
     """The bet is laid with the one it needs, so many times as high, no more and no less."""
+    most_times: int | None = None
+    """The bet is at most so many times the one it needs."""
     added: tuple[str, ...] = ()
     """Staked in a round alone: what it may be, in times the bet it needs ("1/2", "1", "3")."""
+    reserve: Fraction = Fraction(0)
+    """What the certified play may still stake in the round for each credit here: raises, doubles, splits."""
+    optional: Fraction = Fraction(0)
+    """What other options may stake in the round besides, for each credit here: an insurance."""
     terms: Mapping[str, str] | None = None
     """What a win pays in words, by language, where the odds do not say all: a commission, several prices."""
 
@@ -85,7 +92,9 @@ class Spot:
             "covers": list(self.covers),
             **({} if self.share is None else {"share": self.share}),
             **({} if self.times is None else {"times": self.times}),
+            **({} if self.most_times is None else {"most_times": self.most_times}),
             **({"added": list(self.added)} if self.added else {}),
+            **({"reserve": str(self.reserve)} if self.reserve else {}),
             **({} if self.terms is None else {"terms": dict(self.terms)}),
         }
 

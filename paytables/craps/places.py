@@ -154,9 +154,14 @@ class Place:
             step=step,
             open=self.open(point),
             needs=self.needs,
+            most_times=self.most_times(point),
             covers=self._covers(point),
             terms=terms(bet, odds),
         )
+
+    def most_times(self, point: int | None) -> int | None:
+        """Return how many times the bet they are laid on odds may be; None where no multiple is named."""
+        return self.bet.times.get(self.key or str(point)) if self.needs else None
 
     @property
     def group(self) -> str:

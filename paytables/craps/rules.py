@@ -10,7 +10,7 @@ from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement
 from paytables.craps import figures
 from paytables.craps.places import Felt, Place
 from paytables.craps.schema import CrapsDefinition
-from paytables.craps.state import OPENING, State, most_odds, state_from_json, thrown
+from paytables.craps.state import OPENING, State, state_from_json, thrown
 from paytables.errors import WagerError
 from paytables.layout import Layout, TableRules
 from paytables.wording import counted
@@ -68,19 +68,17 @@ class CrapsRules(TableRules):
         return self.state.bets
 
     def as_it_stands(self) -> dict[str, object]:
-        """Return the point, what a come-out wants first, how high odds may go, and which bets play.
+        """Return the point, what a come-out wants first, and which bets play.
 
-        ``first``: the spots of which one has a bet with any new one. ``times``: the most on a spot, in times
-        what lies where it is laid on. ``plays``: of the bets that a player says it of, whether they do now.
+        ``first``: the spots of which one has a bet with any new one. ``plays``: of the bets that a player
+        says it of, whether they do now.
         """
         point, told = self.state.point, {spot for seat, spot in self.state.told if not seat}
         lines = [place.id for place in self.places.values() if place.bet.kind in {"pass", "dontpass"}]
-        times = {place.id: place.bet.times.get(place.key or str(point)) for place in self.places.values()}
         said = [place for place in self.places.values() if place.asks]
         return {
             "point": point,
             "first": tuple(lines) if self.definition.shooter_bets and point is None else (),
-            "times": {spot: most for spot, most in times.items() if most is not None},
             "plays": {place.id: place.bet.off == (place.id in told) for place in said},
         }
 
@@ -158,16 +156,7 @@ class CrapsRules(TableRules):
             raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in stands.items()]
         laid = state.with_bets(bets, self._told(wager, stands))
-        self._check_odds(laid)
         return self._with_shooter(laid, wager)
-
-    def _check_odds(self, laid: State) -> None:
-        for bet in laid.bets:
-            most = most_odds(self.places[bet.spot], laid.at(bet.seat), laid.point)
-            if bet.credits > most:
-                raise WagerError(
-                    f"bets.{bet.spot}: {counted(bet.credits, 'credit')}; {most:,} at most on what is laid"
-                )
 
     def _told(self, wager: Wager, stands: Mapping[tuple[int, str], int]) -> Iterable[tuple[int, str]]:
         """What the player has asked of his bets, those of earlier rounds too."""

@@ -102,7 +102,7 @@ def _stands(bet: Bet, felt: Felt, state: State) -> None:
 
 def most_odds(place: Place, laid: Mapping[str, int], point: int | None) -> int:
     """Return the most that odds may come to on what is laid, in credits; any sum where nothing is named."""
-    times = place.bet.times.get(place.key or str(point)) if place.needs else None
+    times = place.most_times(point)
     return CREDITS_MAX if times is None else times * laid.get(str(place.needs), 0)
 
 

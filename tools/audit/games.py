@@ -367,7 +367,8 @@ class GameAudit:
             return start.outcome
         if outcome != start.outcome:
             self._fault(entry, "its recorded draws give another outcome than the one recorded")
-        return outcome
+            return outcome
+        return start.outcome  # what it names a stake given back is the journal's own word
 
     def _step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
         conversation = Conversation(game, start.wager, start.table)
@@ -395,7 +396,8 @@ class GameAudit:
                 return recorded
             if conversation.outcome != recorded:
                 self._fault(entry, "its recorded draws give another outcome than the one recorded")
-        return conversation.outcome
+        _, _, said = steps[-1]  # what it names a stake given back is the journal's own word
+        return said if conversation.outcome == said else conversation.outcome
 
     def _check_raise(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: Conversation

@@ -6,7 +6,7 @@ by its settlements, or given back, or stands on; nothing else becomes of a stake
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from egm.errors import InvariantError
 from egm.kernel.credits import parted
@@ -26,7 +26,7 @@ from egm.records.keys import TableKey
 from egm.records.tables import Keys, in_common, is_along, joined, keys_of, own
 from meters import StoredEntry
 from meters.transaction import JSON
-from paytables import Game, Outcome
+from paytables import Game, Outcome, Settlement
 from tools.audit.records import GameEnd, GameVoid, StakesBack, record_of
 from tools.audit.rules.pattern import place
 
@@ -267,10 +267,13 @@ class StakeAudit:
                 self._fault(end, "it pays for bets that it says are not decided")
             return
         decided = decided_bets(conversation)
-        if told.settled != tuple(each.to_json() for each in decided):
+        if list(map(_unnamed, told.settled)) != [_unnamed(each.to_json()) for each in decided]:
             self._fault(end, f"it says that {list(told.settled)} was decided; its draws decide {decided}")
+        else:  # what it names a stake given back is the journal's own word
+            settled: Any = told.settled
+            decided = tuple(map(Settlement.from_json, settled))
         over_cents = sum(each.staked for each in decided) * unit_cents
-        push_cents = sum(each.credits for each in decided if each.credits <= each.staked) * unit_cents
+        push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
         staked_cents = sum(cents for _, cents in staked)
         if pushed is not None or start.returned:
             given_credits = 0 if outcome is None else outcome.push_credits
@@ -321,3 +324,9 @@ def _table(before: TableRecord, left: JSON, standing: Staked) -> TableRecord:
     return TableRecord(
         game=before.game, denomination_cents=before.denomination_cents, table=left, staked=standing
     )
+
+
+def _unnamed(settlement: Any) -> Any:
+    """A settlement without whether it is a row of pays, which older journals do not name."""
+    known = isinstance(settlement, dict)
+    return {key: value for key, value in settlement.items() if key != "pays"} if known else settlement

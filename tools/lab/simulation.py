@@ -12,6 +12,8 @@ from collections.abc import Container, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
 
 from paytables import Choice, Decision, Draw, Game, Law, Round, Wager, load_game
 from paytables.contract import Json
@@ -183,10 +185,16 @@ def policy(decision: Decision, picker: Draw) -> Choice:
     return Choice(decision.options[picker.below(len(decision.options), "player")])
 
 
-def _played(game: Game, wager: Wager, draw: Draw, apart: Container[tuple[int, str]] = ()) -> tuple[int, Game]:
+def _played(
+    game: Game,
+    wager: Wager,
+    draw: Draw,
+    apart: Container[tuple[int, str]] = (),
+    own: Container[str] | None = None,
+) -> tuple[int, Game]:
     """One round: what it gives back less what was added to its wager, and the game as it leaves the table.
 
-    What the bets ``apart``, by seat and spot, give back does not count.
+    What the bets ``apart``, by seat and spot, give back does not count; with ``own``, these spots alone do.
     """
     played = Round(game.play(wager, draw), wager)
     played.advance()
@@ -194,6 +202,9 @@ def _played(game: Game, wager: Wager, draw: Draw, apart: Container[tuple[int, st
         played.advance(policy(played.decision, draw))
     if played.outcome is None:
         raise SimulationError(f"{game.id}: a round neither asks nor ends")
+    if own is not None:
+        back = sum(each.credits for each in played.outcome.settlements if each.spot in own)
+        return back, game.at(played.outcome.table)
     added = played.staked_credits - wager.credits
     settled = (each for each in played.outcome.settlements if (each.seat, each.spot) not in apart)
     return sum(each.credits for each in settled) - added, game.at(played.outcome.table)
@@ -207,20 +218,25 @@ def play_batch(
     draw: Draw,
     most_counted: int | None = None,
     table: Json = None,
+    beside: Mapping[str, int] = MappingProxyType({}),
 ) -> Tally:
     """Play games through the production path; a win above ``most_counted`` counts as that much.
 
     A bet that outlasts its round is played on until it is decided: what comes of it belongs to its game, and
     what is added in a round counts against the win. What is no bet (a shoe) stays for the next game. Each
-    game of a ``table`` begins on it, and the bets that stand there do not count.
+    game of a ``table`` begins on it, and the bets that stand there do not count; no more do those that are
+    laid ``beside``.
     """
     total = squares = hits = most = 0
     wins: Counter[int] = Counter()
     begun = at = game.at(table)
     apart = {(bet.seat, bet.spot) for bet in begun.rules.standing()}
+    own: Any = options["bets"] if beside else None
+    laid = {**options, "bets": {**own, **beside}} if own else options
+    cost = credits_ + sum(beside.values())
     for _ in range(games):
         at = at if table is None else begun
-        win, at = _played(at, at.wager(credits_, **options), draw, apart)
+        win, at = _played(at, at.wager(cost, **laid), draw, apart, own)
         while at.rules.standing():
             more, at = _played(at, at.wager(0), draw, apart)
             win += more

@@ -11,6 +11,7 @@ from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from egm.money.host.controls import game_is_allowed
 from egm.money.host.model import HostMoney
+from egm.play.choosing import most_staked_credits
 from egm.records.games import last_game
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord
@@ -50,7 +51,9 @@ class Reader:
                 version=game.version,
                 digest=game.digest,
                 denominations_cents=machine.denominations_cents[game_id],
-                max_bet_credits=max(game.bet_options),
+                max_bet_credits=most_staked_credits(
+                    machine, game_id, machine.denominations_cents[game_id][0]
+                ),
                 payback=_hundredths(machine.state(InstalledGames).returns.get(game_id)),
             )
             for number, (game_id, game) in enumerate(machine.games.items(), start=1)

@@ -79,13 +79,12 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
 
 
 def settled_step(stage: Stage) -> TableStep | None:
-    """The round on the cloth once it is settled and shown, with all that it settled between questions."""
+    """The round on the cloth once it is settled and shown; its last step has all that it has settled."""
     view, line = stage.view, times(stage.view, stage.theme)
     if view.show is None or line is None or view.now - view.show.began < line.spun:
         return None
     step = last_step(view)
-    done = [each for one in view.show.steps if isinstance(one, TableStep) for each in one.settlements]
-    return replace(step, settlements=tuple(done)) if isinstance(step, TableStep) and done else None
+    return step if isinstance(step, TableStep) and step.settlements else None
 
 
 def settled_cents(stage: Stage) -> tuple[int, int]:

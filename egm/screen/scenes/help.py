@@ -24,6 +24,7 @@ from egm.screen.scenes.reminder import draw_limits, limit_keys
 from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stage_name
 from egm.screen.scenes.status import help_line, return_words
 from egm.screen.scenes.wheel import is_wheel, wheel_prizes
+from egm.screen.table import limits
 from egm.screen.view import Action, offered
 
 #: How many of the prizes that bring a feature are pictured with the rules.
@@ -217,15 +218,35 @@ def _given(stage: Stage, prize: Prize) -> str:
     )
 
 
+def limits_words(stage: Stage) -> str:
+    """What a credit costs and a bet may be: what the game offers, or the limits of a table's spots."""
+    view, say, snapshot = stage.view, stage.texts.say, stage.view.snapshot
+    if snapshot is None:
+        return ""
+    cents = snapshot.denomination_cents
+    if view.table is None or not view.table.spots:
+        least, most = (stage.texts.number(of(offered(view), default=0)) for of in (min, max))
+        return say("help.unit", amount=stage.money(cents), least=least, most=most)
+    held = limits(snapshot)
+    spots = [held.spot(spot) for spot in view.table.spots.values() if not spot.added]
+    lowest, highest = min(spot.least for spot in spots), max(spot.most for spot in spots)
+    limits_ = {
+        "least": stage.money(max(lowest, held.least_here) * cents),
+        "most": stage.money(min(highest, held.most_here or highest) * cents),
+    }
+    words = say("help.unit_table", amount=stage.money(cents), **limits_)
+    if snapshot.most_staked_cents is None:
+        return words
+    return f"{words} {say('help.most_staked', amount=stage.money(snapshot.most_staked_cents))}"
+
+
 def _about(stage: Stage, rect: Rect) -> None:
     """The price of a credit, the return, what a malfunction does, and which game exactly this is."""
     game, snapshot, say = stage.view.game, stage.view.snapshot, stage.texts.say
     if game is None or snapshot is None:
         return
     p, (x, y, w, h) = stage.painter, rect
-    number = stage.texts.number
-    least, most = (number(of(offered(stage.view), default=0)) for of in (min, max))
-    unit = say("help.unit", amount=stage.money(snapshot.denomination_cents), least=least, most=most)
+    unit = limits_words(stage)
     y += p.paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
     paid = return_words(stage, game)
     y += p.paragraph(paid, (x, y, w, h), Style("strong", "body", "text")) + 18

@@ -185,9 +185,10 @@ def _total(stage: Stage, cents: int) -> tuple[str, str]:
     """
     say, game, amount = stage.texts.say, stage.view.game, stage.money(cents)
     over = settled_step(stage) if is_table(game) else None
-    rows = [(int(each["credits"]), int(each.get("staked", 0))) for each in over.settlements] if over else []
-    staked_cents = sum(staked for _, staked in rows) * _unit_cents(stage)
-    if staked_cents and all(credits_ == staked for credits_, staked in rows):
+    rows = over.settlements if over else ()
+    staked_cents = sum(int(each.get("staked", 0)) for each in rows) * _unit_cents(stage)
+    paid = any(each.get("pays") for each in rows)
+    if staked_cents and not paid and all(each["credits"] == each.get("staked", 0) for each in rows):
         return say("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
         return say("status.part_returned", amount=amount, staked=stage.money(staked_cents)), "text"

@@ -12,9 +12,9 @@ from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager
-from paytables.layout import Limits, Odds, check_whole, law_of, settled
+from paytables.layout import Odds, check_whole, law_of, settled
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
-from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
+from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
 from paytables.poker.two_hands import SPOT, Place, TwoHands, Way
 from paytables.wording import counted
@@ -72,29 +72,26 @@ class PaiGowPokerRules(TwoHands):
 
     def beside(self) -> tuple[Spot, ...]:
         """Return the spots on the total of the remaining cards and on the first position."""
-        made: list[tuple[str, str, dict[str, str], Odds, Limits]] = []
-        if self.definition.remaining is not None:
-            limits = self.definition.remaining.limits
+        made: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
+        if (remaining := self.definition.remaining) is not None:
             made += [
-                (id_, "remaining", names, odds, limits) for id_, (odds, names) in self._remaining.items()
+                (id_, "remaining", names, odds, remaining) for id_, (odds, names) in self._remaining.items()
             ]
-        if self.definition.position is not None:
-            limits, odds = self.definition.position.limits, self.definition.position.pays
-            for id_, n in self._positions.items():
-                made.append(
-                    (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, odds, limits)
-                )
+        if (position := self.definition.position) is not None:
+            made += [
+                (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, position.pays, position)
+                for id_, n in self._positions.items()
+            ]
         return tuple(
             Spot(
                 id=id_,
                 group=f"{group}-{odds.text}",
                 names=names,
                 odds=odds.text,
-                least=limits.least,
-                most=limits.most,
-                step=limits.step,
+                needs=bets.needs,
+                **bets.limits.model_dump(),
             )
-            for id_, group, names, odds, limits in made
+            for id_, group, names, odds, bets in made
         )
 
     def check(self, file: str) -> None:
@@ -192,7 +189,7 @@ class PaiGowPokerRules(TwoHands):
         header, stakes = self.definition.game, self.stakes()
         bets = [self._stake(stake, name) for name, stake in stakes.items()]
         bets += [self._best(stakes[SPOT])]
-        bets += [self._apart(spot, spot.least) for spot in self.beside()]
+        bets += [self.cloth.with_beside(self._apart(spot, spot.least)) for spot in self.beside()]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
@@ -204,7 +201,7 @@ class PaiGowPokerRules(TwoHands):
         return self.figures(self._proof.best, stake, variance=None, law=None, **said)
 
     def _apart(self, spot: Spot, stake: int) -> BetAnalysis:
-        """A bet beside the stake, which it does without: the cards are dealt to every position (s.49)."""
+        """The figures of a bet beside the stake by itself: the cards are dealt to every position (s.49)."""
         chance, odds = self._chance(spot.id), Odds.parse(spot.odds)
         back = odds.returned(stake)
         law = law_of({back: chance, 0: 1 - chance})

@@ -44,6 +44,7 @@ class Remaining(Strict):
 
     total: NaturalInt = 26
     limits: Limits = Limits(least=2, most=200, step=2)
+    needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
     ace: NaturalInt = 1
     face: NaturalInt = 10
     joker: NaturalInt = 1
@@ -66,6 +67,7 @@ class Position(Strict):
     """Bets on the position that has the first cards, where a random number says which (s.48.1)."""
 
     limits: Limits = Limits(least=2, most=200, step=2)
+    needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
     pays: Pay
 
 

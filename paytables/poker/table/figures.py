@@ -73,13 +73,11 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
     words, simplest = definition.strategy, definition.simplest
     mean = law.moment(1)
     levels = [side_bet(definition, level) for level in definition.progressive if level.spot == name]
-    needs = None if name == MAIN else definition.spots[name].needs
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
         options={"bets": bets},
         rtp=mean / cost,
-        beside={} if needs is None else {needs: definition.spots[needs].limits.least},
         prizes=tuple(_prize(won, unit, cost) for won in proof.won),
         progressives=tuple(level.share(mean) for level in levels),
         strategy=words.en if words else None,
@@ -119,7 +117,7 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
         return sum((figure(part) or Fraction(0)) * part.cost_credits for part in parts) / Fraction(cost)
 
     if len(parts) == 1:
-        return replace(parts[0], bet="bets", options=wager.options, beside={})
+        return replace(parts[0], bet="bets", options=wager.options)
     return BetAnalysis(
         bet="bets",
         cost_credits=cost,

@@ -24,14 +24,13 @@ from paytables.contract import (
     Spot,
     Wager,
 )
-from paytables.errors import DefinitionError, WagerError
+from paytables.errors import WagerError
 from paytables.layout import Layout, Odds, TableRules, check_whole, pushed, settled
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
 from paytables.poker.table.advice import Advice
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
-from paytables.wording import counted
 
 #: What a bet that simply wins pays.
 EVEN: Final = Odds.parse("1:1")
@@ -84,6 +83,29 @@ class PokerRules(TableRules):
             open=not spot.raised,
             needs=self.definition.ante.id if spot.raised else spot.of or spot.needs,
             times=None if spot.of is None else int(spot.times),
+            reserve=self._added if spot.id == self.definition.ante.id else Fraction(0),
+        )
+
+    @cached_property
+    def _added(self) -> Fraction:
+        """The most that the answers of a round add, in times of the ante."""
+        return self._added_from(0, frozenset())
+
+    def _added_from(self, n: int, raised: frozenset[str]) -> Fraction:
+        """The same from a step on, where bets are ``raised`` so far."""
+        if n == len(self.definition.step):
+            return Fraction(0)
+        step = self.definition.step[n]
+        only = step.only and all(self.definition.spots[name].raised for name in step.only)
+        if raised.intersection(step.unless) or (only and not raised.intersection(step.only)):
+            return self._added_from(n + 1, raised)
+        return max(
+            (
+                option.adds + self._added_from(n + 1, raised | {str(option.spot)} if option.adds else raised)
+                for option in step.option
+                if not option.fold
+            ),
+            default=self._added_from(n + 1, raised),
         )
 
     def _raised(self, stake: Stake, spot: Spot) -> Spot:
@@ -96,32 +118,8 @@ class PokerRules(TableRules):
         least, most = int(ante.least * times[0]), int(ante.most * times[-1])
         return replace(spot, least=least, most=most, added=tuple(map(str, times)))
 
-    def wager(self, credits_: int, **asked: object) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError."""
-        made = self.cloth.wager(credits_, **asked)
-        for bets in made.by_seat.values():
-            self._linked(bets)
-        return made
-
-    def _linked(self, bets: Mapping[str, int]) -> None:
-        """Refuse bets that must be so many times another and are not. Raises :class:`WagerError`."""
-        for spot in self.definition.spot:
-            if spot.of is not None and bets.get(spot.id, 0) != Fraction(spot.times) * bets.get(spot.of, 0):
-                raise WagerError(
-                    f"bets.{spot.id}: {counted(bets.get(spot.id, 0), 'credit')}; "
-                    f"it is {spot.times} times the bet on {spot.of!r}, {bets.get(spot.of, 0):,}"
-                )
-
     def check(self, file: str) -> None:
-        """Refuse forms whose bets do not go together, and stakes that make no whole credits.
-
-        Raises :class:`DefinitionError`.
-        """
-        for n, form in enumerate(self.definition.form):
-            try:
-                self._linked(form.bets)
-            except WagerError as error:
-                raise DefinitionError(file, f"form.{n}", str(error)) from None
+        """Refuse stakes that make no whole credits. Raises :class:`DefinitionError`."""
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.step for option in step.option):
             if option.adds:
@@ -379,7 +377,8 @@ class PokerRules(TableRules):
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures; see :mod:`paytables.poker.table.figures`."""
-        return figures.analyse(self.definition)
+        found = figures.analyse(self.definition)
+        return replace(found, bets=tuple(map(self.cloth.with_beside, found.bets)))
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any bets laid together."""

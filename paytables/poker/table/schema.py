@@ -25,6 +25,7 @@ OrderName = Literal["three", "four", "five"]
 Result = Literal["win", "push", "lose", "pays"]
 Standing = Literal["closed", "better", "equal", "worse"]
 STANDINGS: Final[tuple[Standing, ...]] = ("closed", "better", "equal", "worse")
+DECK: Final = 52
 #: Times of another stake: ``1/2``, ``3``.
 Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
 
@@ -238,6 +239,51 @@ class PokerDefinition(TableDefinition):
                     pays = "; ".join(f"{row.title[code].lower()} {row.pays.said(code)}" for row in rows)
                     found[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
         return found
+
+    @property
+    def size(self) -> int:
+        """Of how many cards hands are that are compared."""
+        return ORDERS[self.ante.order if self.duel is None else self.duel.order].size
+
+    @model_validator(mode="after")
+    def _of_one_deck(self) -> "PokerDefinition":
+        """Every hand is of as many cards as it is ranked by, and all of them come from one deck."""
+        deals = [step.deal for step in self.step if step.deal is not None]
+        player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
+        bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
+        if (dealt := player * self.table.seats + board + bank) > DECK:
+            raise ValueError(f"step: {dealt} cards are dealt, of a deck of {DECK}")
+        if self.duel is not None and bank > self.duel.bank:
+            raise ValueError(f"duel.bank: {self.duel.bank} cards, and the steps deal the bank {bank}")
+        if self.duel is not None and min(player, bank) + board < self.size:
+            raise ValueError(f"duel: {min(player, bank) + board} cards make no hand of {self.size}")
+        for n, spot in enumerate(self.spot):
+            own, shared = spot.player or player, board if spot.board is None else spot.board
+            if own > player or shared > board:
+                raise ValueError(f"spot.{n}: {own} and {shared} cards, and {player} and {board} are dealt")
+            if own + shared < (size := ORDERS[spot.order].size):
+                raise ValueError(f"spot.{n}: {own + shared} cards make no hand of {size}")
+        return self
+
+    @model_validator(mode="after")
+    def _are_hands(self) -> "PokerDefinition":
+        """What is written as a hand is one."""
+        self._hand("duel.opens", None if self.duel is None else self.duel.opens)
+        for n, step in enumerate(self.step):
+            for m, option in enumerate(step.option):
+                self._hand(f"step.{n}.option.{m}.least", option.least)
+        for name, lines in (("best", self.best), ("simple", self.simple)):
+            for n, line in enumerate(lines):
+                self._hand(f"{name}.{n}.least", line.least)
+        return self
+
+    def _hand(self, key: str, cards: str | None) -> None:
+        """Refuse cards that are no hand: too many, too few, one of them twice."""
+        names = [] if cards is None else cards.split()
+        if cards is not None and len(set(names)) != self.size:
+            raise ValueError(f"{key}: {cards!r}: a hand here is {self.size} different cards")
+        if len(set(names)) != len(names):
+            raise ValueError(f"{key}: {cards!r}: a card is there twice")
 
     @model_validator(mode="after")
     def _named(self) -> "PokerDefinition":

@@ -109,7 +109,8 @@ class VideoPokerRules(Tableless):
             won.append((pays[pay.id], pay.id))
             if level is not None and pay.id == level.row:
                 hit.append(level.id)
-            yield Settlement(pay.id, 0 if hit else pays[pay.id], {"hand": hand}, staked=each)
+            credits_ = 0 if hit else pays[pay.id]
+            yield Settlement(pay.id, credits_, {"hand": hand}, staked=each, pays=True)
         display = {**self._felt(finished), "held": held, "won": max(won)[1] if won else None}
         return Outcome(progressives=tuple(hit), display=display)
 

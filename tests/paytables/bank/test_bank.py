@@ -387,6 +387,14 @@ def test_a_definition_that_cannot_be_played_is_refused(change, why):
         game_from(data, "test")
 
 
+@pytest.mark.parametrize("spread", ["0", "12"])
+def test_a_spread_that_two_cards_cannot_have_is_refused(spread):
+    data = json.loads(load_game("quebec-red-dog").text)
+    data["ante"]["spreads"][spread] = "9:1"
+    with pytest.raises(DefinitionError, match="spreads"):
+        game_from(data, "test")
+
+
 def test_a_wager_the_table_does_not_take_is_refused():
     game = load_game("monaco-punto-banco")
     for bets, why in (

@@ -288,7 +288,7 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
         (QUEBEC, {"main": 502}, "2 to 500"),
         (QUEBEC, {"main": 2, "insurance": 1}, "takes no bet"),
         (MONACO, {"pairs": 1}, "needs a bet on 'main'"),
-        (OPTIONS, {"main": 2, "twelve-sixteen": 3}, "no more than the main bet, 2"),
+        (OPTIONS, {"main": 2, "twelve-sixteen": 3}, "2 at most on what is laid on 'main'"),
         (OPTIONS, {"main": 2, "sevens": 2}, "1 to 1"),
         (MULTI, {"main": 2}, "bets.main: needs a bet on 'second'"),
         (MULTI, {"main": 2, "third": 2}, "needs a bet on 'second'"),

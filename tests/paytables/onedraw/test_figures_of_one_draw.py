@@ -11,8 +11,10 @@ import pytest
 from paytables import Bet, Depth, Game, WagerError, analyse, game_from, load_game, tables
 from paytables.definition import parse, source_of
 from paytables.errors import DefinitionError
+from paytables.game import remarks
 from paytables.onedraw.figures import prison_for_ever
 from paytables.onedraw.table import OneDrawTable
+from paytables.source import toml
 
 
 def changed(name: str, **tables_: Any) -> Game:
@@ -334,3 +336,13 @@ def test_the_cloth_has_every_place_of_its_bets() -> None:
     )
     american = load_game("monaco-roulette-american").presentation()["wheel"]
     assert (american.index("00") - american.index("0")) == 19
+
+
+def test_a_bet_that_gives_all_back_is_remarked_on() -> None:
+    """36:1 on one of 37 pockets returns 100 %: the house keeps nothing."""
+    text = source_of("quebec-roulette-french").data.decode()
+    assert '"35:1"' in text
+    game = game_from(toml(text.replace('"35:1"', '"36:1"', 1)), "even.toml")
+    said = [remark.text for remark in remarks(game, analyse(game, Depth.RETURN))]
+    assert any("returns 100 %" in words for words in said), said
+    assert not any("100 %" in each.text for each in remarks(load_game("quebec-roulette-french"), None))

@@ -215,7 +215,8 @@ def beside(bets, number, remaining):
 def laid(game, draw):
     """Bets by chance: any spots, any stakes they take."""
     spots = [spot for spot in game.rules.layout() if draw.below(3, "spot") == 0] or game.rules.layout()[:1]
-    return {spot.id: spot.least + spot.step * draw.below(5, "stake") for spot in spots}
+    bets = {spot.id: spot.least + spot.step * draw.below(5, "stake") for spot in spots}
+    return {"stake": 20} | bets  # which the others need
 
 
 def rounds(game, seeded_draw, number):
@@ -329,7 +330,8 @@ def test_the_most_of_a_round_is_what_can_win_together(game):
     """A total and a position win with the stake, never two of either."""
     bets = {"stake": 20, "under": 10, "exactly": 2, "over": 4, "position-1": 4, "position-2": 2}
     assert game.rules.most_of_round(game.wager(42, bets=bets)) == 39 + 32 + 26
-    assert game.rules.most_of_round(game.wager(12, bets={"under": 10, "position-2": 2})) == 20 + 13
+    bets = {"stake": 20, "under": 10, "position-2": 2}
+    assert game.rules.most_of_round(game.wager(32, bets=bets)) == 39 + 20 + 13
 
 
 def test_every_seat_has_its_own_cards_and_the_bank_one_hand(tmp_path, seeded_draw):

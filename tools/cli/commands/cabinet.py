@@ -77,6 +77,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
             folder = state or default_state_dir()
             faults = [*preflight(cabinet, doing), *shared_folders(cabinet, folder)]
             faults += _same_versions(cabinet, folder)
+            faults += _less_than_printed(cabinet)
     elif not quick:
         faults += unknown_names(data)
     faults += examples_left(data)
@@ -111,6 +112,27 @@ def _same_versions(cabinet: CabinetFile, state: Path) -> Iterator[Fault]:
                     f"another definition, {before[:12]}, was played as {game.version}: give it a new version"
                 )
                 yield Fault(f"games[{number}].game", what, stops=False, remark=True)
+
+
+def _less_than_printed(cabinet: CabinetFile) -> Iterator[Fault]:
+    """Tables whose rounds may cost more than a bet, where the place's limit leaves less than is printed."""
+    for number, slot in enumerate(cabinet.games, 1):
+        with suppress(PaytableError, OperatorError):
+            limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
+            game = load_game(slot.game)
+            for cents in slot.denominations_cents or game.denominations_cents:
+                said = [
+                    f"{most:,} of {spot.most:,} on {spot.id}"
+                    for spot in game.rules.layout()
+                    for most in [game.rules.most_on(limit_cents // cents).get(spot.id, spot.most)]
+                    if most < spot.most
+                ]
+                if said:
+                    what = (
+                        f"at {cents:,} minor units a credit it takes at most {', '.join(said)} credits: "
+                        f"the limit of {limit_cents:,} is over all that a round may cost"
+                    )
+                    yield Fault(f"games[{number}].game", what, stops=False, remark=True)
 
 
 def _toml(text: str) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def chance_decides(case: Case) -> Iterator[Finding]:
 
 def draw_on_every_path(case: Case) -> Iterator[Finding]:
     """However the player decides, something is drawn before there is a result."""
-    bets = [bet for bet in case.analysis.bets if bet.options and not bet.beside]
+    bets = [bet for bet in case.analysis.bets if bet.options]
     for name, option in _WAYS.items() if bets else ():
         asked = 0
         for bet in bets:
@@ -75,7 +75,8 @@ def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], ask
     """Play a game; how many decisions there were, and whether anything was drawn that had two ways to go."""
     draw = RecordingDraw(case.draw)
     game, decided = case.game.at(bet.table), 0
-    wager = game.wager(bet.cost_credits, **bet.options)
+    laid = {"bets": {**bet.options["bets"], **bet.beside}} if bet.beside else bet.options
+    wager = game.wager(bet.cost_credits + sum(bet.beside.values()), **laid)
 
     def choose(decision: Decision) -> Choice:
         nonlocal decided

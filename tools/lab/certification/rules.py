@@ -68,10 +68,10 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
     ceiling = case.profile.returns.ceiling
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
-        above = rtp > 1 if ceiling is None else rtp > ceiling
+        above = rtp >= 1 if ceiling is None else rtp > ceiling
         status = (Status.NOTED if ceiling is None else Status.FAIL) if above else Status.PASS
         most = "the ceiling is " + percent(ceiling) if ceiling is not None else "no ceiling here"
-        words = ": the player wins in the long run" if rtp > 1 else ""
+        words = ": the player wins in the long run" if rtp > 1 else ": all comes back" if rtp == 1 else ""
         yield Finding("return-ceiling", ("C-07",), status, f"bet {bet.bet}: {percent(rtp)}{words}; {most}")
 
 
@@ -86,7 +86,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
     prizes = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
     within = []
     for cents in case.game.denominations_cents:
-        if min(case.game.bet_options) * cents > rules.bet_limit_cents:
+        if min(map(case.game.round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
             continue  # the rule of bets says so
         most = largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
         if most is None:
@@ -278,16 +278,28 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
 
 
 def bet_limit(case: Case) -> Iterator[Finding]:
-    """At every denomination, some bet is within the profile's limit."""
-    limit = case.profile.play.bet_limit_cents
+    """At every denomination, some bet is within the profile's limit, with all that its round may still cost.
+
+    Where that leaves less on a spot than the limit itself, the most that is taken there is noted.
+    """
+    limit, layout = case.profile.play.bet_limit_cents, case.game.rules.layout()
     for cents in case.game.denominations_cents:
-        allowed = [n for n in case.game.bet_options if n * cents <= limit]
+        allowed = [n for n in case.game.bet_options if case.game.round_cost(n) * cents <= limit]
         bets = (
             f"{len(allowed)} of {counted(len(case.game.bet_options), 'bet')} within {counted(limit, 'cent')}"
         )
         yield Finding(
             "bet-limit", ("C-04",), passed(ok=bool(allowed)), f"{counted(cents, 'cent')} a credit: {bets}"
         )
+        taken = case.game.rules.most_on(limit // cents)
+        for spot in layout:
+            most = taken.get(spot.id)
+            if most is not None and most < min(spot.most, limit // cents):
+                words = (
+                    f"{counted(cents, 'cent')} a credit: at most {most:,} of {spot.most:,} on {spot.id}:"
+                    f" the limit of {counted(limit, 'cent')} is over all that its round may cost"
+                )
+                yield Finding("bet-limit", ("C-04",), Status.NOTED if most else Status.FAIL, words)
 
 
 def double_up(case: Case) -> Iterator[Finding]:
@@ -318,9 +330,8 @@ def simulation(case: Case) -> Iterator[Finding]:
     largest one that so many games meet ten times, where the exact distribution is known.
     """
     for bet in case.analysis.bets:
-        if bet.variance is None or bet.beside:
-            why = "its variance is beyond exact reach" if bet.variance is None else "it is no bet by itself"
-            words = f"bet {bet.bet}: not simulated, {why}"
+        if bet.variance is None:
+            words = f"bet {bet.bet}: not simulated, its variance is beyond exact reach"
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, words)
             continue
         rtp, variance, most, words = bet.rtp, bet.variance, None, ""
@@ -338,7 +349,9 @@ def simulation(case: Case) -> Iterator[Finding]:
             words = f"bet {bet.bet}: no win is so likely that {counted(case.games, 'game')} would show it"
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
             continue
-        tally = play_batch(case.game, bet.cost_credits, bet.options, case.games, case.draw, most, bet.table)
+        tally = play_batch(
+            case.game, bet.cost_credits, bet.options, case.games, case.draw, most, bet.table, bet.beside
+        )
         v = judge(tally, bet.cost_credits, rtp, variance)
         yield Finding(
             "simulation",

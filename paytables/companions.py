@@ -1,0 +1,55 @@
+"""Bets that go together: what a bet needs beside it, and how high one may be for another."""
+
+from collections.abc import Iterator, Mapping
+
+from paytables.contract import Spot
+from paytables.errors import WagerError
+from paytables.wording import counted
+
+
+def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
+    """Hold a bet against the one that it ``needs``; ``bets`` are the credits on each spot of a seat.
+
+    Raises :class:`WagerError`.
+    """
+    credits_, needed, where = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
+    said = counted(credits_, "credit")
+    if credits_ and not needed:
+        raise WagerError(f"{where}: needs a bet on {needs!r}, and there is none")
+    if spot.times is not None and credits_ != spot.times * needed:
+        raise WagerError(f"{where}: {said}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
+    if credits_ and spot.share is not None and credits_ * spot.share != needed:
+        raise WagerError(
+            f"{where}: {said} for {needed:,} on {needs!r}:"
+            f" it is one for each {counted(spot.share, 'credit')}, and only of a multiple of them"
+        )
+    if spot.most_times is not None and credits_ > (most := spot.most_times * needed):
+        raise WagerError(f"{where}: {said}; {most:,} at most on what is laid on {needs!r}")
+
+
+def least_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
+    """Return the least bets that may be laid where so many credits are on a spot, with all it needs."""
+    followers = [each for each in spots.values() if each.times is not None]
+    bets = {spot.id: credits_}
+    while True:
+        more = dict(bets)
+        for name, each in bets.items():
+            for needed, least in _needed(spots, spots[name], each):
+                more[needed] = max(more.get(needed, 0), least)
+        for follower in followers:
+            if follower.times is not None and follower.needs in more:
+                more[follower.id] = follower.times * more[follower.needs]
+        if more == bets:
+            return {name: bets[name] for name in spots if name in bets}
+        bets = more
+
+
+def _needed(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
+    """The spot that a bet needs, and the least on it."""
+    if spot.needs is None:
+        return
+    needed = spots[spot.needs]
+    least = max(needed.least, credits_ * (spot.share or 0))
+    if (times := spot.times or spot.most_times) is not None:
+        least = max(least, -(-credits_ // times))
+    yield needed.id, -(-least // needed.step) * needed.step

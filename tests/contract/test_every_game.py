@@ -1,0 +1,424 @@
+"""What every game of the library keeps to, a new one by itself: each test is asked of each game.
+
+A table of the forbidden wagers has each one's section of the text; what a game says of itself (limits, help,
+recall) is held against the rules, and what a player and a host are told against the journal.
+"""
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from random import Random
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from egm.app.view import game_view, snapshot
+from egm.config.cabinet_file import DEFAULT_CABINET
+from egm.config.levels import LevelSlot
+from egm.kernel.events import EventType, State
+from egm.kernel.games import InstalledGames
+from egm.kernel.messages import Decision, Hello
+from egm.links.sas.reader import Reader, Readings
+from egm.play.choosing import most_staked_credits
+from egm.play.installed_games import InstalledGame
+from egm.play.showing import question
+from egm.profiles import load_profile
+from egm.progressive.pools import Pools
+from egm.records.games import GameInProgress
+from egm.records.tables import standing_tables
+from egm.screen.layout import LANDSCAPE
+from egm.screen.message_reducer import heard
+from egm.screen.painter import Painter
+from egm.screen.scenes.felt_glass import settled_step, spot_lines
+from egm.screen.scenes.help import limits_words
+from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.status import status
+from egm.screen.text import Texts
+from egm.screen.theme import load_theme
+from egm.screen.view import View
+from egm.testing.machine import MachineRig
+from paytables import WagerError, load_game, shipped, tables
+from tools.cli import main
+from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.rules import bet_limit
+
+GAMES = shipped()
+#: Credit enough for any round of these tests.
+CREDIT_CENTS = 100_000
+
+#: Wagers that a text forbids: game, section, bets, and what the refusal says.
+FORBIDDEN = [
+    ("france-casino-holdem", "55-18-1", {"ante": 2, "super-ante": 2, "bonus": 22}, "20 at most"),
+    ("france-casino-holdem", "55-18-1", {"bonus": 1}, "needs a bet on 'ante'"),
+    ("france-casino-holdem", "55-18-1", {"ante": 2}, "it is 1 times the bet on 'ante'"),
+    ("france-casino-holdem", "55-18-1", {"ante": 2, "super-ante": 4}, "it is 1 times the bet on 'ante'"),
+    ("france-casino-holdem", "55-18-3", {"ante": 500, "super-ante": 500}, "2 to 400"),
+    ("monaco-blackjack", "5.2-6", {"pairs": 1}, "needs a bet on 'main'"),
+    ("monaco-blackjack", "5.2-7", {"twenty-one-plus-three": 1}, "needs a bet on 'main'"),
+    ("monaco-blackjack-split-aces", "5.2-8", {"split-aces": 1}, "needs a bet on 'main'"),
+    ("monaco-trente-et-quarante", "9", {"red-insured": 1}, "needs a bet on 'red'"),
+    ("monaco-trente-et-quarante", "9", {"red": 200, "red-insured": 1}, "one for each 100 credits"),
+    ("quebec-baccarat", "30", {"bank": 2001}, "20 to 2,000"),
+    ("quebec-blackjack-options", "21.1", {"twelve-sixteen": 1}, "needs a bet on 'main'"),
+    ("quebec-blackjack-options", "21.1", {"main": 2, "twelve-sixteen": 3}, "2 at most"),
+    ("quebec-blackjack-options", "21.3", {"sevens": 1}, "needs a bet on 'main'"),
+    ("quebec-blackjack-options", "21.3", {"main": 2, "sevens": 2}, "1 to 1"),
+    ("quebec-blackjack-options", "21.4", {"over": 1}, "needs a bet on 'main'"),
+    ("quebec-blackjack-options", "21.4", {"under": 1}, "needs a bet on 'main'"),
+    ("quebec-blackjack-progressive-1", "21.2", {"progressive": 1}, "needs a bet on 'main'"),
+    ("quebec-blackjack-progressive-2", "21.2", {"progressive": 1}, "needs a bet on 'main'"),
+    ("quebec-blackjack-progressive-3", "21.2", {"progressive": 1}, "needs a bet on 'main'"),
+    ("quebec-boston-poker", "67.56", {"bonus": 1}, "needs a bet on 'ante'"),
+    ("quebec-boston-poker", "67.56", {"ante": 1}, "it is 2 times the bet on 'ante'"),
+    ("quebec-boston-poker", "67.56", {"ante": 2, "first": 2}, "it is 2 times the bet on 'ante'"),
+    ("quebec-caribbean-stud", "67.21", {"progressive": 1}, "needs a bet on 'ante'"),
+    ("quebec-craps", "95.11", {"field": 1}, "a bet on pass or don't pass"),
+    ("quebec-craps", "95.16", {"odds-come-4": 1}, "needs a bet on 'come-4'"),
+    ("quebec-crazy-four-poker", "67.79", {"ante": 1}, "it is 1 times the bet on 'ante'"),
+    ("quebec-crazy-four-poker", "67.79", {"ante": 1, "super-bonus": 2}, "it is 1 times the bet on 'ante'"),
+    ("quebec-crazy-four-poker", "67.87", {"queens-up": 1}, "needs a bet on 'ante'"),
+    ("quebec-four-card-poker", "67.70", {"raise": 1}, "takes no bet"),
+    ("quebec-let-it-ride", "67.4", {"bet-3": 1, "bet-1": 1}, "it is 1 times the bet on 'bet-3'"),
+    ("quebec-let-it-ride", "67.4", {"bet-3": 1, "bet-1": 2, "bet-2": 1}, "it is 1 times the bet"),
+    ("quebec-let-it-ride", "67.8", {"side": 1}, "needs a bet on 'bet-3'"),
+    ("quebec-multi-action-blackjack", "26.3", {"main": 2}, "needs a bet on 'second'"),
+    ("quebec-multi-action-blackjack", "26.3", {"main": 2, "third": 2}, "needs a bet on 'second'"),
+    ("quebec-pai-gow", "111", {"stake": 30}, "no multiple of 20"),
+    ("quebec-pai-gow-poker", "48", {"under": 2}, "needs a bet on 'stake'"),
+    ("quebec-pai-gow-poker", "48", {"over": 2}, "needs a bet on 'stake'"),
+    ("quebec-pai-gow-poker", "48", {"exactly": 2}, "needs a bet on 'stake'"),
+    ("quebec-pai-gow-poker", "48.1", {"position-3": 2}, "needs a bet on 'stake'"),
+    ("quebec-poker-3-5-7", "67.45", {"three": 1}, "needs a bet on 'five'"),
+    ("quebec-poker-3-5-7", "67.45", {"five": 1}, "needs a bet on 'three'"),
+    ("quebec-poker-3-5-7", "67.45", {"seven": 2}, "needs a bet on 'five'"),
+    ("quebec-poker-3-5-7", "67.45", {"three": 1, "seven": 2}, "needs a bet on 'five'"),
+    ("quebec-red-dog", "65", {"ante": 501}, "1 to 500"),
+    ("quebec-three-card-poker", "67.28", {"play": 1}, "takes no bet"),
+    ("quebec-war", "67.36", {"tie": 1}, "needs a bet on 'main'"),
+]
+
+
+@cache
+def rules_of(game):
+    return load_game(game).rules
+
+
+@pytest.fixture
+def room(tmp_path):
+    """Start a machine with one game, with all its levels and credit."""
+    rooms = []
+
+    def start(game, **options):
+        levels = tuple(LevelSlot(game=game, level=play.level) for play in rules_of(game).every_level())
+        rooms.append(MachineRig(tmp_path / f"m{len(rooms)}", games=(game,), levels=levels, **options).boot())
+        return rooms[-1]
+
+    yield start
+    for each in rooms:
+        each.close()
+
+
+def with_credit(room, cents):
+    """So much credit or a little more, in bills."""
+    while room.credit_cents < cents:
+        missing = cents - room.credit_cents
+        room.insert(max((bill for bill in (500, 1000, 2000, 5000, 10_000) if bill <= missing), default=500))
+    return room
+
+
+def lay(room, bets):
+    """Lay bets; whether the machine has taken them."""
+    room.engine.handle(
+        EventType.BET, value=sum(each for each in bets.values() if each > 0), options={"bets": bets}
+    )
+    return room.machine.selection.options == {"bets": bets}
+
+
+# ---------------------------------------------------------------------------------- what may be bet
+@pytest.mark.requirement("C-04")
+@pytest.mark.parametrize(("game", "section", "bets", "why"), FORBIDDEN, ids=lambda each: str(each)[:40])
+def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machine(
+    room, game, section, bets, why
+):
+    assert section
+    with pytest.raises(WagerError, match=re.escape(why)):
+        rules_of(game).wager(sum(bets.values()), bets=bets)
+    machine = with_credit(room(game), CREDIT_CENTS)
+    assert not lay(machine, bets)
+    machine.engine.handle(EventType.PLAY)
+    assert machine.state is State.IDLE
+
+
+@pytest.mark.parametrize("game", tables())
+def test_the_forms_and_each_spot_with_what_it_needs_are_taken(game):
+    rules = rules_of(game)
+    for spot in rules.layout():
+        shut = {other.id for other in rules.layout() if not other.open}
+        if spot.open and spot.needs not in shut:
+            bets = rules.cloth.least_with(spot, spot.least)
+            first = {"pass": 1} | bets if "craps" in game else bets
+            assert rules.wager(sum(first.values()), bets=first).by_seat[0] == first
+
+
+# ---------------------------------------------------------------------------------- what a round may cost
+#: The tables where an answer of the certified play may add to the stake.
+RAISED = tuple(name for name in tables() if any(spot.reserve for spot in load_game(name).rules.layout()))
+LIMIT_CENTS = load_profile("generic").play.bet_limit_cents
+
+
+def lead_of(rules):
+    return max(rules.layout(), key=lambda spot: spot.reserve)
+
+
+def at_most(rules, cents):
+    """The bets with the highest one that is raised."""
+    lead = lead_of(rules)
+    most = rules.most_on(LIMIT_CENTS // cents)[lead.id]
+    return rules.cloth.least_with(lead, most), lead
+
+
+@pytest.mark.requirement("C-04")
+@pytest.mark.parametrize("game", RAISED)
+def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(room, game):
+    machine = with_credit(room(game), CREDIT_CENTS)
+    rules = rules_of(game)
+    for cents in machine.machine.denominations_cents[game]:
+        machine.engine.handle(EventType.DENOMINATION, value=cents)
+        bets, lead = at_most(rules, cents)
+        assert lay(machine, bets), (cents, bets)
+        more = bets[lead.id] + lead.step
+        higher = rules.cloth.least_with(lead, more)
+        if more <= lead.most:
+            assert not lay(machine, higher), (cents, higher)
+    for _ in range(12):
+        with_credit(machine, CREDIT_CENTS)
+        assert lay(machine, bets)
+        machine.engine.handle(EventType.PLAY)
+        while machine.state is State.PLAYING and isinstance(machine.hands.told[-1], Decision):
+            asked = machine.machine.state(GameInProgress).conversation.decision
+            certified = [each for each in asked.options if each != "insurance"]
+            assert set(certified) <= set(question(machine.machine).options)
+            machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.adds))
+        machine.shown()
+        if machine.state is State.HANDPAY:
+            machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert machine.state is State.IDLE
+
+
+@pytest.mark.parametrize("game", RAISED)
+def test_a_round_begins_only_where_the_credit_pays_for_every_raise(room, game):
+    machine, rules = room(game), rules_of(game)
+    cents = machine.machine.selection.denomination_cents
+    lead = lead_of(rules)
+    for credits_ in range(lead.least, lead.most + 1, lead.step):
+        bets = rules.cloth.least_with(lead, credits_)
+        cost_cents, whole_cents = sum(bets.values()) * cents, rules.cloth.round_cost(bets) * cents
+        less_cents = (whole_cents - 1) // 500 * 500
+        if cost_cents <= less_cents:
+            break
+    with_credit(machine, less_cents)
+    assert machine.credit_cents == less_cents
+    assert lay(machine, bets)
+    machine.engine.handle(EventType.PLAY)
+    assert (machine.state, machine.notice) == (State.IDLE, "refused.raises_are_covered")
+    with_credit(machine, whole_cents)
+    machine.engine.handle(EventType.PLAY)
+    assert machine.state is State.PLAYING
+
+
+@pytest.mark.parametrize("game", RAISED)
+def test_certification_says_how_much_less_is_taken_than_is_printed(game):
+    profile, loaded = load_profile("generic"), load_game(game)
+    found = list(bet_limit(Case(loaded, game, None, profile, None, 0)))
+    rules, said = loaded.rules, [each.evidence for each in found if each.status is Status.NOTED]
+    for cents in loaded.denominations_cents:
+        bets, lead = at_most(rules, cents)
+        if bets[lead.id] < min(lead.most, LIMIT_CENTS // cents):
+            assert any(f"at most {bets[lead.id]:,} of {lead.most:,} on {lead.id}:" in each for each in said)
+
+
+def test_the_check_of_a_cabinet_file_says_how_much_less_is_taken_than_is_printed(tmp_path):
+    machine = DEFAULT_CABINET.read_text().partition("[[games]]")[0]
+    file = tmp_path / "cabinet.toml"
+    file.write_text(f'{machine}\n[[games]]\ngame = "quebec-three-card-poker"\n')
+    done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
+    said = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
+    limit = load_profile("generic").play.bet_limit_cents
+    assert any(f"at most {limit // 2 // 500} of 500 on ante" in each for each in said), said
+
+
+# ---------------------------------------------------------------------------------- what is told of it
+def filled(rules, wanted):
+    """Bets whose round may come to just so much, raises and insurance included; None where none is found."""
+    spots = [spot for spot in rules.layout() if not spot.added]
+    for lead in sorted(spots, key=lambda spot: -spot.most * (1 + spot.reserve + spot.optional)):
+        for credits_ in range(lead.most, lead.least - 1, -lead.step):
+            bets = rules.cloth.least_with(lead, credits_)
+            left = wanted - rules.cloth.round_cost(bets)
+            for optional in {0, int(sum(rules.cloth.by_id[name].optional * n for name, n in bets.items()))}:
+                laid, rest = dict(bets), left - optional
+                for spot in spots:
+                    if (
+                        rest <= 0
+                        or spot.id in laid
+                        or spot.times is not None
+                        or (spot.needs or lead.id) not in laid
+                    ):
+                        continue
+                    cap = spot.most
+                    cap = cap if spot.most_times is None else min(cap, spot.most_times * laid[spot.needs])
+                    cap = cap if spot.share is None else 0
+                    unit = 1 + spot.reserve
+                    more = int(min(cap, rest // unit)) // spot.step * spot.step
+                    if more >= spot.least:
+                        laid[spot.id], rest = more, rest - int(more * unit)
+                if rest == 0:
+                    return laid
+    return None
+
+
+@pytest.mark.requirement("G-09")
+@pytest.mark.parametrize("game", GAMES)
+def test_hosts_are_told_the_most_that_a_round_can_stake(room, game):
+    machine = room(game)
+    rules, cents = rules_of(game), machine.machine.denominations_cents[game][0]
+    told = (
+        Reader(SimpleNamespace(machine=machine.machine), Readings(machine.journal))._facts[0].max_bet_credits
+    )
+    assert told == most_staked_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
+    if not rules.layout():
+        assert told == max(bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS)
+        return
+    assert filled(rules, told) is not None
+    over = told + 1
+    if over * cents <= LIMIT_CENTS and len(rules.layout()) < 12:
+        assert filled(rules, over) is None
+
+
+@pytest.fixture(scope="module")
+def theme():
+    return load_theme()
+
+
+def stage_of(machine, theme, language):
+    """The screen of a machine as it stands."""
+    machine.engine.handle(EventType.LANGUAGE, value=language)
+    views = tuple(
+        game_view(
+            InstalledGame(
+                game,
+                machine.machine.denominations_cents[name],
+                machine.machine.state(InstalledGames).returns[name],
+                Pools(),
+            )
+        )
+        for name, game in machine.machine.games.items()
+    )
+    view = heard(
+        heard(View(now=100.0, active_at=100.0), Hello(games=views)), snapshot(machine.engine, fingerprint="")
+    )
+    return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+
+
+@pytest.mark.requirement("C-22")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("game", tables())
+def test_help_says_the_limits_of_the_spots(room, theme, game, language):
+    machine, rules = with_credit(room(game), CREDIT_CENTS), rules_of(game)
+    stage = stage_of(machine, theme, language)
+    said = limits_words(stage)
+    cents = stage.view.snapshot.denomination_cents
+    if not rules.layout():
+        costs = [bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS]
+        words = {"least": stage.texts.number(min(costs)), "most": stage.texts.number(max(costs))}
+        assert said == stage.texts.say("help.unit", amount=stage.money(cents), **words)
+        return
+    room_ = LIMIT_CENTS // cents
+    on = rules.most_on(room_)
+    spots = [spot for spot in rules.layout() if not spot.added]
+    taken = {spot.id: min(spot.most, room_, on.get(spot.id, spot.most)) for spot in spots}
+    for credits_ in (min(spot.least for spot in spots), max(taken.values()), rules.most_staked(room_)):
+        assert stage.money(credits_ * cents) in said
+    for spot in spots if len(spots) < 12 else ():  # and what is said of a spot is what is taken there
+        shown = stage.view.table.spots[spot.id]
+        lines = [words for words, _ in spot_lines(stage, shown, cents)]
+        least, most = (
+            stage.money(each * cents) for each in (spot.least, taken[spot.id] // spot.step * spot.step)
+        )
+        assert any(least in words and most in words for words in lines), (spot.id, lines)
+
+
+# ---------------------------------------------------------------------------------- what a round came to
+PAY_TABLES = tuple(name for name in GAMES if load_game(name).family in {"video-poker", "reels", "keno"})
+
+
+class Round:
+    """A round at a machine: random answers, and what the screen is told of it."""
+
+    def __init__(self, machine, theme, game, rng):
+        self.machine, self.rng = machine, rng
+        with_credit(machine, CREDIT_CENTS)
+        before = machine.journal.meters().values
+        rules = rules_of(game)
+        if rules.layout():
+            forms = rng.sample(rules.cloth.forms, len(rules.cloth.forms))
+            assert any(lay(machine, form.bets) for form in forms)
+        self.view = stage_of(machine, theme, "en").view
+        self.heard = len(machine.hands.told)
+        machine.engine.handle(EventType.PLAY)
+        assert machine.state is State.PLAYING, machine.notice
+        while machine.state is State.PLAYING and isinstance(machine.hands.told[-1], Decision):
+            self.listen()
+            machine.engine.handle(EventType.CHOOSE, value=rng.choice(machine.hands.told[-1].options))
+        self.listen()
+        self.view = replace(self.view, now=self.view.now + 3600.0)
+        self.stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, self.view)
+        self.words = status(self.stage)[0]
+        machine.shown()
+        if machine.state is State.HANDPAY:
+            machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+        after = machine.journal.meters().values
+        self.grew = {name: after[name] - before[name] for name in after}
+
+    def listen(self):
+        self.view = heard(self.view, snapshot(self.machine.engine, fingerprint=""))
+        for message in self.machine.hands.told[self.heard :]:
+            self.view = heard(self.view, message)
+        self.heard = len(self.machine.hands.told)
+
+
+@pytest.mark.requirement("D-15")
+@pytest.mark.parametrize("game", GAMES)
+def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room, theme, game):
+    machine, rng = room(game), Random(game)
+    least_paid = 0
+    for _ in range(24 if rules_of(game).layout() == () and game in tables() else 4):
+        while standing_tables(machine.machine):
+            machine.engine.handle(EventType.BET, value=0, options={"bets": {}})
+            machine.play()
+            machine.shown()
+        played = Round(machine, theme, game, rng)
+        over, cents = settled_step(played.stage), machine.machine.selection.denomination_cents
+        returned_cents = played.grew["coin_out"]
+        if over is None or standing_tables(machine.machine):
+            continue
+        staked_cents = sum(int(each.get("staked", 0)) for each in over.settlements) * cents
+        if staked_cents:  # a game of spots: each stake is decided once
+            assert staked_cents == played.grew["coin_in"], (played.words, over.settlements)
+        back_cents = sum(int(each["credits"]) for each in over.settlements) * cents
+        assert back_cents <= returned_cents
+        named = sum(
+            int(each["credits"])
+            for each in over.settlements
+            if 0 < int(each["credits"]) <= int(each.get("staked", 0)) and not each.get("pays")
+        )
+        assert named * cents == played.grew["push"]
+        if game in PAY_TABLES:
+            assert played.grew["push"] == played.grew["games_pushed"] == 0
+            assert played.words != played.stage.texts.say(
+                "status.bet_returned", amount=played.stage.money(back_cents)
+            )
+            least_paid += any(0 < each["credits"] <= each.get("staked", 0) for each in over.settlements)
+    assert least_paid or game not in PAY_TABLES or game not in tables()
