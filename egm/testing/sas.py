@@ -1,10 +1,12 @@
 """A machine and the pure channel of one host, without a line: bytes heard go in, bytes sent come out."""
 
+import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from egm.app.view import snapshot
+from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.kernel.events import Event
 from egm.kernel.services import MachineContext
@@ -52,32 +54,39 @@ def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
     room.engine._changed = changed
 
 
-class Bench:
-    """One host's channel over a real machine; time is the room's clock, and effects run at once."""
+class LoopLine(SasChannel):
+    """A host's line on the machine's own loop, without a thread."""
 
-    def __init__(
-        self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object
-    ) -> None:
-        self.room = room
-        self.line = next(
-            line
-            for line in sas_lines(machine_context(room, folder, {name: settings}))
-            if isinstance(line, SasChannel)
-        )
-        self.host = self.line.host
-        self.channel: Channel = self.line._line._channel
+    served = False
+    """Whether its machine is at work."""
+
+    async def run(self) -> None:
+        """Serve the line until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        self._publish()
+        self._watch.begin()
+        self.served = True
+        try:
+            await self._loop.create_future()
+        finally:
+            self.served = False
+
+
+class HostWire:
+    """One host's end of a line without its thread: bytes in, bytes out, and effects at once."""
+
+    def __init__(self, line: SasChannel, clock: Clock) -> None:
+        self.line = line
+        self.clock = clock
+        self.host = line.host
+        self.channel: Channel = line._line._channel
         self.actions: list[object] = []
         self.slow = False
         """Whether effects take longer than the host waits."""
         self.waiting: list[Ask] = []
-        strict = self.host.settings.framing == "strict"
-        framing = StrictFraming if strict else LenientFraming
+        self._strict = self.host.settings.framing == "strict"
+        framing = StrictFraming if self._strict else LenientFraming
         self._framing = framing(self.address, self.host.settings.gap_ns)
-        self._strict = strict
-        attach(room, [self.line])
-        if boot:
-            room.boot()
-        self.line._publish()
 
     @property
     def address(self) -> int:
@@ -87,7 +96,7 @@ class Bench:
     def _take_news(self) -> None:
         line = self.line._line
         inbox, self.channel.readout = line._inbox, line._readout
-        now = self.room.clock.monotonic_ns()
+        now = self.clock.monotonic_ns()
         while inbox:
             match inbox.popleft():
                 case SasException() as exception:
@@ -102,15 +111,15 @@ class Bench:
     def hear(self, data: bytes) -> bytes:
         """Bytes as they come from the line, and what the machine sends."""
         out = b""
-        for heard in self._framing.hear(data, self.room.clock.monotonic_ns()):
+        for heard in self._framing.hear(data, self.clock.monotonic_ns()):
             self._take_news()
-            out += self._perform(self.channel.hear(heard, self.room.clock.monotonic_ns()))
+            out += self._perform(self.channel.hear(heard, self.clock.monotonic_ns()))
         return out
 
     def tick(self) -> list[Send]:
         """Time has passed: what the channel sends of itself."""
         sent = []
-        for action in self.channel.tick(self.room.clock.monotonic_ns()):
+        for action in self.channel.tick(self.clock.monotonic_ns()):
             if isinstance(action, Send):
                 sent.append(action)
             elif not isinstance(action, Ask):
@@ -180,3 +189,18 @@ class Bench:
             return "busy"
         assert is_intact(answer), answer.hex(" ")
         return answer[2:-2].hex()
+
+
+class Bench(HostWire):
+    """One host's channel over a real machine; time is the room's clock."""
+
+    def __init__(
+        self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object
+    ) -> None:
+        self.room = room
+        lines = sas_lines(machine_context(room, folder, {name: settings}))
+        super().__init__(next(line for line in lines if isinstance(line, SasChannel)), room.clock)
+        attach(room, [self.line])
+        if boot:
+            room.boot()
+        self.line._publish()

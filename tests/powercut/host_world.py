@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from host_bank import ASSET, ROUNDS_MAX, Bank, HostGoneError
-
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode, Devices, Note, PrintState
 from egm.devices.ledgers import EscrowPhase
@@ -21,6 +19,9 @@ from egm.money.host.model import HostMoney
 from egm.money.host.timeouts import HostTimeouts
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
+from tools.dev.simulation.bank import ASSET, Bank, HostGoneError
+
+ROUNDS_MAX = 400
 
 
 class PowerGoneError(Exception):
@@ -147,7 +148,7 @@ class World:
         self.alive = False
         self.paid_by_hand_cents = 0
         self.bills_cents = 0
-        self.bank = Bank(self)
+        self.bank = Bank(self.send)
         self.power_up()
 
     def session(self, fault: Fault) -> None:
@@ -250,6 +251,22 @@ class World:
             self.bank.restart()
             raise HostGoneError
 
+    def serve(self) -> None:
+        """Let the host poll until nothing is open any more."""
+        quiet = 0
+        for _ in range(ROUNDS_MAX):
+            self.do(self.floor.work)
+            with suppress(HostGoneError):
+                if self.bank.poll():
+                    quiet = 0
+                    continue
+                self.pass_time()
+                self.bank.settle()
+                quiet += 1
+            if quiet > 2 and not self.bank.is_open:
+                return
+        raise AssertionError("the host and the machine never came to rest")
+
     # -------------------------------------------------------------- the player
     def fund(self, cents: int) -> None:
         """Bills, before any fault."""
@@ -277,8 +294,8 @@ class World:
             if self.room.state is State.IDLE:
                 self.do(lambda: self.room.engine.handle(EventType.CASH_OUT))
             self.attend()
-            self.bank.serve()
-        self.bank.serve()
+            self.serve()
+        self.serve()
 
     def ticket_in(self) -> None:
         """Put each ticket in until it is taken."""
@@ -286,14 +303,14 @@ class World:
             if not self.floor.hand:
                 break
             self.do(self.floor.insert)
-            self.bank.serve()
-        self.bank.serve()
+            self.serve()
+        self.serve()
 
     def transfer(self, way: str, cents: int) -> None:
         """The host moves value, and follows it to its end."""
         if cents:
             self.bank.order(way, cents)
-        self.bank.serve()
+        self.serve()
 
     # -------------------------------------------------------------- the judge
     def check(self) -> None:

@@ -132,6 +132,19 @@ class Crowd:
         number = self.dice.choice([*papers, f"{self.dice.randrange(10**18):018d}"])
         self._world.hand(self._device("bill"), "insert_ticket", barcode=number)
 
+    # ------------------------------------------------------------ the host
+    def transfer(self) -> None:
+        """The host moves value one way or the other, or gives a bonus."""
+        if self._world.bank is not None:
+            self._world.bank.order(self.dice.choice(("in", "out", "bonus")), self.dice.randrange(1, 5000))
+
+    def bad_host_line(self) -> None:
+        """The host's line loses some of what is said on it, or the host starts again."""
+        if self._world.bank is not None:
+            self._world.bad_messages = self.dice.randint(1, 8)
+            if self.dice.random() < 0.2:
+                self._world.bank.restart()
+
     # ------------------------------------------------------------ staff
     def turn_key(self) -> None:
         """The attendant turns their key; a disputed amount wants the manager."""
@@ -206,6 +219,8 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "service": (5, lambda c: c.player.press("service")),
     "residual": (10, lambda c: c.player.press("residual")),
     "limit": (3, Crowd.limit),
+    "transfer": (25, Crowd.transfer),
+    "bad host line": (8, Crowd.bad_host_line),
     "key": (80, Crowd.turn_key),
     "menu": (4, Crowd.menu),
     "door": (12, Crowd.door),

@@ -75,12 +75,15 @@ class _Run:
         }
         self._crowd = Crowd(self._world, self._players)
         self._result = Result(self._crowd.done)
+        self._others: list[asyncio.Task[None]] = []
 
     async def run(self, progress: Callable[[int], None]) -> Result:
         world, loop = self._world, asyncio.get_running_loop()
         began = loop.time()
         loop.set_exception_handler(self._dying)
         watching = [asyncio.ensure_future(player.attend()) for player in self._players.values()]
+        watching += [asyncio.ensure_future(world.bank.attend())] if world.bank else []
+        self._others = watching
         world.start()
         try:
             await self._up()
@@ -120,12 +123,8 @@ class _Run:
 
     async def _goes_on(self) -> None:
         """Bring the machine back where its power has gone. Raises what else has ended it."""
-        failure = self._world.failure()
-        if failure is not None:
-            raise failure
-        if not self._world.is_on:
-            await self._world.stop()
-            self._world.start()
+        await self._switched_on()
+        if not all(player.now for player in self._players.values()):
             await self._up()
 
     async def _up(self) -> None:
@@ -134,11 +133,14 @@ class _Run:
             async with asyncio.timeout(_COMING_UP_SECONDS):
                 while not all(player.now for player in self._players.values()):
                     await asyncio.sleep(0.05)
-                    await self._goes_on_or_fails()
+                    await self._switched_on()
         except TimeoutError:
             raise StuckError("the machine does not come up") from None
 
-    async def _goes_on_or_fails(self) -> None:
+    async def _switched_on(self) -> None:
+        for other in self._others:
+            if other.done():
+                other.result()
         failure = self._world.failure()
         if failure is not None:
             raise failure
@@ -186,7 +188,8 @@ class _Run:
             world.say(names[player.position])["status"] in {"idle", "disabled"}
             for names in (world.of_kind("bill_acceptor"), world.of_kind("ticket_printer"))
         )
-        return (now.state, now.credit_cents, still) == ("idle", 0, True)
+        told = world.bank is None or not world.bank.is_open
+        return (now.state, now.credit_cents, still and told) == ("idle", 0, True)
 
 
 def case_of(seed: int, actions: int, cuts: int) -> Case:

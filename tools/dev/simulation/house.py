@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from paytables.definition import LIBRARY
+from tools.dev.simulation.bank import ASSET
 
 REELS: Final = ("maple-classic", "hold-fast", "river-wheel", "seven-rivers", "aurora-keno", "orchard-picnic")
 TABLES: Final = (
@@ -49,6 +50,8 @@ class House:
     printer: str = "tcl"
     hopper: bool = True
     limits: bool = False
+    host: bool = False
+    """Whether its tickets and transfers go through a host."""
     wheel: bool = False
     games: tuple[str, ...] = ("maple-classic", "hold-fast", "river-wheel")
     levels: tuple[tuple[str, str], ...] = field(default=())
@@ -59,6 +62,7 @@ class House:
         if (place := dice.choice(("generic", "generic", "generic", *ELSEWHERE))) in ELSEWHERE:
             return cls(place=place, printer=dice.choice(PRINTERS), games=ELSEWHERE[place])
         positions = dice.choice((1, 1, 2, 3))
+        host = positions == 1 and dice.random() < 0.5
         wheel = positions > 1 and dice.random() < 0.5
         games = [*dice.sample(REELS, dice.randint(1, 2)), *dice.sample(TABLES, dice.randint(1, 2))]
         levels: list[tuple[str, str]] = []
@@ -72,6 +76,7 @@ class House:
             printer=dice.choice(PRINTERS),
             hopper=dice.random() < 0.7,
             limits=dice.random() < 0.4,
+            host=host,
             wheel=wheel,
             games=tuple(games),
             levels=tuple(levels),
@@ -98,6 +103,7 @@ class House:
         tables = [f'[[games]]\ngame = "{game}"' for game in games]
         tables += [f'[[progressives]]\ngame = "{game}"\nlevel = "{level}"' for game, level in self.levels]
         tables += [f"[devices.{name}]\n{table}" for name, table in self.devices().items()]
+        tables += [_HOST] if self.host else []
         path = folder / "cabinet.toml"
         path.write_text(_MACHINE.format(positions=self.positions) + "\n\n".join(tables), encoding="utf-8")
         return path
@@ -116,6 +122,15 @@ positions = {positions}
 port = 0
 
 """
+
+
+_HOST: Final = f"""[sas.main]
+
+[host]
+tickets = "system"
+transfers = true
+bonuses = true
+asset_number = {ASSET}"""
 
 
 def _by_wheel(folder: Path) -> str:

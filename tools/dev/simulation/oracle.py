@@ -120,7 +120,8 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
         doubt = _in_doubt(journal)
         read = journal.meters()
         by_position = {n: dict(read.where(position=n).values) for n in players}
-        balance = {account: abs(journal.balance_cents(account)) for account in (*_IN, *_OUT, *_HOUSE)}
+        hosts = [account for account, _ in _HOSTS]
+        balance = {account: abs(journal.balance_cents(account)) for account in (*_IN, *_OUT, *_HOUSE, *hosts)}
         credit = sum(journal.balance_cents(f"credit:{n}:cashable") for n in players)
     for position, cents in books.bills.items():
         seen = by_position[position].get("bill_in.value", 0) if len(players) > 1 else balance["world:bill"]
@@ -131,10 +132,16 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
     verdict.agree("coins out", balance["out:hopper"], books.tray, doubt["hopper"])
     by_hand = sum(balance[account] for account in _OUT if account.startswith("out:handpay"))
     verdict.agree("paid by hand", by_hand, books.by_hand)
-    verdict.agree("won", sum(balance[account] for account in _WON), books.won)
+    doubled = balance["house:double_up_win"] - balance["house:double_up_bet"]
+    verdict.agree("won", sum(balance[account] for account in _WON) + doubled, books.won)
     verdict.agree("credit left", credit, 0)
     came = sum(books.bills.values()) + books.coins + books.redeemed
     went = sum(books.papers.values()) + books.tray + books.by_hand
+    if world.bank is not None:
+        for account, way in _HOSTS:
+            verdict.agree(f"host, {way}", balance[account], world.bank.moved(way))
+        came += world.bank.moved("in") + world.bank.moved("bonus")
+        went += world.bank.moved("out")
     verdict.agree(
         "kept by the house",
         balance["house:wager"] + balance["house:double_up_bet"] - sum(balance[a] for a in _BACK),
@@ -156,19 +163,28 @@ _OUT: Final = (
     "out:handpay_jackpot",
     "out:handpay_disputed",
 )
+_HOSTS: Final = (
+    ("world:aft_in:cashable", "in"),
+    ("out:aft_out:cashable", "out"),
+    ("house:bonus", "bonus"),
+)
 _WON: Final = ("house:win", "house:push", "house:attendant_jackpot")
 _BACK: Final = (*_WON, "house:double_up_win", "house:refund_defect", "house:disputed")
 _HOUSE: Final = ("house:wager", "house:double_up_bet", *_BACK)
 
 
 def _tickets(world: World, books: Books, verdict: Verdict) -> None:
-    """The ticket ledger and the papers are the same, one by one."""
-    with open_beside(world.folder.root) as store:
-        ledger = {
-            record.ticket.number: record.ticket.amount_cents
-            for record in store.records()
-            if record.state in {TicketState.ISSUED, TicketState.REDEEMED}
-        }
+    """The ledger of whoever validates and the papers are the same, one by one."""
+    if world.bank is not None:
+        vouchers = world.bank.vouchers.items()
+        ledger = {number: voucher.cents for number, voucher in vouchers if voucher.was_issued}
+    else:
+        with open_beside(world.folder.root) as store:
+            ledger = {
+                record.ticket.number: record.ticket.amount_cents
+                for record in store.records()
+                if record.state in {TicketState.ISSUED, TicketState.REDEEMED}
+            }
     for number in sorted(ledger.keys() ^ books.papers.keys()):
         where = "in the ledger only" if number in ledger else "on paper only"
         verdict.wrong.append(f"ticket {number}: {where}")

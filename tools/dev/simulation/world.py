@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -17,25 +17,23 @@ from egm.devices.line import Handle, LineLostError, LineSettings
 from egm.devices.twin import ActionError, Twin
 from egm.errors import RestartAsked
 from egm.kernel.feature import Features
+from egm.kernel.services import Attachment, MachineContext, Make
 from egm.links.monitoring import monitoring
+from egm.links.sas.attachment import sas_lines
+from egm.links.sas.reader import Readings
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.testing.cable import Cable
 from egm.testing.forgetful import ForgetfulStorage, Medium
 from egm.testing.jumping_loop import BEGINNING, LoopClock
+from egm.testing.sas import HostWire, LoopLine
+from tools.dev.simulation.bank import Bank
 from tools.dev.simulation.house import House
 
 #: The one person on the staff.
 STAFF_NUMBER: Final = "1001"
 STAFF_PIN: Final = "730194"
-#: All that the machine can do, but for monitoring, whose server has a thread.
-_FEATURES: Final = Features(
-    tuple(
-        replace(feature, services=tuple(each for each in feature.services if each is not monitoring))
-        for feature in FEATURES.all
-    )
-)
 #: Cost of a PIN's digest here: it is nobody's secret.
 _PIN_COST: Final = 2
 
@@ -79,6 +77,14 @@ class World:
             protocol = PROTOCOLS[device.protocol]
             self.cables[name] = Cable(character_seconds=protocol.line.character_seconds)
             self.twins[name] = protocol.twin(name, self.cables[name])
+        self._features = Features(
+            replace(feature, services=tuple(self._without_threads(feature.services)))
+            for feature in FEATURES.all
+        )
+        self.bank = Bank(self.send) if house.host else None
+        self._wire: HostWire | None = None
+        self.bad_messages = 0
+        """So many of the next messages of the host, or their answers, may be lost."""
         self._machine: asyncio.Task[None] | None = None
         self.is_on = False
         self.lives = self.cuts = self.restarts = 0
@@ -103,7 +109,7 @@ class World:
                 LoopClock(asyncio.get_running_loop()),
                 opener=self._open,
                 sources=(self._source,),
-                features=_FEATURES,
+                features=self._features,
                 storage=storage,
             )
             try:
@@ -159,6 +165,35 @@ class World:
         """Stop every device, for good."""
         for twin in self.twins.values():
             twin.halt()
+
+    # ------------------------------------------------------------ the host
+    def _without_threads(self, services: Iterable[Make]) -> Iterator[Make]:
+        """No server for monitoring, and a host's line on the loop."""
+        for each in services:
+            if each is sas_lines:
+                yield self._lines
+            elif each is not monitoring:
+                yield each
+
+    def _lines(self, context: MachineContext) -> Iterator[Attachment]:
+        readings = Readings(context.engine.machine.journal)
+        for name, settings in context.file.sas.items():
+            line = LoopLine(context, name, settings, readings)
+            self._wire = HostWire(line, context.clock)
+            yield line
+
+    def send(self, message: bytes) -> bytes:
+        """One message of the host's, and what it hears of the answer."""
+        wire = self._wire
+        if not self.is_on or wire is None or not isinstance(wire.line, LoopLine) or not wire.line.served:
+            return b""
+        lost = ""
+        if self.bad_messages:
+            self.bad_messages -= 1
+            lost = self._dice.choice(("request", "answer", ""))
+        wire.tick()
+        answer = b"" if lost == "request" else wire.send(message)
+        return answer if self.is_on and not lost else b""
 
     # ------------------------------------------------------------ devices
     def hand(self, device: str, action: str, **values: int | str | bool) -> bool:

@@ -1,16 +1,17 @@
-"""The host of the money, as a power-cut campaign has it: a ledger of its own, written before it acts.
+"""Host of the money over SAS: a ledger of its own, written before it acts; it reads nothing but bytes."""
 
-It reads nothing of the machine but its bytes; ``world`` is whoever carries them and may lose them.
-"""
-
+import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final
 
 from egm.links.sas.crc import is_intact, sealed
 
-ASSET = 7
-ROUNDS_MAX = 400
+ASSET: Final = 7
+_POLL_SECONDS: Final = 0.2
+#: Polls without news, and the host asks again.
+_QUIET_POLLS: Final = 5
 
 
 class HostGoneError(Exception):
@@ -26,6 +27,7 @@ class Voucher:
 
     @property
     def was_issued(self) -> bool:
+        """Whether the machine has reported it as printed."""
         return self.state != "given"
 
 
@@ -41,9 +43,10 @@ class Movement:
 
 @dataclass
 class Bank:
-    """The host. The first three fields are its ledger; ``given`` is what a restart forgets."""
+    """The host. What follows ``send`` is its ledger; ``given`` is what a restart forgets."""
 
-    world: Any
+    send: Callable[[bytes], bytes]
+    """One message on the line, and what is heard of the answer."""
     opening_cents: int = 50_000
     account_cents: int = 50_000
     vouchers: dict[str, Voucher] = field(default_factory=dict)
@@ -61,38 +64,26 @@ class Bank:
         """A long poll, repeated while nothing whole comes; its answer's data, empty for silence."""
         message = bytes((1, code)) if data is None else sealed(bytes((1, code)) + data)
         for _ in range(4):
-            answer = self.world.send(message)
+            answer = self.send(message)
             if len(answer) > 3 and answer[:2] == bytes((1, code)) and is_intact(answer):
                 return answer[2:-2]
         return b""
 
-    def serve(self) -> None:
-        """Poll until nothing is open any more."""
-        quiet = 0
-        for _ in range(ROUNDS_MAX):
-            self.world.do(self.world.floor.work)
-            with suppress(HostGoneError):
-                quiet = 0 if self._poll() else quiet + 1
-            if quiet > 2 and not self._open():
-                return
-        raise AssertionError("the host and the machine never came to rest")
-
-    def _poll(self) -> bool:
+    def poll(self) -> bool:
         """One general poll, and what it leads to; whether anything had happened."""
         if self.fresh:
             self._catch_up()
-        answer = self.world.send(b"\x81")
+        answer = self.send(b"\x81")
         if not answer:
             return True  # it may be on its way up
         if answer[0]:
-            self.world.send(b"\x80")  # acknowledges: the same poll again would ask for the same answer
+            self.send(b"\x80")  # acknowledges: the same poll again would ask for the same answer
             self._see_to(answer[0])
-            return True
-        self.world.pass_time()
-        self._settle()
-        return False
+        return bool(answer[0])
 
-    def _open(self) -> bool:
+    @property
+    def is_open(self) -> bool:
+        """Whether a ticket or a transfer has no end yet."""
         pending = any(voucher.state == "pending" for voucher in self.vouchers.values())
         return pending or any(movement.state == "ordered" for movement in self.movements.values())
 
@@ -126,7 +117,7 @@ class Bank:
     def _read_tickets(self) -> None:
         while (record := self.ask(0x4D, b"\0")) and any(record):
             self._enter(record)
-            self.world.send(b"\x80")  # acknowledges
+            self.send(b"\x80")  # acknowledges
 
     def _enter(self, record: bytes) -> None:
         number = record[24:25].hex() + record[9:17].hex()
@@ -158,7 +149,7 @@ class Bank:
 
     def _end_ticket(self) -> None:
         self._take_status(self.ask(0x71, b"\x01\xff"))
-        self.world.send(b"\x80")
+        self.send(b"\x80")
 
     def _take_status(self, answer: bytes) -> None:
         """What the machine says of the ticket put in last."""
@@ -199,7 +190,7 @@ class Bank:
 
     def _end_transfer(self) -> None:
         self._read_result(self.ask(0x72, b"\x02\xff\x00"))
-        self.world.send(b"\x80")
+        self.send(b"\x80")
 
     def _read_result(self, answer: bytes) -> str:
         """Take the end of a transfer from an answer; the identifier it names."""
@@ -230,7 +221,7 @@ class Bank:
         elif movement.way == "out":
             self.account_cents += movement.moved_cents
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Ask about whatever the ledger says is open: a restart has forgotten why."""
         for voucher in self.vouchers.values():
             if voucher.state == "pending":
@@ -239,12 +230,21 @@ class Bank:
                 told = self.vouchers.get(answer[8:17].hex()) if len(answer) >= 17 else None
                 if answer and told is not voucher and voucher.state == "pending":
                     voucher.state = "issued"  # the machine knows nothing of it
-                self.world.send(b"\x80")
+                self.send(b"\x80")
         for identifier, movement in self.movements.items():
             if movement.state == "ordered":
                 self._send_order(identifier)  # again, whatever became of it: the machine must know better
-                self.world.send(b"\x80")
+                self.send(b"\x80")
 
     def moved(self, way: str) -> int:
         """All that was moved one way."""
         return sum(m.moved_cents for m in self.movements.values() if m.way == way)
+
+    async def attend(self) -> None:
+        """Poll for as long as there is a line; where nothing happens, ask about what is open."""
+        quiet = 0
+        while True:
+            await asyncio.sleep(_POLL_SECONDS)
+            quiet = 0 if self.poll() else quiet + 1
+            if quiet % _QUIET_POLLS == _QUIET_POLLS - 1:
+                self.settle()
