@@ -264,11 +264,16 @@ def is_disputed(printing: PrintingRecord | None) -> bool:
 
 
 def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """A person has decided of a ticket in dispute, and the cash-out has not ended that way yet."""
+    """A person has decided of a ticket in dispute, and the cash-out has not ended that way yet.
+
+    The ticket before may still be in the printer's path, its bar code done: it is of another cash-out.
+    """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     decided = {PrintState.FAILED, PrintState.BARCODE_DONE}
-    return pay_out is not None and printing is not None and printing.state in decided
+    if pay_out is None or printing is None or printing.id != pay_out.id:
+        return False
+    return printing.state in decided
 
 
 def end_ticket_ruling(machine: Machine, event: Event) -> None:

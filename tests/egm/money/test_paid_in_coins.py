@@ -110,6 +110,22 @@ def test_a_ticket_that_fails_in_between_is_no_end_of_it(tmp_path, coins_first):
     ends_honest(room)
 
 
+@pytest.mark.requirement("F-09", "G-10", "F-01")
+def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_path):
+    """Its bar code is done and nobody has taken it: the machine stopped for ever, the coins' credit in it."""
+    room = MachineRig(tmp_path / "state", devices=("printer", "hopper")).boot().insert(500)
+    room.engine.handle(EventType.CASH_OUT)
+    for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
+        room.printer_says(state)
+    room.ledgers.coins.coins_in(((100, True),), 1)
+    room.engine.handle(EventType.CASH_OUT)
+    assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["way"]) == (State.PAYING, "coins")
+    hopper_pays(room, 1)
+    room.printer_says(PrintState.TAKEN)
+    assert (room.state, room.credit_cents) == (State.IDLE, 0)
+    ends_honest(room)
+
+
 @pytest.mark.requirement("F-09", "G-10")
 def test_a_hopper_filled_again_pays_the_rest_and_both_are_told(tmp_path, coins_first):
     room = cashed_out(tmp_path, coins_first, "printer", cents=500)

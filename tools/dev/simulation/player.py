@@ -97,7 +97,7 @@ class Player:
         elif isinstance(message, Play):
             self.seen.games[message.play_id] = message
             self._later("shown", message.play_id)
-        elif isinstance(message, Decision):
+        elif isinstance(message, Decision) and message.options:  # a real wheel's has none
             self._later("choose", self._dice.choice(message.options))
 
     def _sees_state(self, now: Snapshot) -> None:
