@@ -2,8 +2,11 @@
 
 import io
 import json
+import shutil
+import subprocess
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +15,7 @@ from egm.screen.art.symbols import DRAWINGS
 from egm.verify.manifest import load_signed
 from paytables.definition import source_of
 from tools.cli import main
+from tools.cli.commands import certify
 from tools.lab.certification import bundle
 
 GAMES = ("maple-classic", "orchard-picnic")
@@ -23,9 +27,33 @@ def run(*arguments, code=0):
     return " ".join(result.output.split())
 
 
+def git(root, *asked):
+    who = ("-c", "user.name=Maker", "-c", "user.email=maker@example.org")
+    return subprocess.run(
+        ["git", "-C", root, *who, *asked], check=True, capture_output=True, text=True
+    ).stdout
+
+
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def checkout(tmp_path_factory):
+    """The source here as it lies, in one commit of a version control of its own."""
+    here, root = Path(__file__).parents[3], tmp_path_factory.mktemp("checkout")
+    for name in git(here, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0"):
+        if name and (here / name).is_file():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(here / name, root / name)
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all of it")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certify, "_CHECKOUT", root)
+        yield root
+
+
+@pytest.fixture(scope="module")
+def made(checkout, tmp_path_factory):
     folder = tmp_path_factory.mktemp("submitted")
+    (folder / "battery.json").write_text('{"passed": true}')
     run(
         "certify",
         *GAMES,
@@ -36,6 +64,8 @@ def made(tmp_path_factory):
         "--out",
         folder,
         "--submission",
+        "--battery",
+        folder / "battery.json",
     )
     return folder
 
@@ -84,8 +114,12 @@ def test_the_bundle_holds_all_a_laboratory_asks_of_a_maker(made, submission):
         "manual-operator-fr.md": "| ",
         "wiring.md": "Ground",
         "profile.toml": "quebec-casino",
+        "changes.md": "# Changelog",
+        "building.md": "-m hatchling build",
+        "computer.md": "make image",
     }.items():
         assert word in said[name], name
+    assert {"symbols.png", "battery.json", "maple-classic.findings.json"} <= files.keys()
     signals = said["signals.md"]
     assert all(f"| {name} |" in signals for name in ("logic", "stacker", "reset", "tilt"))
     assert "--submission needs --out" in run(
@@ -148,7 +182,7 @@ def test_a_certificate_is_made_again_from_its_definition(made, tmp_path):
 
 
 @pytest.mark.requirement("R-05")
-def test_what_a_game_brings_to_be_seen_goes_with_it(tmp_path):
+def test_what_a_game_brings_to_be_seen_goes_with_it(checkout, tmp_path):
     maker = tmp_path / "maker"
     maker.mkdir()
     square = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8"/></svg>'
@@ -172,3 +206,90 @@ def test_what_a_game_brings_to_be_seen_goes_with_it(tmp_path):
         assert (folder / "pine.svg").read_text() == square
         assert "maple-classic.toml" in json.loads((folder / "manifest.json").read_text())["files"]
         run("certify", "--verify", folder, "--reproduce")
+
+
+def names_in(folder):
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+        return [name.partition("/")[2] for name in archive.getnames()]
+
+
+def submit(out, *more, code=0):
+    asked = ("maple-classic", "--jurisdiction", "generic", "--games-played", 20, "--out", out, "--submission")
+    return run("certify", *asked, *more, code=code)
+
+
+@pytest.mark.requirement("R-05")
+def test_the_source_is_of_one_commit_and_of_nothing_that_lies_beside_it(checkout, made, submission):
+    facts = json.loads((submission / "manifest.json").read_text())
+    assert facts["commit"] == git(checkout, "rev-parse", "HEAD").strip()
+    assert facts["missing"] == []
+    inside, known = set(names_in(submission)), set(git(checkout, "ls-files").split())
+    assert known <= inside
+    assert inside - known == {"PKG-INFO"}
+
+
+@pytest.mark.requirement("R-05")
+def test_a_submission_into_the_checkout_holds_no_earlier_one(checkout):
+    """What was handed over before, and the key beside it, lay in the folder the archive was made from."""
+    try:
+        first = submit(checkout / "handed", "--key", checkout / "build" / "lab.key")
+        assert "missing in the submission: battery.json: " in first
+        submit(checkout / "handed", "--key", checkout / "build" / "lab.key")
+        inside = names_in(checkout / "handed" / "submission")
+        assert not [name for name in inside if name.startswith(("handed", "build")) or name.endswith(".key")]
+    finally:
+        shutil.rmtree(checkout / "handed", ignore_errors=True)
+        shutil.rmtree(checkout / "build", ignore_errors=True)
+
+
+@pytest.mark.requirement("R-05")
+def test_a_checkout_with_changes_in_no_commit_is_refused(checkout, tmp_path):
+    page = checkout / "README.md"
+    text = page.read_text()
+    try:
+        page.write_text(text + "changed\n")
+        (checkout / "notes.txt").write_text("mine")
+        said = submit(tmp_path / "out", code=1)
+        assert "README.md, notes.txt: in no commit, and a submission is of one" in said
+        assert not (tmp_path / "out" / "submission").exists()
+    finally:
+        page.write_text(text)
+        (checkout / "notes.txt").unlink()
+
+
+@pytest.mark.requirement("R-05")
+def test_a_folder_of_no_version_control_is_refused(checkout, tmp_path, monkeypatch):
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    monkeypatch.setattr(certify, "_CHECKOUT", bare)
+    assert "is no checkout of a version control that names a commit" in submit(tmp_path / "out", code=1)
+
+
+@pytest.mark.requirement("R-05")
+def test_a_key_that_was_committed_is_refused_wherever_it_lies(checkout, tmp_path):
+    key = checkout / "docs" / "signing.txt"
+    try:
+        bundle.laboratory_key(key)
+        git(checkout, "add", "-A")
+        git(checkout, "commit", "-q", "-m", "oh")
+        said = submit(tmp_path / "out", "--key", key, code=1)
+        assert "docs/signing.txt: holds the private key that signs" in said
+        assert not (tmp_path / "out" / "submission").exists()
+    finally:
+        git(checkout, "reset", "-q", "--hard", "HEAD~1")
+
+
+@pytest.mark.requirement("R-07")
+def test_another_source_archive_than_its_own_is_not_what_is_made_again(made, submission, tmp_path):
+    """Packed otherwise, an archive builds the same wheel; it is not the archive its source makes."""
+    name = next(path.name for path in submission.glob("*.tar.gz"))
+    with tarfile.open(submission / name) as archive:
+        members = [(member, archive.extractfile(member).read()) for member in archive if member.isfile()]
+    other = io.BytesIO()
+    with tarfile.open(fileobj=other, mode="w:gz") as archive:
+        for member, data in members:
+            archive.addfile(member, io.BytesIO(data))
+    lie = signed_anew(made, submission, tmp_path / "lie", {name: other.getvalue()})
+    said = run("certify", "--verify", lie, "--reproduce", code=1)
+    assert f"{name} from {name} the build is another" in said

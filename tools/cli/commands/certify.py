@@ -55,6 +55,11 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHI
     help="also OUT/submission: source, build, signed software manifest, definitions, sheets, manuals, tables",
 )
 @click.option(
+    "--battery",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="with --submission: the generator's, as `egm rng battery --json FILE` wrote it",
+)
+@click.option(
     "--reproduce", is_flag=True, help="with --verify: build and write the bundle again, and compare"
 )
 @click.option("--against", metavar="OLD", help="the approved game: say what the change asks for, and why")
@@ -79,14 +84,15 @@ def command(
     signer: str | None,
     against: str | None,
     *,
+    battery: Path | None,
     submission: bool,
     reproduce: bool,
     form: Form,
 ) -> None:
     """Certify GAMES (library ids or files) for a jurisdiction, or --verify bundles made so.
 
-    With --submission the whole a laboratory asks of a maker goes into one more bundle, made from a checkout
-    of the source; --verify --reproduce builds it again from its own source and compares every file.
+    With --submission the whole a laboratory asks of a maker goes into one more bundle, made from the commit
+    of a clean checkout; --verify --reproduce builds it again from its own source and compares every file.
 
     With --against OLD each is held against the approved game instead: the same, a cloned theme, a change that
     asks for a notice only, or one that asks for full approval.
@@ -110,7 +116,7 @@ def command(
         for case, findings in held:
             _write(case, findings, out, signing)
         if submission:
-            _submit([case for case, _ in held], out, signing)
+            _submit(held, out, signing, battery)
         echo(f"signed in {out}; `egm certify --verify {out}` holds all of it", err=True)
     after = "\n".join(_concluded(*each) for each in held if _certified(each[1]))
     show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held], after=after)
@@ -155,7 +161,7 @@ def _concluded(case: Case, findings: list[Finding]) -> str:
 
 
 def _told(case: Case, findings: list[Finding]) -> dict[str, object]:
-    rows = [_row(finding) for finding in findings]
+    rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
 
@@ -191,14 +197,19 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     show(form, *tables, document=told)
 
 
-def _submit(cases: list[Case], out: Path, signing: Ed25519PrivateKey) -> None:
-    """Write the bundle of the whole, signed with the key that signed the games'."""
+def _submit(
+    held: list[tuple[Case, list[Finding]]], out: Path, signing: Ed25519PrivateKey, battery: Path | None
+) -> None:
+    """Write the bundle of the whole, signed with the key that signed the games'; say what it lacks."""
+    given = None if battery is None else battery.read_bytes()
     try:
         with working("building and writing the submission"):
-            found = submissions.submitted(cases, _CHECKOUT, signing, command_reference())
-        bundle.write(out / submissions.FOLDER, found, submissions.facts(cases), signing)
+            found, facts = submissions.submitted(held, _CHECKOUT, out, signing, command_reference(), given)
+        bundle.write(out / submissions.FOLDER, found, facts, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
+    for each in facts["missing"]:
+        echo(f"missing in the submission: {each}", err=True)
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
@@ -247,15 +258,6 @@ def _said(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _row(finding: Finding) -> dict[str, object]:
-    return {
-        "rule": finding.rule,
-        "requirements": list(finding.requirements),
-        "status": str(finding.status),
-        "evidence": finding.evidence,
-    }
-
-
 def _table(case: Case, findings: list[Finding]) -> Table:
     columns = (
         "rule",
@@ -270,7 +272,7 @@ def _table(case: Case, findings: list[Finding]) -> Table:
 def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
     rules = case.profile.awards
     data = sheet(case.game, case.analysis, rules)
-    report = json.dumps([_row(f) for f in findings], indent=2, ensure_ascii=False)
+    report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)
     if case.game.source is None:
         raise click.ClickException(f"{case.game.id}: was not read from a file, and cannot be certified")
     files = {

@@ -29,6 +29,15 @@ class Finding:
     status: Status
     evidence: str
 
+    def to_json(self) -> dict[str, object]:
+        """Return the finding as bundles have it."""
+        return {
+            "rule": self.rule,
+            "requirements": list(self.requirements),
+            "status": str(self.status),
+            "evidence": self.evidence,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Case:

@@ -16,15 +16,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.errors import OperatorError
-from egm.profiles import load_profile
+from egm.profiles import Profile, load_profile
 from egm.verify.certificate import SIGNER, BundleError
 from egm.verify.digest import measure
 from egm.verify.manifest import differences, load_signed
-from paytables import PaytableError, analyse, load_game
+from paytables import Game, PaytableError, analyse, load_game
 from paytables.wording import counted
 from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import hold
-from tools.lab.certification.submission import SOFTWARE, built, built_files, pages, written
+from tools.lab.certification.submission import (
+    BATTERY,
+    FINDINGS,
+    SOFTWARE,
+    built,
+    built_files,
+    pages,
+    written,
+)
 from tools.lab.parsheet import sheet
 from tools.lab.parsheet.forms import to_csv
 from tools.lab.rng.service import start_service
@@ -64,16 +72,21 @@ def _certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
     data = json.dumps(sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False).encode()
     yield _compared(folder, "par.json", data)
     yield _compared(folder, "par.csv", to_csv(game, analysis, profile.awards).encode())
+    yield _verdict(
+        folder / "findings.json", game, folder / f"{game.id}.toml", profile, int(facts["games_played"])
+    )
+
+
+def _verdict(findings: Path, game: Game, path: Path, profile: Profile, games: int) -> Made:
+    """Hold a game against every rule again; chance had a part in the evidence, and none in a verdict."""
     with start_service().step() as draw:
-        case = Case(game, folder / f"{game.id}.toml", analysis, profile, draw, int(facts["games_played"]))
-        found = hold(case)
-    signed = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
+        found = hold(Case(game, path, analyse(game), profile, draw, games))
+    signed = json.loads(findings.read_text(encoding="utf-8"))
     refused = {each["rule"] for each in signed if each["status"] == Status.FAIL}
     here = {each.rule for each in found if each.status is Status.FAIL}
     other = ", ".join(sorted(refused ^ here))
-    yield Made(
-        f"verdict of {counted(len({f.rule for f in found}), 'rule')}", other and f"another verdict: {other}"
-    )
+    rules = counted(len({f.rule for f in found}), "rule")
+    return Made(f"{game.id}: verdict of {rules}", other and f"another verdict: {other}")
 
 
 def _compared(folder: Path, name: str, here: bytes) -> Made:
@@ -98,9 +111,11 @@ def _submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterat
         with tarfile.open(folder / archive) as source:
             source.extractall(unpacked, filter="data")
         root = Path(unpacked) / archive.removesuffix(_SOURCE)
-        again = built(root, "wheel")
-        same = again.get(wheel) == (folder / wheel).read_bytes()
-        yield Made(f"{wheel} from {archive}", "" if same else "the build is another")
+        (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling's own, which it would take for a file more
+        again = built(root)
+        for name in (archive, wheel):
+            same = again.get(name) == (folder / name).read_bytes()
+            yield Made(f"{name} from {archive}", "" if same else "the build is another")
         copied = pages(root)
     yield Made(f"{SOFTWARE} of {wheel}", _listed(_in_wheel((folder / wheel).read_bytes()), signed.files))
     installed = [str(each) for each in differences(signed, measure(built_files()))]
@@ -109,7 +124,11 @@ def _submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterat
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
     made = {**copied, **written([(game, analyse(game)) for game in games], profile, commands)}
     yield from (_compared(folder, name, made[name]) for name in sorted(made))
-    left = set(names) - made.keys() - {archive, wheel, SOFTWARE}
+    for game in games:
+        name = f"{game.id}{FINDINGS}"
+        yield _verdict(folder / name, game, folder / f"{game.id}.toml", profile, int(facts["games_played"]))
+    found = {archive, wheel, SOFTWARE, BATTERY, *(f"{game.id}{FINDINGS}" for game in games)}
+    left = set(names) - made.keys() - found
     yield Made("every file of the bundle", _some([f"{name}: nothing here makes it" for name in sorted(left)]))
 
 

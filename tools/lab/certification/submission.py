@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -28,16 +28,21 @@ from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCES
 from paytables import Analysis, Game
 from paytables.source import Source
-from tools.lab.certification.finding import Case
+from tools.lab.certification.finding import Case, Finding
+from tools.lab.certification.source import commit_of, export, refuse_key
 from tools.lab.documents import PARTS
 from tools.lab.manual import AUDIENCES, manual
 from tools.lab.markdown import table
 from tools.lab.parsheet import sheet
 from tools.lab.parsheet.forms import to_csv
+from tools.lab.symbol_sheet import symbol_sheet
 
+#: Games with what became of each rule.
+Held: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
 #: The folder of the bundle, and in it the manifest of the software, as a cabinet file may pin it.
 FOLDER: Final = "submission"
 SOFTWARE: Final = "software.json"
+SYMBOLS: Final = "symbols.png"
 #: The packages alone: what a build holds. Libraries are pinned with their digests in the source.
 SCOPE: Final = Scope(own=(), libraries=False, bytecode=False)
 #: What a checkout has and no build: developers' tools, and the rigs of tests.
@@ -45,6 +50,8 @@ NOT_BUILT: Final = ("tools/dev/", "egm/testing/")
 #: Pages of the source that go in as they are: security and recovery, what is shown, the generator, wiring.
 PAGES: Final[Mapping[str, str]] = {
     "architecture.md": "ARCHITECTURE.md",
+    "changes.md": "CHANGELOG.md",
+    "computer.md": "docs/image.md",
     "conformance.md": "CONFORMANCE.md",
     "generator.md": "rng/README.md",
     "libraries.txt": "requirements.txt",
@@ -52,23 +59,63 @@ PAGES: Final[Mapping[str, str]] = {
 }
 
 
-def submitted(cases: Sequence[Case], root: Path, key: Ed25519PrivateKey, commands: str) -> dict[str, bytes]:
-    """Every file of the bundle of the games of ``cases``, which are held against one profile.
+#: The result of the generator's battery, as `egm rng battery --json` writes it: given, not made here.
+BATTERY: Final = "battery.json"
+FINDINGS: Final = ".findings.json"
+#: How the source archive is made into the build again; the packages it takes are pinned in the source.
+BUILDING: Final = """# building
 
-    ``commands``: the reference of the command line.
+The source archive and the wheel of this submission are made of the commit its manifest names. To make them
+again from the archive alone, with Python 3.11 or later:
 
-    Raises OperatorError where ``root`` is no checkout of the source.
+```
+tar xf open_egm-*.tar.gz
+cd open_egm-*/
+rm PKG-INFO
+python3 -m venv .venv
+.venv/bin/pip install --require-hashes -r requirements-build.txt
+.venv/bin/python -m hatchling build
+```
+
+Both files in `dist/` are byte for byte those of this folder; `egm certify --verify FOLDER --reproduce` does
+the same and compares.
+"""
+
+
+def submitted(
+    held: Held, root: Path, out: Path, key: Ed25519PrivateKey, commands: str, battery: bytes | None
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Every file of the bundle of games held against one profile, and what its manifest says of the whole.
+
+    ``commands``: the reference of the command line. ``battery``: the result of the generator's, if there is
+    one.
+
+    Raises OperatorError where ``root`` is no checkout of one commit of the source, or the key is in it.
     """
-    games = [(case.game, case.analysis) for case in cases]
-    made = {**pages(root), **written(games, cases[0].profile, commands), SOFTWARE: software(key)}
-    return {**built(root), **made}
+    commit = commit_of(root, out)
+    games = [(case.game, case.analysis) for case, _ in held]
+    profile = held[0][0].profile
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "source"
+        export(root, commit, source)
+        found = {**built(source), **pages(source)}
+    found |= {**written(games, profile, commands), SOFTWARE: software(key)}
+    for case, findings in held:
+        said = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
+        found[f"{case.game.id}{FINDINGS}"] = said.encode()
+    missing = [f"{BATTERY}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
+    if battery is not None:
+        found[BATTERY], missing = battery, []
+    refuse_key(found, key)
+    return found, {**_facts(held), "commit": commit, "missing": missing}
 
 
-def facts(cases: Sequence[Case]) -> dict[str, object]:
-    """What the bundle's manifest says of the whole."""
-    games = [case.game for case in cases]
+def _facts(held: Held) -> dict[str, object]:
+    games = [case.game for case, _ in held]
+    cases = [case for case, _ in held]
     return {
         "submission": f"open-egm {version('open-egm')}",
+        "games_played": cases[0].games,
         "jurisdiction": cases[0].profile.id,
         "games": {game.id: {"version": game.version, "digest_sha256": game.digest} for game in games},
         "made_utc": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -78,7 +125,7 @@ def facts(cases: Sequence[Case]) -> dict[str, object]:
 def built(root: Path, target: str = "") -> dict[str, bytes]:
     """What hatchling makes of the source below ``root``: its archive and the wheel, or one ``target``."""
     if not (root / "pyproject.toml").exists():
-        raise OperatorError(f"{root}: is no checkout of the source, which a submission is made from")
+        raise OperatorError(f"{root}: is not the source, which a submission is made from")
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "hatchling", "build", "-d", folder]
         command += ["-t", target] if target else []
@@ -129,6 +176,10 @@ def written(games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: 
     }
     texts |= {f"{name}.md": f"# {name}\n\n{write()}\n" for name, write in PARTS.items()}
     texts |= {"meters.md": _meters(), "signals.md": _signals(), "commands.md": f"# commands\n\n{commands}\n"}
+    texts["building.md"] = BUILDING
+    with tempfile.TemporaryDirectory() as folder:
+        symbol_sheet(Path(folder) / SYMBOLS)
+        found[SYMBOLS] = (Path(folder) / SYMBOLS).read_bytes()
     return found | {name: text.encode() for name, text in texts.items()}
 
 

@@ -1,0 +1,86 @@
+"""The source of a submission: the files of one commit of the version control, and none beside them."""
+
+import io
+import subprocess
+import tarfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from egm.errors import OperatorError
+
+_SHOWN: Final = 3
+
+
+def commit_of(root: Path, out: Path) -> str:
+    """Return the commit of the checkout at ``root``, which holds nothing that is in no commit.
+
+    ``out`` is the folder the bundle goes to; it may lie in the checkout. Raises OperatorError.
+    """
+    try:
+        top = Path(_git(root, "rev-parse", "--show-toplevel").decode().strip())
+        commit = _git(root, "rev-parse", "--verify", "HEAD").decode().strip()
+    except OperatorError as error:
+        raise OperatorError(
+            f"{root}: is no checkout of a version control that names a commit, which a submission is made "
+            f"from: {error}"
+        ) from None
+    if top.resolve() != root.resolve():
+        raise OperatorError(f"{root}: is no checkout of its own, but a folder of {top}")
+    paths = ["."]
+    if out.resolve().is_relative_to(root.resolve()):
+        paths.append(f":(exclude){out.resolve().relative_to(root.resolve())}")
+    said = _git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
+    if changed := [line[3:] for line in said.split("\0") if line]:
+        more = f" and {len(changed) - _SHOWN} more" if changed[_SHOWN:] else ""
+        raise OperatorError(
+            f"{root}: {', '.join(changed[:_SHOWN])}{more}: in no commit, and a submission is of one; commit, "
+            "stash or remove what has changed since"
+        )
+    return commit
+
+
+def export(root: Path, commit: str, folder: Path) -> None:
+    """Write the files of a commit into a folder."""
+    archive = _git(root, "archive", "--format=tar", commit)
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        files.extractall(folder, filter="data")
+
+
+def _git(root: Path, *asked: str) -> bytes:
+    try:
+        done = subprocess.run(["git", "-C", str(root), *asked], capture_output=True, check=False)
+    except OSError as error:
+        raise OperatorError(f"git: {error}") from None
+    if done.returncode:
+        raise OperatorError(done.stderr.decode(errors="replace").strip())
+    return done.stdout
+
+
+def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
+    """Raise OperatorError where a file, or one within an archive of them, holds the private key."""
+    seed = key.private_bytes_raw()
+    forms = (seed, seed.hex().encode(), seed.hex().upper().encode())
+    for name, data in _all_of(files):
+        if any(form in data for form in forms):
+            raise OperatorError(
+                f"{name}: holds the private key that signs; it may not be handed over, nor lie in the source"
+            )
+
+
+def _all_of(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    for name, data in files.items():
+        yield name, data
+        if name.endswith(".tar.gz"):
+            with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+                for member in archive:
+                    inside = archive.extractfile(member)
+                    if inside is not None:
+                        yield f"{name}: {member.name}", inside.read()
+        elif name.endswith(".whl"):
+            with zipfile.ZipFile(io.BytesIO(data)) as wheel:
+                for each in wheel.namelist():
+                    yield f"{name}: {each}", wheel.read(each)
