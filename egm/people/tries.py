@@ -33,11 +33,13 @@ class WrongPin:
     up_seconds: int
     at: str
     """The wall clock's time, for people."""
+    recorded: bool = False
+    """Whether it was typed at the machine, whose journal has it already."""
 
     @classmethod
-    def of(cls, number: str, at: str) -> "WrongPin":
+    def of(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
         """Note a wrong PIN now."""
-        return cls(os.urandom(8).hex(), counted_as(number), _up_seconds(), at)
+        return cls(os.urandom(8).hex(), counted_as(number), _up_seconds(), at, recorded)
 
     @property
     def locks(self) -> bool:
@@ -82,8 +84,10 @@ def _read(lines: Iterator[str]) -> Iterator[WrongPin]:
             one = WrongPin(**json.loads(line))
         except (ValueError, TypeError, RecursionError):
             continue
-        if all(isinstance(value, str) for value in (one.id, one.number, one.at)) and isinstance(
-            one.up_seconds, int
+        if (
+            all(isinstance(value, str) for value in (one.id, one.number, one.at))
+            and isinstance(one.up_seconds, int)
+            and isinstance(one.recorded, bool)
         ):
             yield one
 

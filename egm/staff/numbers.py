@@ -4,7 +4,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.people import Roster
 from egm.staff.service.desk import who
-from egm.staff.service.tries import key_of, left_seconds
+from egm.staff.service.tries import forget_at_terminals, key_of, left_seconds
 
 
 def _locked(machine: Machine) -> dict[str, str]:
@@ -29,6 +29,7 @@ def number_is_locked(machine: Machine, event: Event) -> bool:
 def unlock_number(machine: Machine, event: Event) -> None:
     """Forget the wrong PINs of a number; the PIN itself stays as it is."""
     number = str(event.data["number"])
+    forget_at_terminals(machine, number)
     machine.record(
         "sign_in.unlocked",
         state={_locked(machine)[number]: None},

@@ -2,16 +2,18 @@
 
 Numbers are counted in a fixed number of buckets, by a digest, and known and unknown ones alike: whether a
 number exists is told by nothing, and no typing of numbers fills the memory. Tries of whoever came in without
-a key are counted apart, so that no player locks out who has one. A lock-out is so many seconds of
-the machine's own running, not of the wall clock; a restart begins what was left of it anew.
+a key are counted apart, so that no player locks out who has one. Terminals and the machine count each other's
+tries, so that two places give nobody twice as many. A lock-out is so many seconds of the machine's own
+running, not of the wall clock; a restart begins what was left of it anew.
 """
 
 import hashlib
+from contextlib import suppress
 from typing import Any, Final
 
 from egm.kernel.machine import Machine
 from egm.people import Person, Roster
-from egm.people.tries import wrong_pins
+from egm.people.tries import WrongPin, counted_as, wrong_pins
 from egm.records.keys import StaffKey
 from egm.staff.service.desk import ServiceDesk
 
@@ -49,13 +51,21 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
     if left:
         _count(machine, "sign_in.refused", key, stored["wrong"], left, {"person": number, "why": "locked"})
         return "locked"
+    rules = machine.profile.staff
+    before = 0 if stored["locked_seconds"] else int(stored["wrong"])
+    elsewhere = _at_terminals(machine, number)
+    if elsewhere and before + elsewhere >= rules.wrong_tries:
+        machine.record("sign_in.refused", details={"person": number, "why": "locked"})
+        return "locked"
     person = machine.state(Roster).proves(number, pin)
     if person is not None:
         if stored["wrong"]:
             machine.record("sign_in.tries_forgotten", state={key: None}, details={"person": number})
+            forget_at_terminals(machine, number)
         return person
-    rules = machine.profile.staff
-    wrong = (0 if stored["locked_seconds"] else int(stored["wrong"])) + 1
+    if machine.state(ServiceDesk).keyed:  # no player locks a terminal
+        _tell_terminals(machine, number)
+    wrong = before + 1
     seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
     details = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
     _count(machine, "sign_in.locked" if seconds else "sign_in.refused", key, wrong, seconds, details)
@@ -77,6 +87,36 @@ def _count(
     machine.record(kind, counts=counts, state=state, details=details)
 
 
+def _at_terminals(machine: Machine, number: str) -> int:
+    """How many wrong PINs were typed at terminals for a number that still count."""
+    path, counted = machine.state(Roster).path, counted_as(number)
+    if path is None:
+        return 0
+    try:
+        with wrong_pins(path.parent, wait=False) as noted:
+            return sum(one.locks and not one.recorded for one in noted if one.number == counted)
+    except OSError:  # somebody is typing at one, or it cannot be read: what is typed here is counted here
+        return 0
+
+
+def _tell_terminals(machine: Machine, number: str) -> None:
+    """Have the terminals count a wrong PIN that was typed here."""
+    path = machine.state(Roster).path
+    if path is not None:
+        with suppress(OSError), wrong_pins(path.parent, wait=False) as noted:
+            at = machine.times.now().isoformat(timespec="seconds")
+            noted.append(WrongPin.of(number, at, recorded=True))
+
+
+def forget_at_terminals(machine: Machine, number: str) -> None:
+    """Have the terminals count no wrong PIN of a number any more, once the journal has those typed there."""
+    take_over_wrong_pins(machine)
+    path, counted = machine.state(Roster).path, counted_as(number)
+    if path is not None:
+        with suppress(OSError), wrong_pins(path.parent, wait=False) as noted:
+            noted[:] = [one for one in noted if one.number != counted]
+
+
 def take_over_wrong_pins(machine: Machine) -> None:
     """Record the wrong PINs typed at terminals since; those that no longer lock leave their file."""
     path = machine.state(Roster).path
@@ -85,6 +125,8 @@ def take_over_wrong_pins(machine: Machine) -> None:
     try:
         with wrong_pins(path.parent, wait=False) as noted:
             for one in noted:
+                if one.recorded:
+                    continue
                 machine.record(
                     "sign_in.refused",
                     transaction_id=f"wrong-pin-{one.id}",

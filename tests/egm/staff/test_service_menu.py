@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from egm.staff.service.timeout import service_timeout
 from egm.staff.service.tries import key_of
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import NUMBERS, TITLES, Menu, offered, pin_of, staff
+from tools.cli.staff import proved
 
 
 @pytest.fixture
@@ -86,6 +88,42 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     assert again.page.person is not None
     assert again.room.journal.states(StaffKey.TRIES) == {}
     again.room.close()
+
+
+def at_a_terminal(menu, role, pin, monkeypatch):
+    """What a terminal of this machine says to a PIN: a name, or why none."""
+    monkeypatch.setattr("click.prompt", lambda *_, **__: pin)
+    try:
+        return proved(menu.room.machine.state(Roster), NUMBERS[role]).name
+    except click.ClickException as refused:
+        return refused.message
+
+
+@pytest.mark.requirement("J-16")
+def test_the_machine_and_its_terminals_count_each_others_wrong_pins(menu, monkeypatch, tmp_path):
+    """Three guesses at the screen and three more at a terminal were six."""
+    roster, manager = Roster.load(tmp_path / "people.json"), NUMBERS[Role.MANAGER]
+    for role in (Role.MANAGER, Role.MECHANIC, Role.SUPERVISOR):
+        person = Person(NUMBERS[role], role.value.title(), role)
+        roster = roster.added(person, pin_of(NUMBERS[role]), by=manager, at=datetime(2026, 1, 1, tzinfo=UTC))
+    menu.machine.install(roster)
+    menu.open()
+    for _ in range(3):
+        menu.prove(Role.MECHANIC, pin="1379")
+    assert "locked" in at_a_terminal(menu, Role.MECHANIC, pin_of(NUMBERS[Role.MECHANIC]), monkeypatch)
+    assert [at_a_terminal(menu, Role.MANAGER, "1379", monkeypatch) for _ in range(2)] == [
+        "number or PIN is wrong"
+    ] * 2
+    menu.prove(Role.MANAGER, pin="1379")
+    assert menu.notice == "service.refused.wrong_pin"
+    menu.prove(Role.MANAGER)
+    assert menu.notice == "service.refused.locked", "the right one too: three were wrong"
+    assert "locked" in at_a_terminal(menu, Role.MANAGER, pin_of(NUMBERS[Role.MANAGER]), monkeypatch)
+    menu.prove(Role.SUPERVISOR)  # another number is not locked with it
+    assert menu.page.person is not None, menu.notice
+    assert [r["why"] for r in menu.room.records("sign_in.refused")].count("terminal") == 2, (
+        "each typed there, once"
+    )
 
 
 @pytest.mark.requirement("J-16")
