@@ -246,5 +246,7 @@ class Machine:
         return min((bet for bet in bets if bet * denomination_cents >= minimum_cents), default=min(bets))
 
     def select(self, chosen: Selection) -> None:
-        """Remember a changed game, denomination, bet or language."""
+        """Remember a changed game, denomination, bet or language; the one in force is not written again."""
+        if chosen == self.selection:
+            return
         self.record("selection", state={KernelKey.SELECTION: chosen})

@@ -352,3 +352,14 @@ def test_a_game_is_told_once(room):
     room.play()
     start = next(iter(room.journal.entries("game.start")))
     assert room.journal.state("game") == {"play_id": start.record["play_id"]}
+
+
+def test_a_bet_that_is_asked_for_again_is_recorded_once(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    for _ in range(10):
+        room.engine.handle(EventType.BET, value=2)
+    assert room.machine.selection.bet_credits == 2
+    assert len(room.records("selection")) == 1
+    room.engine.handle(EventType.BET, value=1)
+    assert len(room.records("selection")) == 2
+    room.close()
