@@ -26,7 +26,7 @@ _AT_OPENING: Final = frozenset({"clock.changed", "event"})
 #: No machine with this program ran before.
 MADE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 #: A clock that shows this or later is broken; dates can be worked out for some years more.
-END: Final = datetime(9990, 1, 1, tzinfo=UTC)
+END: Final = datetime(9995, 1, 1, tzinfo=UTC)
 #: By how much a clock may be corrected without anybody being asked: no ticket's last day hangs on it.
 SLACK: Final = timedelta(hours=1)
 #: For how long a machine may have been off without anybody being asked what day it is.
