@@ -11,7 +11,6 @@ from meters import StoredEntry
 from meters.ledger import Ledger
 from tools.audit.rules import Differs, Facts, Rule, rules_of
 from tools.audit.rules.plain import PLAIN
-from tools.audit.rules.states import note_state
 
 _MOVES_TOLD: Final = 4
 _NO_POSITION: Final = frozenset({"machine.genesis", "checkpoint", "event", "clock.changed", "game.examined"})
@@ -49,8 +48,6 @@ class ConductAudit:
             except (KeyError, TypeError, ValueError, AttributeError):
                 pass  # its rule says what is wrong with it
         self._check_position(entry)
-        if entry.state:
-            note_state(entry, before, self.facts)
         why = ""
         for rule in (*rules_of(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
             try:

@@ -333,6 +333,8 @@ class GameAudit:
         if start.wager.credits != start.bet_credits:
             staked = start.wager.credits
             self._fault(entry, f"{start.bet_credits} credits were bet, {staked} were played for")
+        if start.denomination_cents not in game.denominations_cents:
+            self._fault(entry, f"the game offers no denomination of {start.denomination_cents} cents")
         self._check_kept(entry, game)
         try:
             at = game.at(start.table)

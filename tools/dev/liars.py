@@ -16,7 +16,7 @@ from meters import checkpoint
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import Liar, Lie, adopted, mark_of, sealed
+from tools.dev.lies import NEW, Liar, Lie, adopted, mark_of, sealed
 
 #: The last names of fields whose value is money, an outcome, a person or a ruling, wherever they stand.
 _PERSONS: Final = frozenset({"person", "persons", "by", "whom", "role", "second_person"})
@@ -73,6 +73,8 @@ WITNESSED: Final = tuple(
         ("coin.in", "", "coins that nothing follows from", "the count of hopper and box"),
         ("aft.complete", "", "a transfer that nothing follows from", "the log of the host"),
         ("handpay.paid", "", "a payment nothing follows from", "the signed slip"),
+        ("hopper.filled", "", "coins that nothing follows from", "the signed slip, the count of the hopper"),
+        ("hopper.opening", "", "coins there were before anything was paid", "the count of the hopper"),
         ("progressive.opened", "", "a level nothing was wagered for", "its sign, a printed head"),
         ("complement.paid", "", "paid by hand, as a whole", "the signed form, and the count of the bank"),
         ("*", "", "an act nothing follows from, of no money", "a printed head; its slip or form", "*", False),
@@ -203,8 +205,7 @@ def play(
         lie, told = liar.tell()
         while lie.kind == checkpoint.KIND and lie.path:  # it is made anew whatever was said in it
             lie, told = liar.tell()
-        invented = not lie.path and lie.what == "invented"
-        about = touches(lie, (told if invented else entries)[lie.sequence - 1])
+        about = touches(lie, (told if lie.what in NEW else entries)[lie.sequence - 1])
         report = Auditor(shelf).run(sealed(told, made, liar.mark))
         score.told[about, lie.kind] += 1
         if report.wrong:

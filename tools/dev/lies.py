@@ -1,8 +1,10 @@
 """Lies: one change to an honest journal by somebody who holds the machine's key, and seals it anew.
 
-Any leaf of any entry may be altered or left out; an entry may be removed, told twice, told before the one
-before it, or told where it never happened. The liar is careful: chain, checkpoints and every id that follows
-from an entry's place are made to fit again. What is left to find him by is what entries say of each other.
+Any leaf of any entry may be altered or left out, or all that agree with it. An entry may be removed, told
+twice, told before the one before it, or where it never happened. Entries of every kind are made up; games are
+void instead of ended, another seat's, or begun while the machine is stopped. The liar is careful: chain,
+checkpoints and every id that follows from an entry's place are made to fit again. What is left to find him by
+is what entries say of each other.
 """
 
 import hashlib
@@ -13,11 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from egm.kernel.events import State
 from meters import JournalError, checkpoint
 from meters.chart import ACCOUNTS
 from meters.entry import GENESIS_HASH, canonical, decode
 from meters.keys import MachineKey
 from meters.ledger import Ledger
+from tools.audit.rules import BY_KIND, RULES, Facts
+from tools.dev.inventions import Inventor
 
 Raw: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
@@ -30,6 +35,10 @@ _ACCOUNTS: Final = tuple(
     re.sub(r"<\w+>", lambda word: {"<position>": "1", "<kind>": "cashable"}.get(word[0], "x"), line.pattern)
     for line in ACCOUNTS
 )
+
+
+#: Lies after which the entry stands where none, or another, stood.
+NEW: Final = frozenset({"invented", "made up", "void instead of ended", "with a door open"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +114,28 @@ class Liar:
                     known.append(value)
         self._by_kind = by_kind
         self.mark = mark_of(entries[0])
+        named: dict[str, list[Any]] = {}
+        for (_, name), values in self._seen.items():
+            named.setdefault(name.rpartition(".")[2], []).extend(values)
+        self._inventor = Inventor(self._dice, named)
 
     def tell(self) -> tuple[Lie, list[Raw]]:
         """One lie and the entries with it. Kinds of entry are lied about equally often."""
         while True:
             kind = self._dice.choice(sorted(self._by_kind))
             at = self._dice.choice(self._by_kind[kind])
-            if self._dice.randrange(8) == 0 and at:
-                made = self._about_the_entry(at)
-            else:
-                made = self._about_a_field(at)
+            ways = (
+                *(self._about_a_field,) * 6,
+                *(self._about_fields_that_agree,) * 3,
+                *(
+                    self._about_the_entry,
+                    self._made_up,
+                    self._void,
+                    self._while_stopped,
+                    self._of_another_seat,
+                ),
+            )
+            made = self._dice.choice(ways)(at) if at else self._about_a_field(at)
             if made is not None:
                 return made
 
@@ -133,6 +154,32 @@ class Liar:
             return None
         lie = Lie(at + 1, self._entries[at]["kind"], path, what)
         return lie, [*self._entries[:at], raw, *self._entries[at + 1 :]]
+
+    def _about_fields_that_agree(self, at: int) -> tuple[Lie, list[Raw]] | None:
+        """Every field of the entry, or of all there is of its story, that has one value has another."""
+        fields = [(path, value) for path, value in leaves(self._entries[at]) if path[0] not in _REFITTED]
+        path, value = self._dice.choice(fields)
+        if isinstance(value, bool) or value in (None, "", 0, [], {}):
+            return None
+        what, told = self._instead(self._entries[at]["kind"], path, value)
+        if what == "left out" or isinstance(told, bool) or told is None:
+            return None
+        entries = list(self._entries)
+        story = _story(entries[at])
+        whole = bool(story) and self._dice.randrange(2) == 0
+        changed = 0
+        for place, raw in enumerate(self._entries):
+            if place != at and not (whole and story in json.dumps(raw)):
+                continue
+            new = json.loads(json.dumps(raw))
+            for each, found in list(leaves(new)):
+                if each[0] not in _REFITTED and type(found) is type(value) and found == value:
+                    _set(new, each, told)
+                    changed += 1
+            entries[place] = new
+        if changed < _AGREE:
+            return None
+        return Lie(at + 1, self._entries[at]["kind"], path, f"{what}, and {changed - 1} others"), entries
 
     def _instead(self, kind: str, path: Path, value: Any) -> tuple[str, Any]:
         dice = self._dice
@@ -179,13 +226,112 @@ class Liar:
             return None
         return Lie(at + 1, kind, (), what), self._in_order(order)
 
-    def _in_order(self, order: Sequence[int]) -> list[Raw]:
-        """The entries in this order, every id that follows from a place made to fit again."""
+    # ------------------------------------------------------------------ what never happened
+    def _books(self, at: int) -> tuple[Ledger, Facts]:
+        """The books, and what is known, before an entry."""
+        ledger, facts = Ledger(), Facts()
+        for body in sealed(self._entries[:at], _ANY_KEY, self.mark):
+            entry = decode(body)
+            facts.see(entry)
+            ledger.commit(ledger.plan(entry.transaction), entry)
+        facts.mark = self.mark
+        return ledger, facts
+
+    def _made_up(self, at: int) -> tuple[Lie, list[Raw]] | None:
+        """An entry of any kind there is, as its rule asks it."""
+        at = self._dice.choice(
+            (at, len(self._entries))
+        )  # nothing contradicts the last but what was before it
+        rule = self._inventor.kind()
+        raw = self._inventor.make(rule, *self._books(at), self._entries[at - 1]["time"])
+        if raw["kind"] == checkpoint.KIND:
+            return None
+        order: list[int | Raw] = [*range(at), raw, *range(at, len(self._entries))]
+        return Lie(at + 1, raw["kind"], (), "made up"), self._in_order(order)
+
+    def _void(self, _: int) -> tuple[Lie, list[Raw]] | None:
+        """A game is void instead of ended, or before it has; its stake goes back or not."""
+        ends = self._by_kind.get("game.end", [])
+        if not ends:
+            return None
+        end = self._dice.choice(ends)
+        play_id = self._entries[end]["record"]["play_id"]
+        start = next(each for each in self._entries if each["id"] == f"{play_id}.start")
+        rule = next(each for each in RULES if each.kind == "game.void")
+        ledger, facts = self._books(end)
+        raw = self._inventor.make(rule, ledger, facts, self._entries[end]["time"], play=play_id)
+        back = self._dice.randrange(2) == 0
+        paid = [(account, cents) for account, target, cents in _flows(start) if target == "house:wager"]
+        raw["transfers"] = [["house:refund_defect", *each] for each in paid] if back else []
+        won = (start["record"].get("outcome") or {}).get("win_credits")
+        won_cents = None if won is None else won * start["record"]["denomination_cents"]
+        raw["record"] |= {
+            "refund_cents": sum(int(cents) for _, cents in paid) if back else 0,
+            "recorded": {"decided": won is not None, "win_cents": won_cents, "levels_cents": 0},
+        }
+        order: list[int | Raw] = [*range(end), raw, *range(end + 1, len(self._entries))]
+        return Lie(end + 1, "game.void", (), "void instead of ended"), self._in_order(order)
+
+    def _while_stopped(self, at: int) -> tuple[Lie, list[Raw]] | None:
+        """What stops the machine happened before the entry, and ended after it."""
+        door, since = "main", self._entries[at]["time"]
+        if f"door:{door}" in self._books(at)[0].state:
+            return None
+        opened = {"door": door}
+        here = {"time": since, "record": opened}
+        place = {"dims": {"position": 1}} if "position" in self._entries[at].get("dims", {}) else {}
+        before: Raw = {
+            **here,
+            **place,
+            "id": f"door.opened-{at + 1}-{self.mark}",
+            "kind": "door.opened",
+            "state": {f"door:{door}": {"since": since}},
+            "counts": {f"door.{door}.opens": 1},
+        }
+        after: Raw = {
+            **here,
+            **place,
+            "id": f"door.closed-{at + 3}-{self.mark}",
+            "kind": "door.closed",
+            "state": {f"door:{door}": None},
+            "marks": ["door_close"],
+        }
+        kind = self._entries[at]["kind"]
+        if kind not in _BEGINNING:
+            return None
+        order: list[int | Raw] = [*range(at), before, at, after, *range(at + 1, len(self._entries))]
+        return Lie(at + 2, kind, (), "with a door open"), self._in_order(order)
+
+    def _of_another_seat(self, at: int) -> tuple[Lie, list[Raw]] | None:
+        """All there is of a game was another position's, or two positions have exchanged theirs."""
+        position = self._entries[at].get("dims", {}).get("position")
+        numbers = {raw.get("dims", {}).get("position") for raw in self._entries} - {None, position}
+        record = self._entries[at].get("record")
+        play_id = record.get("play_id") if isinstance(record, dict) else None
+        if position is None or not numbers or play_id is None:
+            return None
+        other = self._dice.choice(sorted(numbers))
+        entries = list(self._entries)
+        for place, raw in enumerate(self._entries):
+            told = raw.get("record")
+            if isinstance(told, dict) and told.get("play_id") == play_id:
+                entries[place] = _moved(raw, position, other)
+        return Lie(at + 1, self._entries[at]["kind"], (), "of another seat"), entries
+
+    def _in_order(self, order: Sequence[int | Raw]) -> list[Raw]:
+        """The entries in this order, every id that follows from a place made to fit again.
+
+        What is new stands where it is told, and its ids fit its place.
+        """
         place: dict[int, int] = {}
         for new, old in enumerate(order):
-            place.setdefault(old + 1, new + 1)
+            if isinstance(old, int):
+                place.setdefault(old + 1, new + 1)
         told = []
         for new, old in enumerate(order):
+            if not isinstance(old, int):
+                told.append(old)
+                continue
             moved = place | {old + 1: new + 1}
             text = re.sub(
                 rf"(\d+)-{self.mark}",
@@ -195,6 +341,50 @@ class Liar:
             text = text.replace(f'"checkpoint:{old + 1}"', f'"checkpoint:{new + 1}"')
             told.append(json.loads(text))
         return told
+
+
+#: Kinds of entry that no machine writes with a door open, nor soon after.
+_BEGINNING: Final = frozenset(
+    kind
+    for kind, rules in BY_KIND.items()
+    if not any(
+        rule.within is None
+        or State.DOOR_OPEN in rule.within
+        or rule.goes_on_from
+        or rule.recorded_within_seconds
+        for rule in rules
+    )
+)
+#: For books that nobody checks.
+_ANY_KEY: Final = MachineKey(bytes(range(32)))
+#: As many fields agree with each other.
+_AGREE: Final = 2
+
+
+def _story(raw: Raw) -> str:
+    """What the entries of one story have in common: the play, the payment, the paper they are about."""
+    record = raw.get("record")
+    found = record.get("play_id") or record.get("id") if isinstance(record, dict) else None
+    return found if isinstance(found, str) and found else str(raw.get("ref") or "")
+
+
+def _flows(raw: Raw) -> Iterator[tuple[str, str, int]]:
+    for source, target, cents, *_ in raw.get("transfers", ()):
+        yield source, target, cents
+
+
+def _moved(raw: Raw, position: int, other: int) -> Raw:
+    """The entry as another position would have written it."""
+    told: Raw = json.loads(json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other}:'))
+    told["dims"]["position"] = other
+    mine = "" if position == 1 else f"{position}/"
+    theirs = "" if other == 1 else f"{other}/"
+    state = {}
+    for key, value in told.get("state", {}).items():
+        bare = key.removeprefix(mine)
+        own = bare in {"game", "last_game", "session", "handpay"} or bare.startswith("table:")
+        state[f"{theirs}{bare}" if own else key] = value
+    return {**told, **({"state": state} if state else {})}
 
 
 # ---------------------------------------------------------------------------------------------- fields

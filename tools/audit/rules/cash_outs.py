@@ -1,5 +1,6 @@
 """The rules of credit that is paid out or ends: tickets printed, coins from the hopper, restricted credit."""
 
+from datetime import date, timedelta
 from typing import Any, Final
 
 from egm.kernel.events import State
@@ -145,6 +146,14 @@ _IN_COINS: Final = holds(
         and scope["held_cents"] % scope["coins"] == 0
     ),
 )
+
+
+def _is_over(scope: Scope) -> None:
+    """The last day of restricted credit has passed, at the furthest east."""
+    expires = scope["terms"]["expires"]
+    if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
+        raise Differs(f"its last day, {expires}, is not over")
+
 
 _CASH_OUTS: Final = (
     Rule(
@@ -359,7 +368,7 @@ _CASH_OUTS: Final = (
         before={"restricted": Has("terms", expires="$:words")},
         moves=(Move("credit:{position}:restricted", "house:expired", "$cents"),),
         state={"restricted": None},
-        also=(all_there_is("restricted"),),
+        also=(all_there_is("restricted"), _is_over),
     ),
 )
 

@@ -63,6 +63,12 @@ class Facts:
         """Tables with bets that were played in this run: by definition and denomination."""
         self.changed: set[tuple[str, int]] = set()
         """Tables that this run does not have any more as they were."""
+        self.least_stake_cents: int | None = None
+        """The least that a game of this run was begun for; None before the first."""
+        self.taxable_from_cents: int | None = None
+        """The least hand-pay of this run that was said to be taxable."""
+        self.untaxed_to_cents = 0
+        """The most of those that were not."""
         self.session: bool | None = None
         """Whether the games of this run count a session; None until one has told."""
 
@@ -97,6 +103,7 @@ class Facts:
         if kind == "power.up":
             self.positions, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
+            self.least_stake_cents, self.taxable_from_cents, self.untaxed_to_cents = None, None, 0
         elif entry.sequence == 1:
             self.mark = entry.hash_hex[:8]
             self.serial = str(details(entry).get("machine_id", ""))
@@ -122,6 +129,7 @@ class Facts:
                 self.changed.update({table} if told["why"] == "changed" else ())
             elif kind == PLAY_START:
                 self.played.add(table)
+                self.stake(int(told["bet_credits"]) * table[1])
             if told.get("round_id") in self.spins:
                 self.waits[play_id] = str(told["round_id"])
         elif kind in {"wheel.no_more_bets", "wheel.number", KEPT}:
@@ -134,6 +142,24 @@ class Facts:
             waited = set(self.waits.values())
             last = next(reversed(self.spins))
             self.spins = {each: n for each, n in self.spins.items() if each in waited or each == last}
+
+    def stake(self, cents: int) -> None:
+        """A game is begun for so much."""
+        if cents and (self.least_stake_cents is None or cents < self.least_stake_cents):
+            self.least_stake_cents = cents
+
+    def pays(self, worth_cents: int, *, taxable: bool) -> None:
+        """A hand-pay of this worth is said to be taxable or not."""
+        if not taxable:
+            self.untaxed_to_cents = max(self.untaxed_to_cents, worth_cents)
+        elif self.taxable_from_cents is None or worth_cents < self.taxable_from_cents:
+            self.taxable_from_cents = worth_cents
+
+    def may_be_taxable(self, worth_cents: int, *, taxable: bool) -> bool:
+        """Whether a hand-pay can be: one amount of the place's decides, the same while the machine runs."""
+        if taxable:
+            return worth_cents > self.untaxed_to_cents
+        return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents
 
     def is_unheard(self, play_id: str) -> bool:
         """Whether a real wheel decides an open game, and the number of its spin was not heard."""

@@ -246,6 +246,20 @@ def _handpay_of(scope: Scope) -> Any:
     )
 
 
+def _is_a_rest(scope: Scope) -> None:
+    """It buys no game: less than any was begun for since the machine started."""
+    least_cents = scope.facts.least_stake_cents
+    if least_cents is not None and scope.told["amount_cents"] >= least_cents:
+        raise Differs(f"no rest: a game was begun for {least_cents} cents")
+
+
+def _is_for_a_prize(scope: Scope) -> None:
+    """A rest is played for the least that buys a game here."""
+    least_cents, prize_cents = scope.facts.least_stake_cents, scope.told["prize_cents"]
+    if prize_cents <= scope.told["amount_cents"] or prize_cents > (least_cents or prize_cents):
+        raise Differs(f"a rest is played for what buys a game, not for {prize_cents} cents")
+
+
 def _is_offered(scope: Scope) -> None:
     """No host and no option has taken the game away, nor was its table given back as one that is no more."""
     if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
@@ -511,6 +525,7 @@ _RESTS: Final = (
     Rule(
         kind="residual.removed",
         within=PAYABLE,
+        also=(_is_a_rest,),
         record={"amount_cents": Derived(credit_cents)},
         counts={"residuals": 1},
         moves=Derived(lambda scope: take(scope, credit_cents(scope), "house:residual")),
@@ -518,6 +533,7 @@ _RESTS: Final = (
     Rule(
         kind="residual.played",
         within=only(State.IDLE),
+        also=(_is_a_rest, _is_for_a_prize),
         record={
             "amount_cents": Derived(credit_cents),
             "prize_cents": "$:cents",

@@ -73,6 +73,14 @@ def _slip(scope: Scope) -> Any:
     }
 
 
+def _taxed(scope: Scope) -> bool:
+    """Whether it is taxable as other hand-pays of this run were; those that come are held to it."""
+    worth_cents, taxable = _owed(scope).worth_cents, scope.told["taxable"]
+    fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
+    scope.facts.pays(worth_cents, taxable=taxable)
+    return fits
+
+
 def _exchanged(scope: Scope) -> Any:
     """The hand-pay in money that stands for one with prizes in kind."""
     handpay = _owed(scope)
@@ -222,6 +230,7 @@ _HANDPAYS: Final = (
                 lambda scope: (
                     scope.facts.is_serial(scope.told["machine"])
                     and type(scope.told["taxable"]) is bool
+                    and _taxed(scope)
                     and all(map(scope.facts.is_person, scope.told["persons"]))
                 ),
             ),

@@ -46,11 +46,13 @@ _LIFE: Final = (
     ),
     Rule(
         kind="self_test.failed",
+        within=EVERYWHERE,
         record={"cause": "self_test", "detail": "$detail:text"},
         state={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
     ),
     Rule(
         kind="chance.failed",
+        within=EVERYWHERE,
         record={"cause": "chance", "detail": "$detail:text"},
         state={"out_of_service": {"cause": "chance", "detail": "$detail"}},
     ),

@@ -96,6 +96,7 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         if type(bound) is not int or type(value) is not int or value < 0 or type(purpose) is not str:
             return False
     facts.session = False
+    facts.stake(bet * denomination_cents)
     return True
 
 

@@ -103,6 +103,8 @@ class Rule:
         if self.within is None:
             return
         state = state_of(scope.ledger, scope.position, scope.facts)
+        if state is State.IDLE:
+            scope.facts.idle_at[scope.position] = scope.entry.time_utc
         if is_within(state, self.within) or scope.facts.moved.get(scope.position) in self.goes_on_from:
             return
         if not (

@@ -8,7 +8,7 @@ from egm.kernel.events import State
 from egm.kernel.machine import Machine
 from egm.kernel.memory import Memory
 from egm.kernel.positions import Position
-from egm.records.keys import PlayKey
+from egm.records.keys import HostKey, PlayKey, ProgressiveKey
 from meters import Journal, StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import JSON
@@ -19,12 +19,18 @@ T = TypeVar("T")
 #: States of the process alone, of which the memory knows nothing: it says idle.
 _UNREMEMBERED: Final = frozenset({State.BOOT, State.SELF_TEST, State.BETTING, State.LOCKED})
 
+_STATELESS: Final = tuple(
+    map(str, (PlayKey.DEFINITION, PlayKey.EXAMINED, HostKey.RING, ProgressiveKey.LEVEL))
+)
+
 
 class _Books:
     """What a journal keeps under its keys, as far as an audit has come."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
+        # Definitions and what is known of them are many, and make the machine be in no state.
+        self._many = {key: self._state[key] for key in self._state if not key.startswith(_STATELESS)}
 
     def state(self, key: str) -> JSON:
         """What is stored under a key."""
@@ -32,7 +38,7 @@ class _Books:
 
     def states(self, prefix: str) -> dict[str, JSON]:
         """Everything stored under keys with a prefix."""
-        return {key: value for key, value in self._state.items() if key.startswith(prefix)}
+        return {key: value for key, value in self._many.items() if key.startswith(prefix)}
 
 
 class _Remembered:
@@ -64,13 +70,6 @@ def state_of(ledger: Ledger, position: int, facts: Facts) -> State:
         remembered: Any = _Remembered(ledger, position)
         known = facts.states[key] = FEATURES.rules.derived_state(remembered)
     return known
-
-
-def note_state(entry: StoredEntry, before: Ledger, facts: Facts) -> None:
-    """Know when each position was idle last: a device records what it was told to do some time after."""
-    position = position_of(entry)
-    if state_of(before, position, facts) is State.IDLE:
-        facts.idle_at[position] = entry.time_utc
 
 
 def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:

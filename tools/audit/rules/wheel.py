@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from egm.devices.wheel.codec import NUMBERS
 from egm.records.wheel import WheelSpin
 from tools.audit.rules.parts import holds
 from tools.audit.rules.pattern import But, OneOf, Scope
@@ -40,7 +41,7 @@ RULES: Final = (
         before=_BEFORE,
         record={**_SPIN, "number": "$number:count"},
         state={"wheel_spin": But("was", number="$number:count")},
-        also=(_OF_THE_SPIN,),
+        also=(_OF_THE_SPIN, holds("no wheel has such a pocket", lambda scope: scope["number"] in NUMBERS)),
     ),
     Rule(
         kind="wheel.unheard",

@@ -31,6 +31,28 @@ def _as_installed(scope: Scope) -> None:
         raise Differs("what is told of the change is not what changed")
 
 
+def _is_changed(scope: Scope) -> bool:
+    """The options after a change are those before it, but for what was changed."""
+    told, before, after = scope.told, scope["before"], scope["after"]
+    option, game, on = told["option"], told.get("game"), told.get("on") == "yes"
+    if option == "game":
+        off = sorted({*before["off"]} - {game} if on else {*before["off"], game})
+        return same(after, {**before, "off": off})
+    if option == "denomination":
+        chosen, cents = after["denominations_cents"].get(game), int(told["denomination_cents"])
+        was = before["denominations_cents"].get(game)  # without it, all that are installed were
+        due = chosen if was is None else sorted({*was, cents} if on else {*was} - {cents})
+        others = {**before["denominations_cents"], game: chosen}
+        return (
+            bool(chosen)
+            and (cents in chosen) is on
+            and chosen == due
+            and same(after, {**before, "denominations_cents": others})
+        )
+    name = f"{option}_cents"
+    return name in told and same(after, {**before, name: told[name]})
+
+
 _WORK: Final = (
     Rule(
         kind="options.changed",
@@ -54,6 +76,7 @@ _WORK: Final = (
                 "the options before it were others",
                 lambda scope: scope["before"] == (scope.was("options") or _NO_OPTIONS),
             ),
+            holds("the options after it are others", _is_changed),
             in_the_menu,
         ),
     ),

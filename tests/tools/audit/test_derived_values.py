@@ -1,0 +1,163 @@
+"""Values that were typed and never derived: each is at odds with something else that the journal says.
+
+Goal: a rest without bound, credit that ends before its day, a denomination that no definition has, options that are not
+those before and the change, a tax that comes and goes, a pocket that no wheel has.
+"""
+
+import json
+from datetime import timedelta
+
+import pytest
+from rigs.lies import found_in, raws
+from test_honest import with_host
+
+from egm.devices.interface import Devices
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventType
+from egm.money.host.model import Order, TransferKind
+from egm.money.host.transfer_port import HostTransfers
+from egm.testing.machine import MachineRig, ScriptedChance
+from meters.entry import GENESIS_HASH, canonical, decode
+from meters.ledger import Ledger
+from tools.audit.rules import BY_KIND, Differs, Facts
+from tools.dev.lies import mark_of
+
+
+def entry(entries, kind, **more):
+    """One more entry of a kind, at the end."""
+    return {
+        "id": f"{kind}-{len(entries) + 1}-{mark_of(entries[0])}",
+        "kind": kind,
+        "time": entries[-1]["time"],
+        **more,
+    }
+
+
+@pytest.fixture
+def played(tmp_path):
+    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
+    room.play()
+    room.shown()
+    return raws(room)
+
+
+@pytest.mark.requirement("E-13", "F-10")
+def test_twenty_dollars_are_no_rest(played):
+    cents = 2000 - played[-2]["transfers"][0][2]
+    taken = entry(
+        played,
+        "residual.removed",
+        record={"amount_cents": cents},
+        counts={"residuals": 1},
+        transfers=[["credit:1:cashable", "house:residual", cents]],
+    )
+    assert "no rest" in found_in([*played, taken])[len(played) + 1]
+
+
+@pytest.mark.requirement("E-13", "D-02")
+def test_no_definition_offers_the_denomination(played):
+    told = json.loads(json.dumps(played).replace('"denomination_cents": 5', '"denomination_cents": 3'))
+    assert "offers no denomination of 3" in " ".join(found_in(told).values())
+
+
+@pytest.mark.requirement("E-13", "F-01")
+def test_promotional_credit_does_not_end_before_its_day(tmp_path):
+    room = with_host(tmp_path)
+    transfers = HostTransfers(room.engine, room.happen)
+    day = room.machine.local_date + timedelta(days=30)
+    order = Order(
+        identifier="T1", kind=TransferKind.IN, cents={CreditKind.RESTRICTED: 500}, expires=day, pool=1
+    )
+    transfers.order(order, asset_number=7)
+    transfers.told()
+    entries = raws(room)
+    ended = entry(
+        entries,
+        "credit.expired",
+        state={"restricted": None},
+        transfers=[["credit:1:restricted", "house:expired", 500]],
+    )
+    assert "is not over" in found_in([*entries, ended])[len(entries) + 1]
+
+
+@pytest.mark.requirement("E-13", "F-09")
+def test_one_amount_decides_what_is_taxable(tmp_path):
+    room = MachineRig(tmp_path / "state", devices=()).boot()
+    room.machine.state(Devices).printer = None
+    for cents in (500, 1000):
+        room.insert(cents)
+        room.engine.handle(EventType.CASH_OUT)
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    entries = raws(room)
+    paid = [raw for raw in entries if raw["kind"] == "handpay.paid"]
+    paid[0]["record"]["taxable"] = True
+    assert "no slip of this machine" in " ".join(found_in(entries).values())
+
+
+OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
+
+
+@pytest.mark.requirement("E-13", "F-15")
+@pytest.mark.parametrize(
+    ("told", "after", "is_right"),
+    [
+        ({"option": "bet_limit", "bet_limit_cents": 200}, {"bet_limit_cents": 200}, True),
+        ({"option": "bet_limit", "bet_limit_cents": 200}, {"bet_limit_cents": 900}, False),
+        (
+            {"option": "bet_limit", "bet_limit_cents": 200},
+            {"bet_limit_cents": 200, "off": ["maple-classic"]},
+            False,
+        ),
+        ({"option": "bet_minimum", "bet_minimum_cents": 20}, {"bet_minimum_cents": 20}, True),
+        ({"option": "game", "game": "maple-classic", "on": "no"}, {"off": ["maple-classic"]}, True),
+        ({"option": "game", "game": "maple-classic", "on": "no"}, {"off": []}, False),
+        (
+            {"option": "denomination", "game": "maple-classic", "denomination_cents": "5", "on": "no"},
+            {"denominations_cents": {"maple-classic": [1, 10]}},
+            True,
+        ),
+        (
+            {"option": "denomination", "game": "maple-classic", "denomination_cents": "5", "on": "no"},
+            {"denominations_cents": {"maple-classic": [1, 5, 10]}},
+            False,
+        ),
+    ],
+)
+def test_options_after_a_change_are_those_before_and_the_change(played, told, after, is_right):
+    rule = BY_KIND["options.changed"][0]
+    whole = {
+        **told,
+        "person": "2",
+        "persons": ["2", "5"],
+        "before": OPTIONS,
+        "after": {**OPTIONS, **after},
+    }
+    raw = entry(played, "options.changed", record=whole, state={"options": whole["after"]})
+    ledger, facts = Ledger(), Facts()
+    facts.mark = mark_of(played[0])
+    ledger.state["menu"] = {"since": "2026-01-01T00:00:00+00:00", "person": "2"}
+    read = decode(canonical({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
+    if is_right:
+        rule.check(read, ledger, facts)
+    else:
+        with pytest.raises(Differs, match="the options after it are others"):
+            rule.check(read, ledger, facts)
+
+
+@pytest.mark.requirement("E-13")
+def test_no_wheel_has_a_pocket_thirty_seven(played):
+    rule = BY_KIND["wheel.number"][0]
+    ledger, facts = Ledger(), Facts()
+    ledger.state["wheel_spin"] = {"round_id": "round-1", "spin": 7}
+    for number, is_right in ((36, True), (37, False)):
+        told = {"round_id": "round-1", "spin": 7, "number": number}
+        raw = {
+            **entry(played, "wheel.number", record=told, state={"wheel_spin": told}),
+            "id": "round-1.number",
+        }
+        read = decode(canonical({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
+        if is_right:
+            rule.check(read, ledger, facts)
+        else:
+            with pytest.raises(Differs, match="no wheel has such a pocket"):
+                rule.check(read, ledger, facts)

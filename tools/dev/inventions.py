@@ -1,0 +1,262 @@
+"""Entries made up whole, of any kind that a journal may have, as the rules of the audit ask for them.
+
+A liar who has read the table of rules (:mod:`tools.audit.rules`) writes what it lets pass: the same value
+where it asks for the same, what memory holds where it asks for that, what the books come to where it derives.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from meters.entry import GENESIS_HASH, canonical, decode
+from meters.ledger import Ledger
+from meters.transaction import Phase
+from tools.audit.rules import RULES, Differs, Facts
+from tools.audit.rules.pattern import But, Derived, Each, Has, OneOf, Own, Scope, Template
+from tools.audit.rules.rule import Rule
+
+#: The beginnings of ids that are no kind of entry.
+_MADE_AS: Final = {
+    "game.start": "play",
+    "bill.escrow": "bill",
+    "voucher.escrow": "ticket",
+    "voucher.request": "cashout",
+    "coins.request": "cashout",
+    "handpay.pending": "handpay",
+    "intervention.opened": "intervention",
+    "slip.ordered": "slip",
+    "test.started": "test",
+}
+_TEXTS: Final = ("text", "words", "time", "digest", "credit", "masked", "serial", "person", "staff")
+_LATER: Final = object()
+#: What stands in for an expression that fails: no sound value of anything.
+_FAILED: Final = "?"
+_BROKEN: Final = (Differs, KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration)
+
+
+class Inventor:
+    """Makes one entry at a time; ``seen``: what fields of honest entries hold, by their last name."""
+
+    def __init__(self, dice: random.Random, seen: Mapping[str, Sequence[Any]]) -> None:
+        self._dice = dice
+        self._seen = seen
+
+    def kind(self) -> Rule:
+        """One way of one kind of entry; all kinds equally often."""
+        kinds: dict[str, list[Rule]] = {}
+        for rule in RULES:
+            kinds.setdefault(rule.kind, []).append(rule)
+        return self._dice.choice(kinds[self._dice.choice(sorted(kinds))])
+
+    def make(self, rule: Rule, ledger: Ledger, facts: Facts, time: str, **told: Any) -> dict[str, Any]:
+        """An entry as ``rule`` asks it, after these books; ``told``: names whose value is chosen."""
+        return _Making(rule, ledger, facts, time, told, self._dice, self._seen).whole()
+
+
+class _Making:
+    def __init__(
+        self,
+        rule: Rule,
+        ledger: Ledger,
+        facts: Facts,
+        time: str,
+        told: dict[str, Any],
+        dice: random.Random,
+        seen: Mapping[str, Sequence[Any]],
+    ) -> None:
+        self._rule, self._ledger, self._facts = rule, ledger, facts
+        self._dice, self._seen, self._time = dice, seen, time
+        self._sequence = ledger.sequence + 1
+        self._kind = rule.kind if "{" not in rule.kind else "chance.rng_started"
+        self._id = f"{_MADE_AS.get(self._kind, self._kind)}-{self._sequence}-{facts.mark}"
+        self._names: dict[str, Any] = {"position": 1, "sequence": self._sequence, "kind": self._kind, **told}
+        self._scope: Scope | None = None
+
+    def whole(self) -> dict[str, Any]:
+        """The entry, in three passes: what is derived is known when the rest is there."""
+        raw: dict[str, Any] = {"id": self._id, "kind": self._kind, "time": self._time}
+        if self._rule.phase is not Phase.POST:
+            raw["phase"] = str(self._rule.phase)
+        self._hold(raw)
+        self._remember()
+        for _ in range(3):
+            raw = self._pass(dict(raw))
+        return raw
+
+    def _hold(self, raw: dict[str, Any]) -> None:
+        pending = list(self._ledger.pending.values())
+        if self._rule.ends and pending:
+            fit = [held for held in pending if held.kind in self._rule.ends] or pending
+            held = self._dice.choice(fit)
+            raw["ref"] = held.id
+            first = held.transfers[0]
+            self._names |= {
+                "held_source": first.source,
+                "held_target": first.target,
+                "held_cents": first.amount_cents,
+                "id": held.id,
+            }
+
+    def _remember(self) -> None:
+        """What the memory holds under the keys that the rule reads is known by its names."""
+        for key, pattern in self._rule.before.items():
+            held = self._ledger.state.get(_filled(key, self._names))
+            if held is None:
+                continue
+            if isinstance(pattern, Has) and isinstance(held, dict):
+                self._names[pattern.name] = held
+                for name, part in pattern.members.items():
+                    self._bind(part, held.get(name.removesuffix("?")))
+            else:
+                self._bind(pattern, held)
+
+    def _bind(self, pattern: Any, value: Any) -> None:
+        if isinstance(pattern, str) and pattern.startswith("$"):
+            name = pattern[1:].partition(":")[0]
+            if name:
+                self._names[name] = value
+        elif isinstance(pattern, Mapping) and isinstance(value, dict):
+            for key, part in pattern.items():
+                self._bind(part, value.get(key.removesuffix("?")))
+
+    def _pass(self, raw: dict[str, Any]) -> dict[str, Any]:
+        rule = self._rule
+        if not isinstance(rule.id, Own):
+            raw["id"] = str(self._value(rule.id, "id"))
+        for name in ("record", "state", "counts", "dims"):
+            made = self._value(getattr(rule, name), name)
+            if made not in (None, {}):
+                raw[name] = made
+        moves = self._moves()
+        if moves:
+            raw["transfers"] = moves
+        if rule.marks:
+            raw["marks"] = [str(mark) for mark in rule.marks]
+        with suppress(*_BROKEN):
+            body = canonical(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
+            self._scope = Scope(decode(body), self._ledger, self._facts)
+            self._scope.names |= self._names
+            self._scope.held = self._ledger.pending.get(raw.get("ref", ""))
+        return raw
+
+    def _moves(self) -> list[list[Any]]:
+        if isinstance(self._rule.moves, Derived):
+            made = self._derived(self._rule.moves)
+            return [list(each) for each in made] if isinstance(made, list) else []
+        moves = []
+        for move in self._rule.moves:
+            if (move.many or move.may_miss) and self._dice.randrange(2):
+                continue
+            flow = [self._value(part, "account") for part in (move.source, move.target)]
+            cents, dims = self._value(move.cents, "amount_cents"), self._value(move.dims, "dims")
+            moves.append([*flow, cents, dims] if dims else [*flow, cents])
+        return moves
+
+    def _derived(self, pattern: Derived) -> Any:
+        if self._scope is None:
+            return _LATER
+        try:
+            return pattern.make(self._scope)
+        except _BROKEN:
+            return _FAILED
+
+    def _value(self, pattern: Any, name: str) -> Any:  # noqa: PLR0911 (one for each kind of pattern)
+        match pattern:
+            case str() if pattern.startswith("$"):
+                return self._named(pattern[1:], name)
+            case str() if "{" in pattern:
+                return _filled(pattern, self._names)
+            case Mapping():
+                return self._object(pattern)
+            case list():
+                return [self._value(part, name) for part in pattern]
+            case Each():
+                return [self._value(pattern.pattern, name) for _ in range(max(pattern.least, 1))]
+            case OneOf():
+                return self._value(self._dice.choice(pattern.patterns), name)
+            case Derived():
+                made = self._derived(pattern)
+                return None if made is _LATER else made
+            case But():
+                whole = self._names.get(pattern.name, {})
+                kept = {key: part for key, part in whole.items() if key not in pattern.less}
+                return kept | self._object(pattern.changes)
+            case Has():
+                return self._object(pattern.members)
+            case _:
+                return pattern
+
+    def _object(self, pattern: Mapping[str, Any]) -> dict[str, Any]:
+        made = {}
+        for key, part in pattern.items():
+            if key.endswith("?") and self._dice.randrange(4):
+                continue
+            name = _filled(key.removesuffix("?"), self._names)
+            made[name] = self._value(part, key.removesuffix("?"))
+        return made
+
+    def _named(self, text: str, field: str) -> Any:
+        name, _, kind = text.partition(":")
+        if name and name in self._names:
+            return self._names[name]
+        if name == "id" or field == "id":
+            value: Any = self._id
+        else:
+            value = self._of_type((kind or "any").partition("|")[0], field)
+        if name:
+            self._names[name] = value
+        return value
+
+    def _of_type(self, kind: str, field: str) -> Any:
+        known = [each for each in self._seen.get(field, ()) if _is_of(kind, each)]
+        if known and self._dice.randrange(8):
+            return self._dice.choice(known)
+        plain: dict[str, Any] = {
+            "text": "x",
+            "words": "a reason",
+            "cents": self._dice.choice((1, 25, 100, 500)),
+            "count": self._dice.choice((0, 1, 25)),
+            "int": self._dice.choice((-1, 0, 1)),
+            "bool": bool(self._dice.randrange(2)),
+            "object": {},
+            "list": [],
+            "time": self._time,
+            "digest": "0" * 64,
+            "credit": "cashable",
+            "masked": "••••1234",
+            "serial": self._facts.serial,
+            "person": "2",
+            "staff": "2",
+            "persons": ["2", "5"],
+        }
+        return plain.get(kind)
+
+
+def _is_of(kind: str, value: Any) -> bool:
+    known: dict[str, type | tuple[type, ...]] = {
+        **dict.fromkeys(
+            ("text", "words", "time", "digest", "credit", "masked", "serial", "person", "staff"), str
+        ),
+        **dict.fromkeys(("cents", "count", "int"), int),
+        "bool": bool,
+        "object": dict,
+        "list": list,
+        "persons": list,
+        "any": object,
+    }
+    return isinstance(value, known[kind]) and (kind == "bool" or not isinstance(value, bool))
+
+
+def _filled(text: str, names: Mapping[str, Any]) -> str:
+    """A template with what is known, and something plausible for the rest."""
+    template, made = Template(text), ""
+    for n, part in enumerate(template.parts):
+        name, _, number = part.partition(":")
+        if n % 2:
+            made += str(
+                names.get(name, 1 if number else "cashable" if name in {"credit", "kind_of_credit"} else "x")
+            )
+        else:
+            made += part
+    return made
